@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "refrain",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Refrain", targets: ["Refrain"]),
+        .library(name: "RefrainCore", targets: ["RefrainCore"]),
+        .library(name: "RefrainHTTP", targets: ["RefrainHTTP"]),
+        .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
+        .executable(name: "refrain", targets: ["RefrainCLI"]),
+    ],
+    targets: [
+        // The engine: the standard library and libc only.
+        .target(name: "RefrainCore"),
+        // Values, chain, stages and deciders.
+        .target(name: "RefrainHTTP", dependencies: ["RefrainCore"]),
+        // The transport on Linux.
+        .systemLibrary(
+            name: "CLibcurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(name: "CurlShim", dependencies: ["CLibcurl"]),
+        .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
+        // The umbrella.
+        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl"]),
+        // For tests, those of users included.
+        .target(name: "RefrainTesting", dependencies: ["RefrainHTTP"]),
+        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
+
+        .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
+        .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One place for the language settings of the whole house.
+for target in package.targets where ![.system, .plugin].contains(target.type) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ]
+}
