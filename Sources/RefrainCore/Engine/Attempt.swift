@@ -1,6 +1,8 @@
 /// One try of an operation, as the operation and its decider see it.
 public struct Attempt: Sendable, Hashable {
-    /// The position of this attempt in its call: 1 for the first. Every attempt counts here.
+    /// The position of this attempt in its call.
+    ///
+    /// It is 1 for the first. Every attempt counts here.
     public let number: Int
 
     /// How many tries the call has used up, this one included.
@@ -29,7 +31,7 @@ public struct Attempt: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// The attempt after this one. Numbers saturate.
+    /// The attempt after this one; numbers saturate.
     @inlinable
     func next(after delay: Duration, isFree: Bool, remaining: Duration?) -> Attempt {
         let (number, overflow) = number.addingReportingOverflow(1)

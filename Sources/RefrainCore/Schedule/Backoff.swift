@@ -14,9 +14,9 @@
 public struct Backoff: Hashable, Sendable {
     /// The shape of the schedule.
     let kind: Kind
-    /// How delays are spread. Set by ``jittered(_:)``.
+    /// How delays are spread; set by ``jittered(_:)``.
     public internal(set) var jitter = Jitter.none
-    /// The longest delay, jitter included. Set by ``capped(at:)``.
+    /// The longest delay, jitter included; set by ``capped(at:)``.
     public internal(set) var cap: Duration?
     /// The number of tries in all, the first one included; nil: no limit.
     public internal(set) var maximumNumberOfAttempts: Int?

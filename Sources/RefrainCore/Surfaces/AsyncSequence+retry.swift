@@ -25,7 +25,9 @@ extension AsyncSequence {
     }
 }
 
-/// A sequence that starts its base again after a failure. Made by ``_Concurrency/AsyncSequence/retry(_:)``.
+/// A sequence that starts its base again after a failure.
+///
+/// It is made by ``_Concurrency/AsyncSequence/retry(_:)``.
 public struct AsyncRetrySequence<Base: AsyncSequence, C: Clock>: AsyncSequence where C.Duration == Duration {
     /// What the base delivers.
     public typealias Element = Base.Element

@@ -6,7 +6,7 @@ public struct TimerClock: InterruptibleClock {
     /// A point of the standard library's continuous, monotonic time.
     public typealias Instant = ContinuousClock.Instant
 
-    /// Makes the clock. All of them share one timer.
+    /// Makes the clock; all of them share one timer.
     @inlinable
     public init() {}
 
@@ -26,38 +26,4 @@ public struct TimerClock: InterruptibleClock {
     public func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
         try await TimerQueue.shared.sleep(for: now.duration(to: deadline), in: group)
     }
-}
-
-/// A clock whose sleepers can also be woken by the one who manages them, not only by their own task.
-public protocol InterruptibleClock: Clock<Duration> {
-    /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
-    nonisolated(nonsending) func sleep(until deadline: Instant, in group: SleepGroup?) async throws
-}
-
-/// Sleepers that can be cancelled together, such as all the requests that a retry stage holds in back-off.
-public final class SleepGroup: Sendable {
-    private let interrupts = Locked<[ObjectIdentifier: any SleepInterrupter]>([:])
-
-    /// Makes an empty group.
-    public init() {}
-
-    /// Ends every wait of this group now, each with a `CancellationError`.
-    ///
-    /// Waits that begin later are not affected.
-    public func cancelAll() {
-        for interrupter in interrupts.withLock({ Array($0.values) }) {
-            interrupter.interruptAll(in: self)
-        }
-    }
-
-    /// Names a timer that holds sleepers of this group.
-    public func register(_ interrupter: any SleepInterrupter) {
-        interrupts.withLock { $0[ObjectIdentifier(interrupter)] = interrupter }
-    }
-}
-
-/// A timer that can end the waits of a group.
-public protocol SleepInterrupter: AnyObject, Sendable {
-    /// Ends every wait of the group.
-    func interruptAll(in group: SleepGroup)
 }
