@@ -38,7 +38,11 @@ public struct ErasedClock: InterruptibleClock {
             let nap = Nap(Task { try await clock.sleep(until: deadline, tolerance: nil) })
             group.register(nap)
             defer { group.unregister(nap) }
-            try await withTaskCancellationHandler { try await nap.task.value } onCancel: { nap.task.cancel() }
+            try await withTaskCancellationHandler {
+                try await nap.task.value
+            } onCancel: {
+                nap.task.cancel()
+            }
         }
     }
 
