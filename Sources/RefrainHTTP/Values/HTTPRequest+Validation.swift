@@ -47,6 +47,6 @@ extension HTTPRequest {
 
     /// Fields that frame the message: what a caller set here could only contradict the body.
     private static let fieldsOfTheTransport = [
-        "Transfer-Encoding", "Content-Length", "Connection", "Upgrade", "Keep-Alive",
+        "Transfer-Encoding", "Content-Length", "Upgrade",
     ]
 }
