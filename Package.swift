@@ -27,7 +27,7 @@ let package = Package(
         // The umbrella.
         .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl"]),
         // For tests, those of users included.
-        .target(name: "RefrainTesting", dependencies: ["RefrainHTTP"]),
+        .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
         .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
