@@ -32,7 +32,21 @@ let package = Package(
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
-        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting"]),
+        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting", "TLSFixture"]),
+
+        // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
+        .systemLibrary(
+            name: "COpenSSL",
+            path: "Tests/Support/TLSFixture/COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(name: "CTLSRelay", dependencies: ["COpenSSL"], path: "Tests/Support/TLSFixture/CTLSRelay"),
+        .target(
+            name: "TLSFixture",
+            dependencies: ["CTLSRelay", "RefrainCore"],
+            path: "Tests/Support/TLSFixture/TLSFixture"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
