@@ -32,7 +32,7 @@ let package = Package(
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
-        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting", "TLSFixture"]),
+        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
         .systemLibrary(
