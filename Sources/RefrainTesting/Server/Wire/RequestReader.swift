@@ -69,6 +69,10 @@ final class RequestReader {
                     }
                 }
             }
+            if lines.isEmpty, scanned < end - start, buffer[start + scanned] < 33, buffer[start + scanned] != 13 {
+                // A TLS greeting, for one, has no line end to wait for.
+                return .malformed(.init(reason: "not HTTP"))
+            }
             if end - start == Self.headLimit {
                 return .malformed(.init(status: 431, reason: "request head over 64 KB"))
             }
