@@ -148,8 +148,6 @@ struct BytesTests {
     }
 
     private func body(_ bytes: [UInt8]) -> [UInt8] {
-        let text = Array("\r\n\r\n".utf8)
-        let start = bytes.indices.first { bytes[$0...].starts(with: text) }
-        return start.map { Array(bytes[($0 + 4)...]) } ?? []
+        RawResponse.endOfHead(bytes).map { Array(bytes[($0 + 4)...]) } ?? []
     }
 }

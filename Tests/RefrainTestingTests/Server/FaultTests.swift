@@ -12,7 +12,7 @@ struct FaultTests {
             let text = String(decoding: bytes, as: UTF8.self)
             #expect(seen == end)
             #expect(text.contains("Content-Length: 5000\r\n"))
-            let head = try #require(bytes.indices.first { bytes[$0...].starts(with: [13, 10, 13, 10]) })
+            let head = try #require(RawResponse.endOfHead(bytes))
             #expect(bytes.count - head - 4 == 1234)
         }
         let chunks = try RawClient.exchange(server.port, "/close-chunked")
