@@ -11,7 +11,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite("TLSFixture")
+@Suite("TLSFixture", .serialized, .offPool)
 struct TLSFixtureTests {
     private static let request = "GET /bytes/100000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 

@@ -1,7 +1,7 @@
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: /bytes/N")
+@Suite("FaultServer: /bytes/N", .serialized, .offPool)
 struct BytesTests {
     @Test("the same length and seed give the same bytes, others give others; the digest is that of the bytes")
     func deterministic() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefrainTesting
 
-@Suite("FaultServer: digests, gzip and dates")
+@Suite("FaultServer: digests, gzip and dates", .serialized, .offPool)
 struct ContentTests {
     @Test(
         "SHA-256 of the NIST examples",

@@ -1,7 +1,7 @@
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: faults on the wire")
+@Suite("FaultServer: faults on the wire", .serialized, .offPool)
 struct FaultTests {
     @Test("cut bodies keep their promise of length and deliver exactly what they say")
     func cutBodies() throws {
@@ -161,14 +161,16 @@ struct FaultTests {
     func left() throws {
         let server = try FaultServer()
         defer { server.stop() }
-        do {
-            let client = try RawClient(server.port)
-            client.request("/hang")
-            while server.log.isEmpty { Thread.pause() }
-            #expect(server.log.first?.ended == nil)
+        for target in ["/hang", "/hang-unread"] {
+            do {
+                let client = try RawClient(server.port)
+                client.request(target)
+                while server.count(path: target) == 0 { Thread.pause() }
+                #expect(server.log.last?.ended == nil)
+            }
+            let start = Thread.now()
+            while server.log.last?.ended == nil, Thread.now() - start < 10 { Thread.pause() }
+            #expect(server.log.last?.ended == .clientLeft)
         }
-        let start = Thread.now()
-        while server.log.first?.ended == nil, Thread.now() - start < 10 { Thread.pause() }
-        #expect(server.log.first?.ended == .clientLeft)
     }
 }

@@ -1,7 +1,7 @@
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: statuses, limits and redirects")
+@Suite("FaultServer: statuses, limits and redirects", .serialized, .offPool)
 struct StatusTests {
     @Test("/status/CODE answers N times, then well or with then=; state is kept for each query")
     func status() throws {
