@@ -1,3 +1,5 @@
+internal import RefrainHTTP
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #else
     internal import Darwin
 #endif
-internal import RefrainHTTP
 
 extension CurlLoader {
     /// How a loader connects, and what it adds to requests.

@@ -67,7 +67,8 @@ final class UploadPipe: Sendable {
         guard known <= expected, !isComplete || length == nil || known == expected else {
             throw UploadFailure(
                 code: .invalidRequest,
-                message: "the body's length is \(known) bytes\(isComplete ? "" : " or more"), but \(expected) were stated"
+                message:
+                    "the body's length is \(known) bytes\(isComplete ? "" : " or more"), but \(expected) were stated"
             )
         }
         var available = state.held

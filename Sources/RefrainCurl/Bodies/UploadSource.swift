@@ -77,7 +77,9 @@ extension UploadSource {
             return 0
         case .memory(let bytes, let offset):
             let count = min(buffer.count, bytes.count - offset)
-            bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+            bytes.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+            }
             self = .memory(bytes, offset: offset + count)
             return count
         case .file(let file):

@@ -1,3 +1,7 @@
+internal import CurlShim
+internal import RefrainCore
+internal import RefrainHTTP
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -5,9 +9,6 @@
 #else
     internal import Darwin
 #endif
-internal import CurlShim
-internal import RefrainCore
-internal import RefrainHTTP
 
 /// One thread that drives all transfers of a loader.
 ///

@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #else
     internal import Darwin
 #endif
-internal import RefrainCore
 
 /// Nanoseconds of the monotonic clock; a plain number, since every transfer compares several.
 typealias Moment = Int64

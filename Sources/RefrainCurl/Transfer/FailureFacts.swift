@@ -1,3 +1,6 @@
+internal import CurlShim
+internal import RefrainHTTP
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -5,8 +8,6 @@
 #else
     internal import Darwin
 #endif
-internal import CurlShim
-internal import RefrainHTTP
 
 /// What is known of a failure, and the one place that says which code it gets.
 struct FailureFacts {

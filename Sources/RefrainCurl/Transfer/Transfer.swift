@@ -1,11 +1,12 @@
+internal import CurlShim
+internal import RefrainCore
+internal import RefrainHTTP
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import CurlShim
-internal import RefrainCore
-internal import RefrainHTTP
 
 /// One request on its way through a loop, and what has become of it so far.
 final class Transfer: @unchecked Sendable {
