@@ -40,7 +40,7 @@ final class Transfer: @unchecked Sendable {
     var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
-    var streamWasRefused = false
+    var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
 
     // The response.
