@@ -21,9 +21,13 @@ struct HTTP2Tests {
                 guard connection.read(length) != nil else { return }
                 if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
                 let stream = Array(head[5...])
+                // The body of a request is read before it is answered.
+                let isWhole = head[3] <= 1 && head[4] & 1 == 1
+                if head[3] == 0, isWhole { connection.write([0, 0, 1, 1, 5] + stream + [0x88]) }
                 guard head[3] == 1 else { continue }
                 streams.add(1)
                 switch answers[min(streams.value, answers.count) - 1] {
+                case .ok where !isWhole: break
                 case .ok: connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 case .headersOnly: connection.write([0, 0, 1, 1, 4] + stream + [0x88])
                 case .refuse: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 7])
