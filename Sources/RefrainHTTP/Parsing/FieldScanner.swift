@@ -7,12 +7,17 @@ struct FieldScanner {
     private(set) var position: Int
 
     /// Reads a value without the spaces and tabs around it (RFC 9110 §5.5).
-    init(_ value: String) {
+    init(_ value: String) { self.init(value) { $0.isOptionalWhitespace } }
+
+    /// Reads a value without the spaces around it; tabs stay (RFC 9651 §4.2).
+    init(spacesAround value: String) { self.init(value) { $0 == .space } }
+
+    private init(_ value: String, without isAround: (UInt8) -> Bool) {
         let bytes = Array(value.utf8)
         var start = 0
         var end = bytes.count
-        while start < end, bytes[start].isOptionalWhitespace { start += 1 }
-        while end > start, bytes[end - 1].isOptionalWhitespace { end -= 1 }
+        while start < end, isAround(bytes[start]) { start += 1 }
+        while end > start, isAround(bytes[end - 1]) { end -= 1 }
         self.bytes = bytes
         self.end = end
         position = start
