@@ -14,7 +14,9 @@ struct CivilTime {
         guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour) else { return nil }
         guard (0...59).contains(minute), (0...60).contains(second) else { return nil }
         guard day >= 1, day <= Self.days(inMonth: month, of: year) else { return nil }
-        return Int64(Self.daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second)
+        return Int64(
+            Self.daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        )
     }
 }
 

@@ -74,7 +74,9 @@ extension FieldScanner {
             }
         }
         let padding = take { $0 == .equals }
-        guard digits % 4 != 1, padding.isEmpty || (digits + padding.count) % 4 == 0 && padding.count <= 2 else { return nil }
+        guard digits % 4 != 1, padding.isEmpty || (digits + padding.count) % 4 == 0 && padding.count <= 2 else {
+            return nil
+        }
         return take(":") ? .bytes(content) : nil
     }
 

@@ -69,7 +69,9 @@ extension HTTPDate {
     /// `Nov  6 08:49:37 1994` after its space, the rest of C's asctime, which is UTC here.
     private static func asctime(_ scanner: inout FieldScanner) -> CivilTime? {
         guard scanner.take(.space), let month = takeMonth(&scanner), scanner.take(.space) else { return nil }
-        guard let day = scanner.takeNumber(digits: scanner.take(.space) ? 1 : 2), scanner.take(.space) else { return nil }
+        guard let day = scanner.takeNumber(digits: scanner.take(.space) ? 1 : 2), scanner.take(.space) else {
+            return nil
+        }
         guard let time = takeTime(&scanner), scanner.take(.space) else { return nil }
         guard let year = scanner.takeNumber(digits: 4) else { return nil }
         return CivilTime(year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
