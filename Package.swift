@@ -32,6 +32,10 @@ let package = Package(
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        .testTarget(
+            name: "RefrainCurlTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
+        ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.

@@ -84,7 +84,9 @@ public final class FaultServer: Sendable {
     /// How many connections are open now.
     public var openConnectionCount: Int { listener?.openCount ?? 0 }
 
-    /// Closes every connection and waits for the server's threads. Further calls do nothing.
+    /// Closes every connection and waits for the server's threads.
+    ///
+    /// Further calls do nothing.
     public func stop() {
         listener?.stop()
         site.stopOthers()

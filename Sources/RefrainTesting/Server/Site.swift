@@ -62,7 +62,8 @@ final class Site: Sendable {
 
     /// Counts within windows of a fixed length; the first call begins the first window.
     func countInWindow(_ name: String, length: Double) -> (count: Int, left: Double) {
-        let age = elapsed - firstSeen(name)
+        let begun = firstSeen(name)
+        let age = elapsed - begun
         let window = (age / length).rounded(.down)
         return (increment("\(name) window \(window)"), max(0, (window + 1) * length - age))
     }

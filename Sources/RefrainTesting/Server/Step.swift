@@ -21,6 +21,8 @@ extension FaultServer {
         case reset
         /// Does nothing until the client goes away or the server stops.
         case hang
+        /// Does not even read until the client goes away or the server stops, so that the client's buffers fill up.
+        case stall
 
         /// Sends a text as it is.
         public static func text(_ text: String) -> Step { .send(Array(text.utf8)) }

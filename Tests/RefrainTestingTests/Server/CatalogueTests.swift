@@ -1,7 +1,7 @@
 import RefrainTesting
 import Testing
 
-@Suite("The catalogue of paths")
+@Suite("The catalogue of paths", .serialized, .offPool)
 struct CatalogueTests {
     /// What a client sees of an entry's example.
     enum Wire: Equatable {

@@ -133,12 +133,23 @@ struct RawResponse {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
 
+    /// Where the empty line begins that ends the headers.
+    static func endOfHead(_ bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var index = 0
+            while index + 3 < bytes.count {
+                if bytes[index + 3] == 10, bytes[index + 1] == 10, bytes[index] == 13, bytes[index + 2] == 13 {
+                    return index
+                }
+                index += 1
+            }
+            return nil
+        }
+    }
+
     /// A complete response at the start of `bytes`, and how many bytes it takes.
     static func parse(_ bytes: [UInt8], hasBody: Bool = true) -> (RawResponse, Int)? {
-        let end: [UInt8] = [13, 10, 13, 10]
-        guard bytes.count >= 4,
-            let headEnd = (0...(bytes.count - 4)).first(where: { Array(bytes[$0..<($0 + 4)]) == end })
-        else { return nil }
+        guard let headEnd = endOfHead(bytes) else { return nil }
         let lines = String(decoding: bytes[..<headEnd], as: UTF8.self).split(separator: "\r\n")
         let words = lines[0].split(separator: " ")
         guard words.count >= 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else { return nil }

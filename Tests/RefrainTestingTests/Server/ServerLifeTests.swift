@@ -2,7 +2,7 @@ import RefrainCore
 import RefrainTesting
 import Testing
 
-@Suite("FaultServer: connections, scripts, stop")
+@Suite("FaultServer: connections, scripts, stop", .serialized, .offPool)
 struct ServerLifeTests {
     @Test("200 connections at once, each with 20 keep-alive requests, are all answered and logged")
     func concurrency() throws {

@@ -31,21 +31,21 @@ enum HTTPDateText {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func imf(_ seconds: Double) -> String {
         let parts = Parts(seconds)
         return "\(days[parts.weekday].prefix(3)), \(padded(parts.day, 2)) \(months[parts.month - 1]) "
             + "\(padded(parts.year, 4)) \(parts.time) GMT"
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    /// The form of RFC 850: `Sunday, 06-Nov-94 08:49:37 GMT`.
     static func rfc850(_ seconds: Double) -> String {
         let parts = Parts(seconds)
         return "\(days[parts.weekday]), \(padded(parts.day, 2))-\(months[parts.month - 1])-"
             + "\(padded(parts.year % 100, 2)) \(parts.time) GMT"
     }
 
-    /// `Sun Nov  6 08:49:37 1994`
+    /// The form of asctime: `Sun Nov  6 08:49:37 1994`.
     static func asctime(_ seconds: Double) -> String {
         let parts = Parts(seconds)
         return "\(days[parts.weekday].prefix(3)) \(months[parts.month - 1]) \(padded(parts.day, 2, with: " ")) "

@@ -24,8 +24,7 @@ extension Route {
             readsBody: false
         ) {
             _ in
-            // No reading at all, so that the client's buffers fill up.
-            [.sleep(.seconds(86_400)), .close]
+            [.stall]
         },
     ]
 

@@ -31,7 +31,7 @@ final class Connection {
     func run(_ mode: FaultServer.Mode) -> Ending {
         switch mode {
         case .hangOnAccept:
-            wait(for: .seconds(86_400))
+            waitForClientToLeave()
             return .close
         case .garbageOnAccept:
             _ = send(Garbage.bytes)
@@ -147,6 +147,10 @@ final class Connection {
             _ = reader.drain(milliseconds: -1)
             note(exchange, .clientLeft)
             return .close
+        case .stall:
+            waitForClientToLeave()
+            note(exchange, .clientLeft)
+            return .close
         }
         guard isSent else {
             note(exchange, .clientLeft)
@@ -244,6 +248,18 @@ final class Connection {
         shutdown(descriptor, Int32(SHUT_WR))
         _ = reader.drain(milliseconds: max(1, milliseconds))
         return .close
+    }
+
+    /// Waits without reading; on Darwin only the end of both directions is seen.
+    private func waitForClientToLeave() {
+        #if canImport(Darwin)
+            let events: Int16 = 0
+        #else
+            // POLLRDHUP, which glibc shows to GNU sources only.
+            let events: Int16 = 0x2000
+        #endif
+        var wait = pollfd(fd: descriptor, events: events, revents: 0)
+        while poll(&wait, 1, -1) < 0, errno == EINTR {}
     }
 
     /// `false` if the connection broke meanwhile.

@@ -48,6 +48,10 @@ final class RequestReader {
         var scanned = 0
         var lines: [Range<Int>] = []
         while true {
+            if start < end, buffer[start] < 33, buffer[start] != 10, buffer[start] != 13 {
+                // Not waited on: a TLS greeting, for one, has no empty line at its end.
+                return .malformed(.init(reason: "not HTTP"))
+            }
             while let found = memchr(buffer + start + scanned, 10, end - start - scanned) {
                 let lineStart = scanned
                 var lineEnd = found - UnsafeMutableRawPointer(buffer + start)

@@ -104,7 +104,9 @@ public final class TLSFixture: Sendable {
         handle.withLock { $0.map { Int(tls_relay_handshakes($0.relay)) } ?? 0 }
     }
 
-    /// Ends every connection and waits for the relay's threads. Further calls do nothing.
+    /// Ends every connection and waits for the relay's threads.
+    ///
+    /// Further calls do nothing.
     public func stop() {
         let taken = handle.withLock { handle in
             let taken = handle

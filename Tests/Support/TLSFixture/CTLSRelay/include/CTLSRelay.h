@@ -34,4 +34,27 @@ int tls_relay_handshakes(tls_relay *relay);
 /// Ends all connections, waits for the relay's threads and frees it.
 void tls_relay_stop(tls_relay *relay);
 
+/// How a probe's connection ended.
+typedef enum {
+    TLS_PROBE_NO_CONNECTION,
+    TLS_PROBE_NO_HANDSHAKE,
+    TLS_PROBE_CLOSE_NOTIFY,
+    /// The connection was closed without the end that TLS asks for.
+    TLS_PROBE_BARE_END,
+    TLS_PROBE_BROKEN
+} tls_probe_end;
+
+/// What a probe found out.
+typedef struct {
+    /// An `X509_V_` code of OpenSSL, 0 for a good certificate; -1 without a handshake.
+    int verification;
+    int chose_http1;
+    size_t count;
+    tls_probe_end end;
+} tls_probe_result;
+
+/// Sends a request over TLS to a port on loopback as a client would that asked for `localhost`, and reads to the end.
+tls_probe_result tls_probe(
+    uint16_t port, const char *ca_path, const char *request, uint8_t *output, size_t capacity);
+
 #endif
