@@ -46,7 +46,9 @@ struct SwiftSource: Sendable {
         pattern.wordBoundaryKind(.simple)
     }
 
-    /// The first brace-delimited block of `text` that is a body: braces within parentheses belong to a closure argument.
+    /// The first brace-delimited block of `text` that is a body.
+    ///
+    /// Braces within parentheses belong to a closure that is an argument.
     private static func block(in text: Substring) -> String? {
         var parentheses = 0
         var braces = 0
