@@ -8,8 +8,8 @@
 
 /// One thread that wakes every sleeper of the process at its time.
 ///
-/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest entry of the
-/// heap is due, and is woken early only by an entry that comes before that one.
+/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest entry of
+/// the heap is due, and is woken early only by an entry that comes before that one.
 final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     // @unchecked Sendable: `heap` and `isRunning` are touched only with `mutex` held.
     static let shared = TimerQueue()

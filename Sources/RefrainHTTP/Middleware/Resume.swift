@@ -1,8 +1,8 @@
 /// Lets a download go on where it was cut short (rule R11).
 ///
-/// The stage belongs inside of ``Retry``, which makes the further attempts: this one asks for the rest where the server gave
-/// a strong validator, checks that what comes is the rest, and starts over where it is not. Requests without a
-/// ``HTTPRequest/download`` pass unchanged.
+/// The stage belongs inside of ``Retry``, which makes the further attempts: this one asks for the rest where the
+/// server gave a strong validator, checks that what comes is the rest, and starts over where it is not. Requests
+/// without a ``HTTPRequest/download`` pass unchanged.
 public struct Resume: HTTPMiddleware {
     private let wallClock: @Sendable () -> WallInstant
 

@@ -13,14 +13,15 @@ private enum FreshConnectionOption: HTTPRequestOption {
 extension HTTPRequest {
     /// Whether the response is handed over as soon as its head is there, with a body that is read as it arrives.
     ///
-    /// Otherwise, and by default, the body is collected first, up to ``maximumBodySize``. A body that is read as it arrives
-    /// throws ``HTTPError`` where it is cut short; the chain does not try again by itself from there.
+    /// Otherwise, and by default, the body is collected first, up to ``maximumBodySize``. A body that is read as it
+    /// arrives throws ``HTTPError`` where it is cut short; the chain does not try again by itself from there.
     public var streamsResponse: Bool {
         get { self[option: StreamOption.self] }
         set { self[option: StreamOption.self] = newValue }
     }
 
-    /// How many bytes of a body are accepted, decoded; a larger one fails with ``HTTPError/Code/dataLengthExceedsMaximum``.
+    /// How many bytes of a body are accepted, decoded; a larger one fails with
+    /// ``HTTPError/Code/dataLengthExceedsMaximum``.
     ///
     /// Nil, the default, means ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams.
     public var maximumBodySize: Int? {

@@ -1,7 +1,7 @@
 /// What a request or a response carries: a sequence of chunks of bytes.
 ///
-/// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot, once a
-/// byte of it has been read. A one-shot body is never refused on the first try, and never sent twice (rule R4).
+/// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot,
+/// once a byte of it has been read. A one-shot body is never refused on the first try, and never sent twice (rule R4).
 public struct HTTPBody: Sendable {
     /// One piece of a body.
     public typealias Chunk = [UInt8]
