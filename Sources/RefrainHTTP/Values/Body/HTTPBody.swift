@@ -65,7 +65,9 @@ public struct HTTPBody: Sendable {
         HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource(stream))), contentType: contentType)
     }
 
-    /// The number of bytes, where it is known without reading. For a file it is known when it is sent.
+    /// The number of bytes, where it is known without reading.
+    ///
+    /// For a file it is known only when it is sent.
     public var length: Int64? {
         switch storage {
         case .bytes(let bytes): Int64(bytes.count)
