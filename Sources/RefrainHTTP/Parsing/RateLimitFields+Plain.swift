@@ -24,7 +24,9 @@ extension RateLimitFields {
         }
     }
 
-    /// The numbers in a field's lines; none if one is malformed. What follows a semicolon, as in `10;w=60`, is a comment.
+    /// The numbers in a field's lines; none if one is malformed.
+    ///
+    /// What follows a semicolon, as in `10;w=60`, is a comment.
     private func numbers(_ lines: [String]) -> [FieldDecimal] {
         var numbers: [FieldDecimal] = []
         for element in FieldValues.elements(lines) {
