@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// A stage is a value that does not know what follows it: ``-->(_:_:)-(HTTPMiddleware,HTTPLoader)`` joins it to a loader,
-/// so a chain without a transport does not compile as a loader.
+/// A stage is a value that does not know what follows it: ``-->(_:_:)-(HTTPMiddleware,HTTPLoader)`` joins it to a
+/// loader, so a chain without a transport does not compile as a loader.
 public protocol HTTPMiddleware: Sendable {
     /// Treats a request, and hands it on, changed or not, once, several times or never.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult
