@@ -36,6 +36,8 @@ let package = Package(
             name: "RefrainCurlTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
         ),
+        // Reads the sources, and the executable, which it depends on so that it is built.
+        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
@@ -51,8 +53,6 @@ let package = Package(
             dependencies: ["CTLSRelay", "RefrainCore"],
             path: "Tests/Support/TLSFixture/TLSFixture"
         ),
-        // Reads the sources, and the executable, which it depends on so that it is built.
-        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
     ],
     swiftLanguageModes: [.v6]
