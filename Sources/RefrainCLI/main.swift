@@ -11,6 +11,7 @@ signal(SIGPIPE, SIG_IGN)
 let words = Array(CommandLine.arguments.dropFirst())
 let endsGracefully = Program.endsGracefully(words)
 if endsGracefully { Signals.block() }
-let run = Task.detached { await Program.run(words) }
-if endsGracefully { Signals.watch { run.cancel() } }
-exit(await run.value.rawValue)
+// The main thread takes no part in the work: an awaiting one would let signals through that are blocked here.
+let run = Task.detached { exit(await Program.run(words).rawValue) }
+if endsGracefully { Signals.wait { run.cancel() } }
+while true { pause() }
