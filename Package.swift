@@ -34,6 +34,10 @@ let package = Package(
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
+        .testTarget(
+            name: "RefrainCurlTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
+        ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
