@@ -30,7 +30,9 @@ package final class Locked<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with exclusive access to the value. `body` must not block and must not take the lock again.
+    /// Runs `body` with exclusive access to the value.
+    ///
+    /// `body` must not block and must not take the lock again.
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,0 +1,80 @@
+/// Runs an operation, and runs it again for as long as `decide` asks for it.
+///
+/// This function is the only loop over tries in the package. It knows nothing about what is tried, nor why; it
+/// keeps the time, the count and the cancellation. The other forms of `withRetry` stand on it.
+///
+/// It runs on the caller's actor, so that both closures may touch the caller's state. It checks for cancellation before
+/// each attempt, after each decision and while it waits. No attempt but the first begins at or after the deadline: where a
+/// wait would reach it, `giveUp` has the last word at once, without the wait. An operation that succeeds at its first attempt
+/// costs no clock read (unless there is a deadline), no random number and no allocation.
+///
+/// - Parameters:
+///   - deadline: the time for all attempts and waits together, from now. Nil: no limit. It ends waits, not a
+///     running attempt: hand ``Attempt/remaining`` to what the operation calls.
+///   - clock: the clock that is waited on; the shared timer unless told otherwise.
+///   - operation: one attempt. Its outcome is any value: a result, a response, an enumeration.
+///   - decide: looks at an attempt and its outcome, and says what follows.
+///   - giveUp: the last word where the deadline forbids the wait that `decide` asked for. It is handed that wait.
+/// - Returns: the outcome that the last decision finished with.
+/// - Throws: `CancellationError` if the task was cancelled.
+@inlinable
+public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
+    deadline: Duration? = nil,
+    clock: C = TimerClock(),
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
+    giveUp: (Attempt, Outcome, Duration) -> Outcome
+) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    var start: C.Instant?
+    var remaining: Duration?
+    if let deadline {
+        start = clock.now
+        remaining = deadline.clampedToDelay
+    }
+    var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
+    while true {
+        guard !Task.isCancelled else { throw CancellationError() }
+        let outcome = await operation(attempt)
+        switch await decide(attempt, outcome) {
+        case .finish(let outcome, _):
+            return outcome
+        case .retry(let delay, _, let isFree):
+            guard !Task.isCancelled else { throw CancellationError() }
+            let delay = delay.clampedToDelay
+            if let deadline, let start {
+                let left = deadline.clampedToDelay - start.duration(to: clock.now)
+                guard delay < left else { return giveUp(attempt, outcome, delay) }
+                remaining = left
+            }
+            if delay > .zero {
+                do {
+                    try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil)
+                } catch {
+                    throw CancellationError()
+                }
+                // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
+                if let deadline, let start {
+                    let left = deadline.clampedToDelay - start.duration(to: clock.now)
+                    guard left > .zero else { return giveUp(attempt, outcome, delay) }
+                    remaining = left
+                }
+            }
+            attempt = attempt.next(after: delay, isFree: isFree, remaining: remaining)
+        }
+    }
+}
+
+/// Runs an operation, and runs it again for as long as `decide` asks for it; past the deadline the last outcome stands.
+///
+/// - SeeAlso: ``withRetry(deadline:clock:operation:decide:giveUp:)``, which this is a short form of.
+@inlinable
+public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
+    deadline: Duration? = nil,
+    clock: C = TimerClock(),
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>
+) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    try await withRetry(deadline: deadline, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
+        outcome
+    }
+}

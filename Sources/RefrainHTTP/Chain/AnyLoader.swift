@@ -1,0 +1,26 @@
+/// A loader whose type is hidden, or a loader made from a closure.
+public struct AnyLoader: HTTPLoader {
+    private let loading: @Sendable (HTTPRequest) async -> HTTPResult
+    private let resetting: @Sendable () async -> Void
+
+    /// Hides the type of a loader.
+    public init(_ loader: any HTTPLoader) {
+        loading = { await loader.load($0) }
+        resetting = { await loader.reset() }
+    }
+
+    /// Makes a loader from closures.
+    public init(
+        reset: @escaping @Sendable () async -> Void = {},
+        load: @escaping @Sendable (HTTPRequest) async -> HTTPResult
+    ) {
+        loading = load
+        resetting = reset
+    }
+
+    /// Loads a request with the hidden loader.
+    public func load(_ request: HTTPRequest) async -> HTTPResult { await loading(request) }
+
+    /// Resets the hidden loader.
+    public func reset() async { await resetting() }
+}

@@ -1,0 +1,26 @@
+/// A stage of a chain: something that treats a request, and needs a loader after it.
+///
+/// ```swift
+/// struct CountRequests: HTTPMiddleware {
+///     let counter: Counter
+///     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+///         counter.increment()
+///         return await next.load(request)
+///     }
+/// }
+/// ```
+///
+/// A stage is a value that does not know what follows it: ``-->(_:_:)-(HTTPMiddleware,HTTPLoader)`` joins it to a
+/// loader, so a chain without a transport does not compile as a loader.
+public protocol HTTPMiddleware: Sendable {
+    /// Treats a request, and hands it on, changed or not, once, several times or never.
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult
+
+    /// Ends everything that the stage itself holds. The chain resets the loaders after it.
+    func reset() async
+}
+
+extension HTTPMiddleware {
+    /// Nothing to reset.
+    public func reset() async {}
+}

@@ -1,0 +1,74 @@
+/// One line of a call's record: an attempt, what came of it, and what was decided (rule R29).
+public struct AttemptRecord: Hashable, Sendable, Codable {
+    /// What an attempt led to.
+    public enum Decision: String, Hashable, Sendable, Codable {
+        /// The call ended with this attempt's outcome.
+        case finish
+        /// Another attempt followed.
+        case retry
+    }
+
+    /// The position of the attempt in its call, from 1.
+    public var number: Int
+    /// When the attempt began, counted from the beginning of the call.
+    public var start: Duration
+    /// How long the attempt took.
+    public var duration: Duration
+    /// The status of the response, or nil.
+    public var status: HTTPStatus?
+    /// The code of the error, or nil.
+    public var error: HTTPError.Code?
+    /// The bytes of the request that can have left, or nil where the transport cannot tell.
+    public var bytesSent: Int64?
+    /// What was decided.
+    public var decision: Decision
+    /// Why it was decided.
+    public var reason: RetryReason
+    /// The rules that decided (see Documentation/Rules.md).
+    public var rules: Rules
+    /// The wait before the next attempt; zero after the last one.
+    public var delay: Duration
+
+    /// Makes a line of the record.
+    public init(
+        number: Int,
+        start: Duration,
+        duration: Duration,
+        status: HTTPStatus? = nil,
+        error: HTTPError.Code? = nil,
+        bytesSent: Int64? = nil,
+        decision: Decision,
+        reason: RetryReason,
+        rules: Rules = [],
+        delay: Duration = .zero
+    ) {
+        self.number = number
+        self.start = start
+        self.duration = duration
+        self.status = status
+        self.error = error
+        self.bytesSent = bytesSent
+        self.decision = decision
+        self.reason = reason
+        self.rules = rules
+        self.delay = delay
+    }
+}
+
+extension AttemptRecord: CustomStringConvertible {
+    /// One line: number, outcome, duration, and what followed.
+    public var description: String {
+        let outcome = status.map { "status \($0)" } ?? error.map(\.rawValue) ?? "no outcome"
+        let next = decision == .retry ? "again after \(delay.inMilliseconds) ms" : "ended"
+        return "\(number). \(outcome) in \(duration.inMilliseconds) ms, \(next): \(reason)"
+    }
+}
+
+extension Duration {
+    /// The duration in whole milliseconds, saturating.
+    package var inMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow ? (seconds < 0 ? .min : .max) : whole &+ attoseconds / 1_000_000_000_000_000
+    }
+}

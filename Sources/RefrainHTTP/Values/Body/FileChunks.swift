@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A local file, opened for one reading; it is as long as it was when it was opened.
+package final class FileChunks: @unchecked Sendable {
+    // @unchecked Sendable: read by one reader at a time, like any `ChunkSource`.
+    private let descriptor: Int32
+    private let path: String
+
+    /// The number of bytes that the reading delivers.
+    package let length: Int64
+    private var left: Int64
+
+    /// Opens the file.
+    ///
+    /// - Throws: ``LocalFileError``.
+    package init(path: String) throws(LocalFileError) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .open, errno: errno) }
+        var status = stat()
+        let found = fstat(descriptor, &status) == 0
+        guard found, status.st_mode & S_IFMT != S_IFDIR else {
+            let reason = found ? EISDIR : errno
+            // `deinit` does not run for an object that was never complete.
+            close(descriptor)
+            throw LocalFileError(path: path, operation: .open, errno: reason)
+        }
+        length = Int64(status.st_size)
+        left = length
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads at most `capacity` bytes into memory of the caller's; 0 at the end.
+    ///
+    /// - Throws: ``LocalFileError`` where the file cannot be read, or has become shorter.
+    package func read(into buffer: UnsafeMutableRawPointer, capacity: Int) throws(LocalFileError) -> Int {
+        guard left > 0 else { return 0 }
+        let wanted = Int(Swift.min(Int64(capacity), left))
+        var count: Int
+        repeat { count = systemRead(descriptor, buffer, wanted) } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw LocalFileError(path: path, operation: .read, errno: errno) }
+        guard count > 0 else { throw LocalFileError(path: path, operation: .shrank, errno: 0) }
+        left -= Int64(count)
+        return count
+    }
+
+    /// The file as a source of chunks of 64 KiB.
+    package var source: ChunkSource {
+        ChunkSource { [self] in
+            var failure: LocalFileError?
+            let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                guard let base = buffer.baseAddress else { return }
+                do throws(LocalFileError) {
+                    count = try read(into: base, capacity: buffer.count)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            return chunk.isEmpty ? nil : chunk
+        }
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+/// A local file could not be used.
+public struct LocalFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was tried.
+    public enum Operation: String, Hashable, Sendable {
+        /// The file was to be opened.
+        case open
+        /// The file was to be read.
+        case read
+        /// The file became shorter while it was read.
+        case shrank
+        /// The file was to be created.
+        case create
+        /// The file was to be written.
+        case write
+        /// The file was to be moved to its place.
+        case move
+    }
+
+    /// The path of the file.
+    public let path: String
+    /// What was tried.
+    public let operation: Operation
+    /// The system's number of the error; 0 where there is none.
+    public let errno: Int32
+
+    /// Describes a failure.
+    public init(path: String, operation: Operation, errno: Int32) {
+        self.path = path
+        self.operation = operation
+        self.errno = errno
+    }
+
+    /// What happened to which file.
+    public var description: String {
+        guard operation != .shrank else { return "\(path) became shorter while it was sent" }
+        return "cannot \(operation.rawValue) \(path): \(String(cString: strerror(errno)))"
+    }
+
+    /// The code that such a failure gives a request.
+    public var code: HTTPError.Code {
+        switch (operation, errno) {
+        case (.create, _): .cannotCreateFile
+        case (.write, _): .cannotWriteToFile
+        case (.move, _): .cannotMoveFile
+        case (_, ENOENT): .fileDoesNotExist
+        case (_, EISDIR): .fileIsDirectory
+        case (_, EACCES), (_, EPERM): .noPermissionsToReadFile
+        default: .cannotOpenFile
+        }
+    }
+}

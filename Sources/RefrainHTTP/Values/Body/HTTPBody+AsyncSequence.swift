@@ -1,0 +1,87 @@
+extension HTTPBody: AsyncSequence {
+    /// One piece of the body.
+    public typealias Element = Chunk
+
+    /// Starts to read the body.
+    ///
+    /// Replayable bodies start from their beginning each time. A one-shot body that has been read throws
+    /// ``BodyReadTwice``.
+    public func makeAsyncIterator() -> Iterator { Iterator(storage) }
+
+    /// Reads a body chunk by chunk.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var state: State
+
+        private enum State {
+            case bytes([UInt8])
+            case unopened(@Sendable () throws -> ChunkSource)
+            case source(ChunkSource)
+            case oneShot(OneShotSource, reader: Int)
+            case ended
+        }
+
+        init(_ storage: Storage) {
+            switch storage {
+            case .bytes(let bytes): state = bytes.isEmpty ? .ended : .bytes(bytes)
+            case .file(let path): state = .unopened { try FileChunks(path: path).source }
+            case .restartable(_, let make): state = .unopened(make)
+            case .oneShot(let source): state = .oneShot(source, reader: source.makeReader())
+            }
+        }
+
+        /// The next chunk, or nil at the end.
+        public mutating func next() async throws -> Chunk? {
+            switch state {
+            case .bytes(let bytes):
+                state = .ended
+                return bytes
+            case .unopened(let make):
+                let source = try make()
+                state = .source(source)
+                return try await pull(source)
+            case .source(let source):
+                return try await pull(source)
+            case .oneShot(let source, let reader):
+                return try await source.next(for: reader)
+            case .ended:
+                return nil
+            }
+        }
+
+        private mutating func pull(_ source: ChunkSource) async throws -> Chunk? {
+            let chunk = try await source.next()
+            if chunk == nil { state = .ended }
+            return chunk
+        }
+    }
+
+    /// All bytes of the body.
+    ///
+    /// - Parameter maximum: how many bytes are accepted; ``BodyTooLarge`` is thrown beyond.
+    public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
+        if case .bytes(let bytes) = storage {
+            guard bytes.count <= maximum else { throw BodyTooLarge(limit: maximum) }
+            return bytes
+        }
+        var collected: [UInt8] = []
+        for try await chunk in self {
+            guard collected.count <= maximum - chunk.count else { throw BodyTooLarge(limit: maximum) }
+            collected += chunk
+        }
+        return collected
+    }
+
+    /// The bytes, where they are in memory; nil for files and streams.
+    public var bytesInMemory: [UInt8]? {
+        if case .bytes(let bytes) = storage { return bytes }
+        return nil
+    }
+}
+
+/// A body is larger than the reader allowed.
+public struct BodyTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The limit in bytes.
+    public let limit: Int
+    /// What happened.
+    public var description: String { "the body is larger than \(limit) bytes" }
+}

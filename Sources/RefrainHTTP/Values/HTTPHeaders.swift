@@ -1,0 +1,105 @@
+/// Header fields: names without regard to case, in the order given, repeats kept (RFC 9110 §5).
+///
+/// The container holds what it is given. A request's fields are checked before anything is sent
+/// (``HTTPRequest/validated()``), so a name or value that could break out of the head never reaches a transport.
+public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// One field line.
+    public struct Field: Hashable, Sendable, Codable {
+        /// The name, as it was spelled.
+        public var name: String
+        /// The value, without the white space round it.
+        public var value: String
+
+        /// Makes a field line.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The field lines in their order.
+    public private(set) var fields: [Field] = []
+
+    /// Makes an empty set of fields.
+    public init() {}
+
+    /// Makes fields from pairs of names and values.
+    public init(_ pairs: some Sequence<(String, String)>) {
+        fields = pairs.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// Makes fields from pairs of names and values; a name may stand more than once.
+    public init(dictionaryLiteral pairs: (String, String)...) {
+        self.init(pairs)
+    }
+
+    /// The first value of a name, or nil.
+    ///
+    /// Setting replaces all fields of that name by one at the place of the first; setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { Self.isSame($0.name, name) }?.value }
+        set {
+            guard let newValue else { return remove(name) }
+            guard let place = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
+                return add(name, newValue)
+            }
+            fields[place].value = newValue
+            if fields.count > place + 1 {
+                let tail = fields[(place + 1)...].filter { !Self.isSame($0.name, name) }
+                fields.replaceSubrange((place + 1)..., with: tail)
+            }
+        }
+    }
+
+    /// All values of a name, one for each field line.
+    public subscript(values name: String) -> [String] {
+        guard !fields.isEmpty else { return [] }
+        return fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: String) -> Bool { fields.contains { Self.isSame($0.name, name) } }
+
+    /// Adds a field line after all others, whether or not there is one of that name.
+    public mutating func add(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Removes all fields of a name.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { Self.isSame($0.name, name) }
+    }
+
+    /// Makes room for so many field lines.
+    public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
+    /// Whether two field names are the same: equal but for the case of ASCII letters.
+    public static func isSame(_ left: String, _ right: String) -> Bool {
+        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
+        while true {
+            switch (left.next(), right.next()) {
+            case (nil, nil): return true
+            case (let a?, let b?) where a == b || lowercased(a) == lowercased(b): continue
+            default: return false
+            }
+        }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    /// The place of the first field line.
+    public var startIndex: Int { fields.startIndex }
+    /// The place after the last field line.
+    public var endIndex: Int { fields.endIndex }
+    /// The field line at a place.
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// The field lines as they stand on the wire, with line feeds between them.
+    public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+}
