@@ -15,7 +15,7 @@ final class RawClient {
         case limit
     }
 
-    struct Unreachable: Error { var code: Int32 }
+    struct Unreachable: Error, Equatable { var code: Int32 }
 
     let descriptor: Int32
     private var buffer: [UInt8] = []

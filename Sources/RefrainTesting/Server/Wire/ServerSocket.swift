@@ -11,18 +11,22 @@ struct ServerSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
 
-    init(port: UInt16, backlog: Int32) throws(FaultServerError) {
+    /// Binds the port; without a backlog it does not listen, so that connections are refused.
+    init(port: UInt16, backlog: Int32?) throws(FaultServerError) {
         let descriptor = Self.stream()
         guard descriptor >= 0 else { throw .outOfResources(call: "socket", errno: errno) }
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if backlog != nil {
+            // Not for a port that refuses: with this option another server could take it as well.
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = Self.loopback(port)
         let bound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard bound == 0, listen(descriptor, backlog) == 0 else {
+        guard bound == 0, backlog.map({ listen(descriptor, $0) }) ?? 0 == 0 else {
             let code = errno
             _ = Self.systemClose(descriptor)
             throw .cannotBind(port: port, errno: code)
