@@ -3,11 +3,11 @@ import RefrainTesting
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 @Suite("FaultServer: connections, scripts, stop", .serialized, .offPool)
@@ -124,21 +124,21 @@ struct ServerLifeTests {
     }
 
     #if os(Linux)
-        @Test("a server that never accepts leaves a connection attempt without an answer")
-        func neverAccept() throws {
-            let server = try FaultServer(mode: .neverAccept)
-            defer { server.stop() }
-            // The send timeout bounds connect() as well.
-            var unanswered = 0
-            for _ in 0..<4 {
-                do {
-                    _ = try RawClient(server.port, timeoutMilliseconds: 200)
-                } catch is RawClient.Unreachable {
-                    unanswered += 1
-                }
+    @Test("a server that never accepts leaves a connection attempt without an answer")
+    func neverAccept() throws {
+        let server = try FaultServer(mode: .neverAccept)
+        defer { server.stop() }
+        // The send timeout bounds connect() as well.
+        var unanswered = 0
+        for _ in 0..<4 {
+            do {
+                _ = try RawClient(server.port, timeoutMilliseconds: 200)
+            } catch is RawClient.Unreachable {
+                unanswered += 1
             }
-            #expect(unanswered >= 3)
         }
+        #expect(unanswered >= 3)
+    }
     #endif
 
     @Test("/ports starts the misbehaving servers once and says where they are")

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The sending side of a connection, and waits on it that end with the connection.
@@ -16,10 +16,10 @@ struct Channel {
     /// Waits without reading; on Darwin only the end of both directions is seen.
     func waitForPeerToLeave() {
         #if canImport(Darwin)
-            let events: Int16 = 0
+        let events: Int16 = 0
         #else
-            // POLLRDHUP, which glibc shows to GNU sources only.
-            let events: Int16 = 0x2000
+        // POLLRDHUP, which glibc shows to GNU sources only.
+        let events: Int16 = 0x2000
         #endif
         var wait = pollfd(fd: descriptor, events: events, revents: 0)
         while poll(&wait, 1, -1) < 0, errno == EINTR {}
@@ -42,9 +42,9 @@ struct Channel {
 
     func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
-            let flags: Int32 = 0
+        let flags: Int32 = 0
         #else
-            let flags = Int32(MSG_NOSIGNAL)
+        let flags = Int32(MSG_NOSIGNAL)
         #endif
         return bytes.withUnsafeBytes { raw in
             guard let base = raw.baseAddress else { return true }
@@ -61,11 +61,11 @@ struct Channel {
 
     private static func systemSend(_ descriptor: Int32, _ base: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
         #if canImport(Glibc)
-            Glibc.send(descriptor, base, count, flags)
+        Glibc.send(descriptor, base, count, flags)
         #elseif canImport(Musl)
-            Musl.send(descriptor, base, count, flags)
+        Musl.send(descriptor, base, count, flags)
         #else
-            Darwin.send(descriptor, base, count, flags)
+        Darwin.send(descriptor, base, count, flags)
         #endif
     }
 }

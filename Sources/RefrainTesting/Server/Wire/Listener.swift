@@ -1,11 +1,11 @@
 internal import RefrainCore
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Accepts connections on a thread of its own and gives each of them a thread.

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A listening socket on 127.0.0.1.
@@ -49,7 +49,7 @@ struct ServerSocket: Sendable {
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         var yes: Int32 = 1
         #if canImport(Darwin)
-            setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         #endif
         setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         return accepted
@@ -73,11 +73,11 @@ struct ServerSocket: Sendable {
 
     private static func stream() -> Int32 {
         #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-            if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-            return descriptor
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return descriptor
         #else
-            return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #endif
     }
 
@@ -91,13 +91,13 @@ struct ServerSocket: Sendable {
 
     // The methods of this type hide the functions of the same names.
     #if canImport(Glibc)
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
     #elseif canImport(Musl)
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Musl.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Musl.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Musl.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Musl.close(descriptor) }
     #else
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Darwin.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Darwin.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
     #endif
 }
