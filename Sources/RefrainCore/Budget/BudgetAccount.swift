@@ -1,7 +1,7 @@
 /// The arithmetic of a retry budget: amounts are nano-retries, times are nanoseconds.
 ///
-/// There are two purses. Credit comes from first tries, and lies in slices of time that expire one by one. The floor fills
-/// steadily up to one second's worth; after it was full it begins to refill a second after it is first drawn
+/// There are two purses. Credit comes from first tries, and lies in slices of time that expire one by one. The floor
+/// fills steadily up to one second's worth; after it was full it begins to refill a second after it is first drawn
 /// on, so that within any stretch of `t` seconds from there it pays for no more than `t` seconds' worth (rule R25 holds
 /// from the first second).
 struct BudgetAccount {

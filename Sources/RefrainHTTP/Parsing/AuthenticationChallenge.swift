@@ -34,8 +34,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 extension FieldScanner {
     /// Takes all that is left as challenges; `nil` if it is malformed.
     ///
-    /// Commas part challenges as well as parameters: a word with an equals sign behind it is a parameter of the challenge
-    /// before it, any other word is the scheme of the next one.
+    /// Commas part challenges as well as parameters: a word with an equals sign behind it is a parameter of the
+    /// challenge before it, any other word is the scheme of the next one.
     fileprivate mutating func takeChallenges() -> [AuthenticationChallenge]? {
         var challenges: [AuthenticationChallenge] = []
         while !isAtEnd {

@@ -1,5 +1,6 @@
-/// A number that is not negative, with or without decimal places: `60`, `1.5`. Nothing else is one: no sign, no
-/// exponent, no `NaN`.
+/// A number that is not negative, with or without decimal places, such as `60` and `1.5`.
+///
+/// Nothing else is one: no sign, no exponent, no `NaN`.
 struct FieldDecimal: Hashable {
     /// What stands before the point; `Int64.max` where that is larger.
     let whole: Int64

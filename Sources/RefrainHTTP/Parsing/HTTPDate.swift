@@ -2,10 +2,10 @@ public import RefrainCore
 
 /// The dates of HTTP header fields (RFC 9110 §5.6.7).
 ///
-/// All three forms are read, as strictly as the grammar has them: names are case-sensitive, and there is one space where
-/// it has one. Impossible dates (30 February, hour 24) are no dates. A second of 60 is legal in every minute. The name
-/// of the weekday has to be one, but it may be the wrong one for the date: the rest says all there is to say, and what
-/// curl and Go do is the same.
+/// All three forms are read, as strictly as the grammar has them: names are case-sensitive, and there is one space
+/// where it has one. Impossible dates (30 February, hour 24) are no dates. A second of 60 is legal in every minute.
+/// The name of the weekday has to be one, but it may be the wrong one for the date: the rest says all there is to say,
+/// and what curl and Go do is the same.
 public enum HTTPDate {
     /// Reads a date in any of the three forms; `nil` if it is none.
     ///

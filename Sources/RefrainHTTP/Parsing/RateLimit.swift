@@ -30,8 +30,8 @@ public struct RateLimit: Hashable, Sendable {
 
     /// How long to wait before another try of a request that this limit may have refused.
     ///
-    /// That is the reset of a quota which is used up, or of which nobody knows how much is left. It is `nil` where some is
-    /// left, because then it was something else that refused. `Retry-After` wins over it (R19).
+    /// That is the reset of a quota which is used up, or of which nobody knows how much is left. It is `nil` where
+    /// some is left, because then it was something else that refused. `Retry-After` wins over it (R19).
     public var retryDelay: Duration? {
         (remaining ?? 0) == 0 ? reset : nil
     }
@@ -53,9 +53,9 @@ public struct RateLimit: Hashable, Sendable {
 extension RateLimit {
     /// The limit that binds first (R19); `nil` of none.
     ///
-    /// Those that are used up go first, and of these the one that comes back last, because until then all of them refuse.
-    /// Next come limits of which only the reset is known, the latest first. Of limits with something left, the one with the
-    /// least is met first; of equals, the one that comes back last.
+    /// Those that are used up go first, and of these the one that comes back last, because until then all of them
+    /// refuse. Next come limits of which only the reset is known, the latest first. Of limits with something left, the
+    /// one with the least is met first; of equals, the one that comes back last.
     public static func binding(of limits: [RateLimit]) -> RateLimit? {
         limits.max { $0.bindsLater(than: $1) }
     }

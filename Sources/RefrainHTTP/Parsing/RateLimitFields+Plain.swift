@@ -4,8 +4,8 @@ internal import RefrainCore
 extension RateLimitFields {
     /// The limits of one family of fields.
     ///
-    /// Where values stand several times, the first remainder belongs to the first reset, and so on. If there are more of
-    /// one than of the other, each has to say the same throughout; else they contradict each other and are ignored.
+    /// Where values stand several times, the first remainder belongs to the first reset, and so on. If there are more
+    /// of one than of the other, each has to say the same throughout; else they contradict each other and are ignored.
     func plain(remaining: [String], reset: [String], quota: [String], now: WallInstant) -> [RateLimit] {
         var remaining = numbers(remaining)
         var resets = numbers(reset)
@@ -24,7 +24,9 @@ extension RateLimitFields {
         }
     }
 
-    /// The numbers in a field's lines; none if one is malformed. What follows a semicolon, as in `10;w=60`, is a comment.
+    /// The numbers in a field's lines; none if one is malformed.
+    ///
+    /// What follows a semicolon, as in `10;w=60`, is a comment.
     private func numbers(_ lines: [String]) -> [FieldDecimal] {
         var numbers: [FieldDecimal] = []
         for element in FieldValues.elements(lines) {

@@ -4,7 +4,8 @@ public import RefrainCore
 ///
 /// These are known: `RateLimit` and `RateLimit-Policy` of the IETF draft (structured, `"default";r=50;t=30`), its older
 /// forms (`limit=100, remaining=50, reset=50`, and `RateLimit-Limit`, `-Remaining`, `-Reset`), `X-RateLimit-Limit`,
-/// `-Remaining`, `-Reset`, and `X-Rate-Limit-Limit`, `-Remaining`, `-Reset`. All that are well-formed count; what is malformed is ignored.
+/// `-Remaining`, `-Reset`, and `X-Rate-Limit-Limit`, `-Remaining`, `-Reset`. All that are well-formed count; what is
+/// malformed is ignored.
 public struct RateLimitFields: Hashable, Sendable {
     /// The unit of a reset.
     public enum Unit: Hashable, Sendable {
@@ -29,7 +30,8 @@ public struct RateLimitFields: Hashable, Sendable {
 
     /// How `t` in the structured `RateLimit` is read; ``Reset/automatic`` by default.
     ///
-    /// The draft says seconds from the response, so this is apart from ``reset``: a server may send both kinds of field.
+    /// The draft says seconds from the response, so this is apart from ``reset``: a server may send both kinds of
+    /// field.
     public var structuredReset: Reset
 
     /// Makes a reading.
@@ -40,8 +42,9 @@ public struct RateLimitFields: Hashable, Sendable {
 
     /// All limits that a response states, in the order of the list above; none if the response was stored.
     ///
-    /// A response with an `Age` comes from a cache, so its limits are those of another time. Epochs are read against the
-    /// response's own `Date` where it has a good one, because both come from one clock; else against the wall clock.
+    /// A response with an `Age` comes from a cache, so its limits are those of another time. Epochs are read against
+    /// the response's own `Date` where it has a good one, because both come from one clock; else against the wall
+    /// clock.
     ///
     /// - Parameters:
     ///   - values: Gives the values of a field, one for each line, by its name in lower case.

@@ -3,7 +3,9 @@ public final class RetryBudgets: Sendable {
     private let make: @Sendable (Origin) -> RetryBudget
     private let budgets = Locked<[Origin: RetryBudget]>([:])
 
-    /// How many origins are remembered. Past it, all are forgotten: a budget's memory is only seconds long anyway.
+    /// How many origins are remembered.
+    ///
+    /// Past it, all are forgotten: a budget's memory is only seconds long anyway.
     private static let capacity = 4096
 
     /// Keeps budgets that `make` opens; the standard ones unless told otherwise.

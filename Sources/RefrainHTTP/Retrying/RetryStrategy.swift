@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// A strategy says what it would like. What may be sent again at all, how long the server wants to be left alone, deadlines
-/// and budgets are seen to by the stage that asks. The idea is from "HTTP in Swift".
+/// A strategy says what it would like. What may be sent again at all, how long the server wants to be left alone,
+/// deadlines and budgets are seen to by the stage that asks. The idea is from "HTTP in Swift".
 public protocol HTTPRetryStrategy: Sendable {
     /// The wait before another try; nil: none; zero or negative: at once.
     func retryDelay(for result: HTTPResult) -> Duration?
