@@ -1,11 +1,11 @@
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Runs `body` on so many threads that start together, and returns when all have ended.
@@ -22,9 +22,9 @@ func race(_ count: Int, _ body: @escaping @Sendable () -> Void) {
     let start = Start(count, body)
     let threads = (0..<count).compactMap { _ -> pthread_t? in
         #if canImport(Darwin)
-            var thread: pthread_t?
+        var thread: pthread_t?
         #else
-            var thread = pthread_t()
+        var thread = pthread_t()
         #endif
         let context = Unmanaged.passRetained(start).toOpaque()
         let status = pthread_create(
@@ -32,10 +32,10 @@ func race(_ count: Int, _ body: @escaping @Sendable () -> Void) {
             nil,
             { context in
                 #if canImport(Darwin)
-                    let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+                let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
                 #else
-                    guard let context else { return nil }
-                    let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+                guard let context else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
                 #endif
                 start.ready.next()
                 while start.ready.value < start.count { sched_yield() }
