@@ -32,12 +32,13 @@ let package = Package(
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        // Reads the sources, and the executable, which it depends on so that it is built.
+        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(
             name: "RefrainCurlTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
         ),
-        // Reads the sources, and the executable, which it depends on so that it is built.
-        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
+        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
@@ -53,7 +54,6 @@ let package = Package(
             dependencies: ["CTLSRelay", "RefrainCore"],
             path: "Tests/Support/TLSFixture/TLSFixture"
         ),
-        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,7 @@
 /// A command line that was read by a command's table of options.
 ///
-/// Long options take their value as `--name value` or `--name=value`, short ones as `-n value` or `-nvalue`; short flags may
-/// be clustered; `--` ends the options. Where an option stands twice, the last one counts unless it collects.
+/// Long options take their value as `--name value` or `--name=value`, short ones as `-n value` or `-nvalue`; short
+/// flags may be clustered; `--` ends the options. Where an option stands twice, the last one counts unless it collects.
 struct Arguments: Sendable {
     /// The values of each option that was given, in order; flags give an empty text.
     private(set) var values: [OptionName: [String]] = [:]

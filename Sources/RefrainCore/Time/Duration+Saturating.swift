@@ -13,8 +13,8 @@ extension Duration {
     /// The duration in seconds, as near as a `Double` comes.
     @inlinable
     package var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+        // Not by way of `components`, which trap where the seconds do not fit into an Int64.
+        Double(attoseconds) / 1e18
     }
 
     /// A wait from a number of seconds: negative ones and NaN give zero, those too large give ``longestDelay``.

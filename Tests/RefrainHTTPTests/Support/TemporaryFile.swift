@@ -1,0 +1,22 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A file that goes with the value that stands for it.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init(_ bytes: some Sequence<UInt8>) throws {
+        let folder = FileManager.default.temporaryDirectory
+        path = folder.appending(path: "refrain-\(UUID().uuidString)").path()
+        try write(bytes)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: URL(filePath: path)) }
+
+    func remove() throws { try FileManager.default.removeItem(atPath: path) }
+}
