@@ -44,7 +44,7 @@ enum Program {
         case .get: return try await GetCommand(GetSettings(arguments)).run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
         case .serve: return try await ServeCommand(arguments).run()
-        case .demo: return .success
+        case .demo: return try await DemoCommand(arguments).run()
         case .help: return try help(arguments)
         }
         return .success
