@@ -46,7 +46,8 @@ public final class RetryBudget: Sendable {
     /// - Parameters:
     ///   - ratio: the retries that each first try credits, 0 … 1.
     ///   - floorPerSecond: the retries that are allowed each second besides, 0 … 1,000,000.
-    ///   - window: how long credit lasts, 1 s … 1 h. It is forgotten in ten steps, after nine to ten tenths of this time.
+    ///   - window: how long credit lasts, 1 s … 1 h. It is forgotten in ten steps, after nine to ten tenths of this
+    ///     time.
     ///   - whenEmpty: what happens when there is no credit.
     ///   - clock: monotonic time.
     /// - Throws: ``InvalidArgument`` for a value out of its range.
@@ -115,8 +116,8 @@ public final class RetryBudget: Sendable {
 
     /// Credits a call that succeeded; a budget that is no budget of tokens takes no notice.
     ///
-    /// - Parameter cause: what the last retry of the call was paid for, so that its cost is given back; nil where the first
-    ///   try succeeded.
+    /// - Parameter cause: what the last retry of the call was paid for, so that its cost is given back; nil where the
+    ///   first try succeeded.
     public func creditSuccess(after cause: Cause? = nil) {
         guard case .tokens(let account, let costs, let refund) = books else { return }
         account.withLock { $0.refund(cause.map { costs[$0] } ?? refund) }

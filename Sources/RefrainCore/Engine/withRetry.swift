@@ -4,9 +4,9 @@
 /// keeps the time, the count and the cancellation. The other forms of `withRetry` stand on it.
 ///
 /// It runs on the caller's actor, so that both closures may touch the caller's state. It checks for cancellation before
-/// each attempt, after each decision and while it waits. No attempt but the first begins at or after the deadline: where a
-/// wait would reach it, `giveUp` has the last word at once, without the wait. An operation that succeeds at its first attempt
-/// costs no clock read (unless there is a deadline), no random number and no allocation.
+/// each attempt, after each decision and while it waits. No attempt but the first begins at or after the deadline:
+/// where a wait would reach it, `giveUp` has the last word at once, without the wait. An operation that succeeds at
+/// its first attempt costs no clock read (unless there is a deadline), no random number and no allocation.
 ///
 /// - Parameters:
 ///   - deadline: the time for all attempts and waits together, from now. Nil: no limit. It ends waits, not a

@@ -12,9 +12,9 @@ public import Foundation
 /// task.cancel()
 /// ```
 ///
-/// Each completion handler runs exactly once, on no particular thread (rule R30). A task that was cancelled completes with
-/// ``HTTPError/Code/cancelled`` as soon as its loader has let go of it, whatever the loader had come to in the meantime.
-/// A task runs on where nobody holds it. The idea is from "HTTP in Swift".
+/// Each completion handler runs exactly once, on no particular thread (rule R30). A task that was cancelled completes
+/// with ``HTTPError/Code/cancelled`` as soon as its loader has let go of it, whatever the loader had come to in the
+/// meantime. A task runs on where nobody holds it. The idea is from "HTTP in Swift".
 public final class HTTPTask: Sendable, Identifiable {
     /// Names the task, in logs.
     public let id = UUID()

@@ -11,9 +11,9 @@ internal import Foundation
 /// let people = try await loader.response(for: HTTPRequest(path: "people"))
 /// ```
 ///
-/// The request's own environment (``HTTPRequest/serverEnvironment``) comes before that of the stage. What a request says
-/// itself stays: its header fields, its query items, a path that begins with a slash. A request whose URL is absolute is
-/// left alone unless it goes to the same origin, so that no key of one server is sent to another.
+/// The request's own environment (``HTTPRequest/serverEnvironment``) comes before that of the stage. What a request
+/// says itself stays: its header fields, its query items, a path that begins with a slash. A request whose URL is
+/// absolute is left alone unless it goes to the same origin, so that no key of one server is sent to another.
 /// The idea is from "HTTP in Swift".
 public struct ApplyEnvironment: HTTPMiddleware {
     /// The server of requests that name none; nil: these go on as they are.

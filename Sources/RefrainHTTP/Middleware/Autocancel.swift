@@ -1,7 +1,7 @@
 /// Cancels, on a reset, every request that has passed it and has not returned yet.
 ///
-/// It is for a part of a chain that is to be emptied without being closed; at the head of a chain ``ResetGuard`` does the same,
-/// and refuses new requests in the meantime. A request that arrives during a reset is let through, and is not
+/// It is for a part of a chain that is to be emptied without being closed; at the head of a chain ``ResetGuard`` does
+/// the same, and refuses new requests in the meantime. A request that arrives during a reset is let through, and is not
 /// part of that reset. The idea is from "HTTP in Swift".
 public struct Autocancel: HTTPMiddleware {
     private let flights = Flights(.staysOpen)

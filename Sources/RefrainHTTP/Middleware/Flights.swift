@@ -56,8 +56,8 @@ final class Flights: Sendable {
 
     /// Cancels what is under way, resets what follows, waits until all of it has returned, and opens again.
     ///
-    /// Resets that overlap are one. A reset that is asked for from within a request of these cannot wait for that request: it
-    /// returns at once, and the reset goes on without it.
+    /// Resets that overlap are one. A reset that is asked for from within a request of these cannot wait for that
+    /// request: it returns at once, and the reset goes on without it.
     func reset(next: (any HTTPLoader)?) async {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }

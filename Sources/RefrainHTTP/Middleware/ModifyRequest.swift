@@ -9,8 +9,8 @@
 /// ```
 ///
 /// The closure may wait, and may throw. An ``HTTPError`` that it throws is the request's result; any other error gives
-/// ``HTTPError/Code/callerFailed``, which names the stage. After ``Retry`` it runs for each try, on the original request.
-/// The idea is from "HTTP in Swift".
+/// ``HTTPError/Code/callerFailed``, which names the stage. After ``Retry`` it runs for each try, on the original
+/// request. The idea is from "HTTP in Swift".
 public struct ModifyRequest: HTTPMiddleware {
     private let name: String
     private let modify: @Sendable (HTTPRequest) async throws -> HTTPRequest

@@ -1,8 +1,8 @@
 /// Holds requests back before the server has to refuse them (rule R19).
 ///
 /// The stage reads the rate-limit fields of every response. Where a limit of the origin is used up, requests with
-/// ``HTTPRequest/pacing`` on wait for its reset instead of running into a 429. A wait beyond the bounds of rule R18 ends the
-/// request with ``HTTPError/Code/comeBackLater``. It belongs inside of ``Retry``, so that each try is paced.
+/// ``HTTPRequest/pacing`` on wait for its reset instead of running into a 429. A wait beyond the bounds of rule R18
+/// ends the request with ``HTTPError/Code/comeBackLater``. It belongs inside of ``Retry``, so that each try is paced.
 public struct Pace: HTTPMiddleware {
     private let fields: RateLimitFields
     private let clocks: ClockPair

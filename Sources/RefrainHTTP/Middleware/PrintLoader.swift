@@ -4,8 +4,8 @@
 /// let loader = Retry(.recommended) --> PrintLoader() --> CurlLoader()
 /// ```
 ///
-/// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are user and password of a
-/// URL. Of bodies only the length is told. After ``Retry`` every try is printed, before it every call.
+/// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are user and
+/// password of a URL. Of bodies only the length is told. After ``Retry`` every try is printed, before it every call.
 /// The idea is from "HTTP in Swift".
 public struct PrintLoader: HTTPMiddleware {
     /// The fields whose values are never printed.

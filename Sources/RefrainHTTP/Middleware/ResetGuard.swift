@@ -5,12 +5,12 @@
 /// await loader.reset()      // as when a user logs out
 /// ```
 ///
-/// A reset closes the door, cancels every request behind it, resets the stages that follow, waits until all those requests
-/// have returned with ``HTTPError/Code/cancelled``, and opens again. A request that comes in the meantime fails at once
-/// with ``HTTPError/Code/resetInProgress``. Resets that overlap are one.
+/// A reset closes the door, cancels every request behind it, resets the stages that follow, waits until all those
+/// requests have returned with ``HTTPError/Code/cancelled``, and opens again. A request that comes in the meantime
+/// fails at once with ``HTTPError/Code/resetInProgress``. Resets that overlap are one.
 ///
-/// A stage in the chain may itself ask for a reset: it then does not wait for the end of it, since its own request is one of
-/// those that must return first. One guard belongs to one chain. The idea is from "HTTP in Swift".
+/// A stage in the chain may itself ask for a reset: it then does not wait for the end of it, since its own request is
+/// one of those that must return first. One guard belongs to one chain. The idea is from "HTTP in Swift".
 public struct ResetGuard: HTTPMiddleware {
     private let flights = Flights(.closesForResets)
 

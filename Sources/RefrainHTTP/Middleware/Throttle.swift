@@ -4,9 +4,10 @@
 /// let loader = try Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
 /// ```
 ///
-/// The place in the chain decides what a slot covers. After ``Retry``, a request gives its slot back between two tries, so
-/// that others pass while it waits. Before it, a slot is held for all tries of a request, and requests stay in order.
-/// A slot is free again when the loader behind has answered, also where the body of the answer is still being read.
+/// The place in the chain decides what a slot covers. After ``Retry``, a request gives its slot back between two
+/// tries, so that others pass while it waits. Before it, a slot is held for all tries of a request, and requests stay
+/// in order. A slot is free again when the loader behind has answered, also where the body of the answer is still
+/// being read.
 ///
 /// A request that is cancelled while it waits leaves the queue at once. The idea is from "HTTP in Swift".
 public struct Throttle: HTTPMiddleware {

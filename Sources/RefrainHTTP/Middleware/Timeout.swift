@@ -4,12 +4,14 @@
 /// let loader = try Retry(.recommended) --> Timeout(total: .seconds(10)) --> CurlLoader()
 /// ```
 ///
-/// The stage fills in those parts of ``HTTPRequest/timeouts`` that the request leaves open, and sees to it that the total is
-/// kept: where the loader behind it keeps time by itself (``HTTPLoader/keepsTimeouts``) it leaves that to it; otherwise it
-/// cancels the loader when the time is up. The total then covers everything behind the stage, waits included.
+/// The stage fills in those parts of ``HTTPRequest/timeouts`` that the request leaves open, and sees to it that the
+/// total is kept: where the loader behind it keeps time by itself (``HTTPLoader/keepsTimeouts``) it leaves that to it;
+/// otherwise it cancels the loader when the time is up. The total then covers everything behind the stage, waits
+/// included.
 ///
 /// A try that runs out of time fails with ``HTTPError/Code/timedOut``, and may be tried again. The caller's
-/// own cancellation stays ``HTTPError/Code/cancelled``. After ``Retry`` the limit is for each try, before it for all together.
+/// own cancellation stays ``HTTPError/Code/cancelled``. After ``Retry`` the limit is for each try, before it for all
+/// together.
 public struct Timeout: HTTPMiddleware {
     private let limits: Timeouts
     private let clocks: ClockPair

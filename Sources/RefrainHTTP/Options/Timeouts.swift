@@ -1,7 +1,7 @@
 /// How long one try may take, and its parts; a part without a limit is nil.
 ///
-/// A try that runs out of time fails with ``HTTPError/Code/timedOut``, which is told apart from the caller's cancellation.
-/// The deadline of the whole call is ``HTTPRequest/deadline``, and independent of these (rule R20).
+/// A try that runs out of time fails with ``HTTPError/Code/timedOut``, which is told apart from the caller's
+/// cancellation. The deadline of the whole call is ``HTTPRequest/deadline``, and independent of these (rule R20).
 ///
 /// The value remembers which of its parts were set, be it to nil, so that a ``Timeout`` stage fills in only the others.
 public struct Timeouts: Sendable {

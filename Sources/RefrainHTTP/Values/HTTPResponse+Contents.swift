@@ -23,7 +23,8 @@ extension HTTPResponse {
 
     /// The body, decoded from JSON.
     ///
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/cannotParseResponse`` for a body that is no such value, or is streamed.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/cannotParseResponse`` for a body that is no such value, or is
+    ///   streamed.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         decoder: JSONDecoder = JSONDecoder()

@@ -12,8 +12,8 @@ public import RefrainHTTP
 ///
 /// Test and code under test shake hands: ``sleepers(atLeast:)`` returns when so many tasks wait, and
 /// ``advance(by:)`` returns when those that are due have left their waits. Nothing here yields and hopes, so a loaded
-/// machine makes a test slower and never wrong. The one thing that a clock cannot see is whether a task that it woke will
-/// wait again; so shake hands before each step, or let ``run(whenWaiting:_:)`` do it.
+/// machine makes a test slower and never wrong. The one thing that a clock cannot see is whether a task that it woke
+/// will wait again; so shake hands before each step, or let ``run(whenWaiting:_:)`` do it.
 ///
 /// Most tests only want to know which waits were asked for. For these there is ``Mode-swift.enum/autoAdvancing``.
 public final class TestClock: InterruptibleClock, SleepInterrupter {
@@ -112,9 +112,9 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
 
     /// Moves time on, and wakes all who are due meanwhile, in the order of their deadlines.
     ///
-    /// Time stands at each sleeper's deadline while it is woken, and goes on when it has left its wait. A task that waits
-    /// again in the meantime, with a deadline within the same stretch, is woken again if it parks before time is past it.
-    /// A negative duration counts as zero.
+    /// Time stands at each sleeper's deadline while it is woken, and goes on when it has left its wait. A task that
+    /// waits again in the meantime, with a deadline within the same stretch, is woken again if it parks before time is
+    /// past it. A negative duration counts as zero.
     public func advance(by duration: Duration) async {
         let target = now.advanced(by: max(duration, .zero))
         while let woken = dormitory.withLock({ $0.wakeNext(upTo: target) }) { await letGo(woken) }
@@ -130,8 +130,8 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
     /// Runs `body`, and moves time to the next deadline whenever tasks wait, until `body` returns.
     ///
     /// - Parameters:
-    ///   - count: how many tasks must wait before time moves. Where `body` waits in several tasks at once, give their number,
-    ///     so that time does not run ahead of one that is still on its way into its wait.
+    ///   - count: how many tasks must wait before time moves. Where `body` waits in several tasks at once, give their
+    ///     number, so that time does not run ahead of one that is still on its way into its wait.
     ///   - body: the code under test. It runs on the caller's actor.
     public nonisolated(nonsending) func run<Result>(
         whenWaiting count: Int = 1,

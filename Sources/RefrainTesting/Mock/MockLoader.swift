@@ -11,8 +11,9 @@ public import RefrainHTTP
 /// #expect(mock.requests.count == 3)
 /// ```
 ///
-/// A request for which nothing is lined up fails with ``HTTPError/Code/callerFailed``, which is never tried again, and with
-/// a message that says what to do; ``otherwise(_:)`` lines up an answer for all of these. The idea is from "HTTP in Swift".
+/// A request for which nothing is lined up fails with ``HTTPError/Code/callerFailed``, which is never tried again, and
+/// with a message that says what to do; ``otherwise(_:)`` lines up an answer for all of these. The idea is from "HTTP
+/// in Swift".
 public final class MockLoader: HTTPLoader {
     private let state = Locked(State())
     private let held = SleepGroup()
@@ -83,7 +84,7 @@ public final class MockLoader: HTTPLoader {
         return await reply.make(request)
     }
 
-    /// Ends all requests that are held back, and counts. What is lined up stays.
+    /// Ends all requests that are held back, and counts; what is lined up stays.
     public func reset() async {
         state.withLock { $0.resets += 1 }
         held.cancelAll()

@@ -17,7 +17,8 @@ public struct MockReply: Sendable {
 
     /// A response.
     ///
-    /// The body of the request is read first, as it is by a server that answers; one that cannot be read fails the exchange.
+    /// The body of the request is read first, as it is by a server that answers; one that cannot be read fails the
+    /// exchange.
     ///
     /// - Parameters:
     ///   - status: the status of the response.

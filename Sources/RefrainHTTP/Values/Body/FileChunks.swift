@@ -16,6 +16,9 @@ package final class FileChunks: @unchecked Sendable {
     package let length: Int64
     private var left: Int64
 
+    /// Whether all bytes were read.
+    package var isAtEnd: Bool { left == 0 }
+
     /// Opens the file.
     ///
     /// - Parameters:

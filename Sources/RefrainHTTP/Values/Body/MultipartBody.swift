@@ -1,16 +1,16 @@
 extension HTTPBody {
     /// Several parts in one body, `multipart/form-data` (RFC 7578), as a web form sends files.
     ///
-    /// Nothing is copied into memory: files and streams are read while they are sent, whatever their size. The length is
-    /// known where those of all parts are. The body can be replayed where all its parts can; with a one-shot part it is a
-    /// one-shot body. A file is as long as it was when the body was made: one that has grown is sent that far, and
-    /// one that has become shorter fails the request.
+    /// Nothing is copied into memory: files and streams are read while they are sent, whatever their size. The length
+    /// is known where those of all parts are. The body can be replayed where all its parts can; with a one-shot part
+    /// it is a one-shot body. A file is as long as it was when the body was made: one that has grown is sent that far,
+    /// and one that has become shorter fails the request.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
     ///   - boundary: the line between the parts; a random one unless told otherwise.
-    /// - Throws: `InvalidArgument` for a boundary, a content type or a field that cannot be written, and for a part that has
-    ///   been read already; ``LocalFileError`` for a file that is not there.
+    /// - Throws: `InvalidArgument` for a boundary, a content type or a field that cannot be written, and for a part
+    ///   that has been read already; ``LocalFileError`` for a file that is not there.
     public static func multipart(_ parts: [Part], boundary: String? = nil) throws -> HTTPBody {
         let boundary = try boundary.map { try MultipartFraming.checked($0) } ?? MultipartFraming.randomBoundary()
         var segments: [MultipartSegment] = []

@@ -1,4 +1,5 @@
-/// What stands between the parts of a multipart body (RFC 2046 §5.1, RFC 7578, and the WHATWG HTML standard, §4.10.21.8).
+/// What stands between the parts of a multipart body (RFC 2046 §5.1, RFC 7578, and the WHATWG HTML standard,
+/// §4.10.21.8).
 enum MultipartFraming {
     /// The delimiter and the head of a part.
     static func head(of part: HTTPBody.Part, _ boundary: String) throws(InvalidArgument) -> [UInt8] {
