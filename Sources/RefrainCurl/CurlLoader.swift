@@ -58,7 +58,8 @@ public final class CurlLoader: HTTPLoader {
 
     /// Ends everything that is under way with ``HTTPError/Code/sessionInvalidated``, and refuses new requests.
     ///
-    /// A loader that nobody holds any more does the same by itself. It returns when the thread has let go of all transfers.
+    /// A loader that nobody holds any more does the same by itself. It returns when the thread has let go of all
+    /// transfers.
     public func shutdown() async {
         await withUnsafeContinuation { loop.stop($0) }
     }

@@ -4,11 +4,11 @@ import TLSFixture
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 @Suite("TLSFixture", .serialized, .offPool)

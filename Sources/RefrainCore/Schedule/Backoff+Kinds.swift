@@ -47,7 +47,8 @@ extension Backoff {
 
     /// Waits `from`, then `factor` times as long each time.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time, a factor that is under 1 or not finite, or fewer than one try.
+    /// - Throws: ``InvalidArgument`` for a negative time, a factor that is under 1 or not finite, or fewer than one
+    ///   try.
     public static func exponential(
         from base: Duration,
         factor: Double = 2,

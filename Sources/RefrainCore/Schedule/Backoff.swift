@@ -1,7 +1,8 @@
 /// A schedule: how long to wait before the next try, and when to stop.
 ///
-/// A back-off is a value without state. It maps the number of tries so far, the delay before and a random source to a delay,
-/// or to "stop". Its delays never exceed the cap, are never negative and never overflow, for every number of tries.
+/// A back-off is a value without state. It maps the number of tries so far, the delay before and a random source to a
+/// delay, or to "stop". Its delays never exceed the cap, are never negative and never overflow, for every number of
+/// tries.
 ///
 /// ```swift
 /// let schedule = try Backoff.exponential(from: .milliseconds(100), maximumNumberOfAttempts: 4)

@@ -11,7 +11,8 @@ extension Task where Failure == any Error {
     ///     with ``InvalidArgument``.
     ///   - retryDelay: the wait before each repetition. A negative one fails the task with ``InvalidArgument``.
     ///   - clock: the clock that is waited on.
-    ///   - retryPredicate: which errors are transient; all, unless told otherwise. `CancellationError` is never retried.
+    ///   - retryPredicate: which errors are transient; all, unless told otherwise. `CancellationError` is never
+    ///     retried.
     ///   - operation: one try.
     /// - Returns: the task. Cancelling it ends it at once, in mid-wait as well.
     @discardableResult
@@ -36,7 +37,8 @@ extension Task where Failure == any Error {
     ///   - priority: the priority of the task.
     ///   - backoff: when to try again, and how often.
     ///   - clock: the clock that is waited on.
-    ///   - retryPredicate: which errors are transient; all, unless told otherwise. `CancellationError` is never retried.
+    ///   - retryPredicate: which errors are transient; all, unless told otherwise. `CancellationError` is never
+    ///     retried.
     ///   - operation: one try.
     /// - Returns: the task. Cancelling it ends it at once, in mid-wait as well.
     @discardableResult

@@ -1,7 +1,7 @@
 /// The two clocks that a retry needs, injected as one value (rule R21).
 ///
-/// Waits are measured on monotonic time, which nobody sets. Dates in header fields are compared with the wall clock, and
-/// with it only.
+/// Waits are measured on monotonic time, which nobody sets. Dates in header fields are compared with the wall clock,
+/// and with it only.
 public struct ClockPair: Sendable {
     /// Monotonic time, which waits are measured and spent on.
     public let monotonic: ErasedClock

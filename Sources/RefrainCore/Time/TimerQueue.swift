@@ -1,15 +1,17 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
+// See SystemTime.swift: `timespec` may come from either.
+internal import SwiftOverlayShims
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// One thread that wakes every sleeper of the process at its time.
 ///
-/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest entry of the
-/// heap is due, and is woken early only by an entry that comes before that one.
+/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest entry of
+/// the heap is due, and is woken early only by an entry that comes before that one.
 final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     // @unchecked Sendable: `heap` and `isRunning` are touched only with `mutex` held.
     static let shared = TimerQueue()
@@ -27,13 +29,13 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
         earlier = .allocate(capacity: 1)
         earlier.initialize(to: pthread_cond_t())
         #if canImport(Darwin)
-            pthread_cond_init(earlier, nil)
+        pthread_cond_init(earlier, nil)
         #else
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(earlier, &attributes)
-            pthread_condattr_destroy(&attributes)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(earlier, &attributes)
+        pthread_condattr_destroy(&attributes)
         #endif
     }
 
@@ -86,9 +88,9 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
 
     private func startThread() {
         #if canImport(Darwin)
-            var thread: pthread_t?
+        var thread: pthread_t?
         #else
-            var thread = pthread_t()
+        var thread = pthread_t()
         #endif
         let started = pthread_create(
             &thread,
@@ -102,9 +104,9 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
         // Without a thread nobody would ever wake: try again with the next sleeper.
         isRunning = started == 0
         #if canImport(Darwin)
-            if let thread { pthread_detach(thread) }
+        if let thread { pthread_detach(thread) }
         #else
-            if started == 0 { pthread_detach(thread) }
+        if started == 0 { pthread_detach(thread) }
         #endif
     }
 
@@ -132,19 +134,16 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
 
     private func wait(nanoseconds: Int64, until due: Int64) {
         #if canImport(Darwin)
-            var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-            pthread_cond_timedwait_relative_np(earlier, mutex, &time)
+        var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        pthread_cond_timedwait_relative_np(earlier, mutex, &time)
         #else
-            var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
-            pthread_cond_timedwait(earlier, mutex, &time)
+        var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
+        pthread_cond_timedwait(earlier, mutex, &time)
         #endif
     }
 
     private static func monotonicNanoseconds(after duration: Duration) -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        let (sum, overflow) = now.addingReportingOverflow(duration.delayInNanoseconds)
+        let (sum, overflow) = SystemTime.monotonicNanoseconds.addingReportingOverflow(duration.delayInNanoseconds)
         return overflow ? .max : sum
     }
 }

@@ -1,22 +1,10 @@
 internal import RefrainCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// Nanoseconds of the monotonic clock; a plain number, since every transfer compares several.
 typealias Moment = Int64
 
 extension Moment {
-    static var now: Moment {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Moment(time.tv_sec) &* 1_000_000_000 &+ Moment(time.tv_nsec)
-    }
+    static var now: Moment { SystemTime.monotonicNanoseconds }
 
     static let never = Moment.max
 

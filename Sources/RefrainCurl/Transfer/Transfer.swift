@@ -73,8 +73,8 @@ final class Transfer: @unchecked Sendable {
         timeouts = request.timeouts
         url = request.url.absoluteString
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
-        let limit = request.maximumBodySize
-        bodyLimit = request.streamsResponse && limit == 64 << 20 ? .max : max(0, limit)
+        let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
+        bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
     }
 
     /// The part of the URL that says where the request goes.

@@ -3,7 +3,7 @@ private enum StreamOption: HTTPRequestOption {
 }
 
 private enum MaximumBodyOption: HTTPRequestOption {
-    static let defaultValue = 64 << 20
+    static let defaultValue: Int? = nil
 }
 
 private enum FreshConnectionOption: HTTPRequestOption {
@@ -13,20 +13,24 @@ private enum FreshConnectionOption: HTTPRequestOption {
 extension HTTPRequest {
     /// Whether the response is handed over as soon as its head is there, with a body that is read as it arrives.
     ///
-    /// Otherwise, and by default, the body is collected first, up to ``maximumBodySize``. A body that is read as it arrives
-    /// throws ``HTTPError`` where it is cut short; the chain does not try again by itself from there.
+    /// Otherwise, and by default, the body is collected first, up to ``maximumBodySize``. A body that is read as it
+    /// arrives throws ``HTTPError`` where it is cut short; the chain does not try again by itself from there.
     public var streamsResponse: Bool {
         get { self[option: StreamOption.self] }
         set { self[option: StreamOption.self] = newValue }
     }
 
-    /// How many bytes of a body are accepted, decoded; a larger one fails with ``HTTPError/Code/dataLengthExceedsMaximum``.
+    /// How many bytes of a body are accepted, decoded; a larger one fails with
+    /// ``HTTPError/Code/dataLengthExceedsMaximum``.
     ///
-    /// The default is 64 MiB for bodies that are collected. Streams are bounded only where this is set.
-    public var maximumBodySize: Int {
+    /// Nil, the default, means ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams.
+    public var maximumBodySize: Int? {
         get { self[option: MaximumBodyOption.self] }
         set { self[option: MaximumBodyOption.self] = newValue }
     }
+
+    /// The limit of bodies that are collected in memory, unless told otherwise: 64 MiB.
+    public static let defaultMaximumBodySize = 64 << 20
 
     /// Whether the request must go over a connection that has served no other one (rule R7: 408 and 421).
     public var needsFreshConnection: Bool {

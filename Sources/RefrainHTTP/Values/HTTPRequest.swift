@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// A request: a value that says what is asked, and how the chain shall treat it.
@@ -33,8 +33,8 @@ public struct HTTPRequest: Sendable {
 
     /// Makes a request for a URL that is given as text.
     ///
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``, which quotes the text
-    ///   and says what is wrong with it.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``, which quotes the
+    ///   text and says what is wrong with it.
     public init(
         _ text: String,
         method: HTTPMethod = .get,

@@ -1,5 +1,3 @@
-internal import RefrainCore
-
 /// A loopback HTTP/1.1 server that misbehaves on command, byte by byte.
 ///
 /// What it does is chosen by the URL (``catalogue`` lists the paths) or by a script in Swift (``on(_:readsBody:_:)``).
@@ -25,7 +23,7 @@ public final class FaultServer: Sendable {
         case normal
         /// Connections are accepted; nothing is ever read or sent.
         case hangOnAccept = "hang-on-accept"
-        /// Nothing listens on the port: connections are refused.
+        /// The port is taken, but nothing listens on it: connections are refused.
         case refuse
         /// Connections are accepted and reset at once.
         case resetOnAccept = "reset-on-accept"
@@ -45,7 +43,7 @@ public final class FaultServer: Sendable {
     public static var catalogue: [CatalogueEntry] { Route.all.map(\.entry) }
 
     private let site: Site
-    private let listener: Listener?
+    private let listener: Listener
 
     /// Binds 127.0.0.1 and starts to serve.
     ///
@@ -62,15 +60,16 @@ public final class FaultServer: Sendable {
     ) throws(FaultServerError) {
         self.mode = mode
         site = Site(logLimit: logLimit)
-        let socket = try ServerSocket(port: port, backlog: mode == .neverAccept ? 0 : max(1, backlog))
+        let queue: Int32? =
+            switch mode {
+            case .refuse: nil
+            case .neverAccept: 0
+            default: max(1, backlog)
+            }
+        let socket = try ServerSocket(port: port, backlog: queue)
         self.port = socket.port
         site.port = socket.port
-        if mode == .refuse {
-            socket.close()
-            listener = nil
-        } else {
-            listener = try Listener(socket: socket, mode: mode, site: site)
-        }
+        listener = try Listener(socket: socket, mode: mode, site: site)
     }
 
     deinit { stop() }
@@ -79,20 +78,21 @@ public final class FaultServer: Sendable {
     public var baseURL: String { "http://127.0.0.1:\(port)" }
 
     /// How many connections were accepted since the start.
-    public var connectionCount: Int { listener?.acceptedCount ?? 0 }
+    public var connectionCount: Int { listener.acceptedCount }
 
     /// How many connections are open now.
-    public var openConnectionCount: Int { listener?.openCount ?? 0 }
+    public var openConnectionCount: Int { listener.openCount }
 
     /// Closes every connection and waits for the server's threads.
     ///
     /// Further calls do nothing.
     public func stop() {
-        listener?.stop()
+        listener.stop()
         site.stopOthers()
     }
 
-    /// What arrived, in order of arrival; the paths that only serve control (`/log`, `/reset-state`, `/ports`) are left out.
+    /// What arrived, in order of arrival; the paths that only serve control (`/log`, `/reset-state`, `/ports`) are
+    /// left out.
     public var log: [LogEntry] { site.log.entries }
 
     /// Forgets the log; the counters behind `times=` stay.

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A client that knows nothing of HTTP but what a test needs, so that no library repairs what a server does.
@@ -15,16 +15,16 @@ final class RawClient {
         case limit
     }
 
-    struct Unreachable: Error { var code: Int32 }
+    struct Unreachable: Error, Equatable { var code: Int32 }
 
     let descriptor: Int32
     private var buffer: [UInt8] = []
 
     init(_ port: UInt16, timeoutMilliseconds: Int = 20_000) throws {
         #if canImport(Darwin)
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #endif
         var timeout = timeval(tv_sec: timeoutMilliseconds / 1000, tv_usec: .init(timeoutMilliseconds % 1000 * 1000))
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -49,20 +49,20 @@ final class RawClient {
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         #if canImport(Darwin)
-            let flags: Int32 = 0
+        let flags: Int32 = 0
         #else
-            let flags = Int32(MSG_NOSIGNAL)
+        let flags = Int32(MSG_NOSIGNAL)
         #endif
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { raw in
                 guard let base = raw.baseAddress else { return 0 }
                 #if canImport(Glibc)
-                    return Glibc.send(descriptor, base + sent, raw.count - sent, flags)
+                return Glibc.send(descriptor, base + sent, raw.count - sent, flags)
                 #elseif canImport(Musl)
-                    return Musl.send(descriptor, base + sent, raw.count - sent, flags)
+                return Musl.send(descriptor, base + sent, raw.count - sent, flags)
                 #else
-                    return Darwin.send(descriptor, base + sent, raw.count - sent, flags)
+                return Darwin.send(descriptor, base + sent, raw.count - sent, flags)
                 #endif
             }
             guard count > 0 else { return false }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 enum Thread {
@@ -37,9 +37,9 @@ struct OwnThread {
     }
 
     #if canImport(Darwin)
-        private var thread: pthread_t?
+    private var thread: pthread_t?
     #else
-        private var thread = pthread_t()
+    private var thread = pthread_t()
     #endif
 
     init(_ body: @escaping @Sendable () -> Void) {
@@ -49,17 +49,17 @@ struct OwnThread {
 
     func join() {
         #if canImport(Darwin)
-            if let thread { pthread_join(thread, nil) }
+        if let thread { pthread_join(thread, nil) }
         #else
-            pthread_join(thread, nil)
+        pthread_join(thread, nil)
         #endif
     }
 
     func detach() {
         #if canImport(Darwin)
-            if let thread { pthread_detach(thread) }
+        if let thread { pthread_detach(thread) }
         #else
-            pthread_detach(thread)
+        pthread_detach(thread)
         #endif
     }
 

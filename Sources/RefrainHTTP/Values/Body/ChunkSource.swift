@@ -35,7 +35,7 @@ package final class OneShotSource: Sendable {
     /// The number of bytes that readers have taken.
     package var bytesRead: Int64 { state.withLock { $0.bytesRead } }
 
-    /// A ticket for a new reader. The reader before it is turned away from then on.
+    /// A ticket for a new reader; the reader before it is turned away from then on.
     package func makeReader() -> Int {
         state.withLock { state in
             // A body that has been read keeps its reader: whoever comes later is told so, instead of missing the start.

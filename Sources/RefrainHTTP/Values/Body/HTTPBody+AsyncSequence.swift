@@ -4,7 +4,8 @@ extension HTTPBody: AsyncSequence {
 
     /// Starts to read the body.
     ///
-    /// Replayable bodies start from their beginning each time. A one-shot body that has been read throws ``BodyReadTwice``.
+    /// Replayable bodies start from their beginning each time. A one-shot body that has been read throws
+    /// ``BodyReadTwice``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage) }
 
     /// Reads a body chunk by chunk.

@@ -1,7 +1,7 @@
 /// What a request or a response carries: a sequence of chunks of bytes.
 ///
-/// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot, once a
-/// byte of it has been read. A one-shot body is never refused on the first try, and never sent twice (rule R4).
+/// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot,
+/// once a byte of it has been read. A one-shot body is never refused on the first try, and never sent twice (rule R4).
 public struct HTTPBody: Sendable {
     /// One piece of a body.
     public typealias Chunk = [UInt8]
@@ -65,7 +65,9 @@ public struct HTTPBody: Sendable {
         HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource(stream))), contentType: contentType)
     }
 
-    /// The number of bytes, where it is known without reading. For a file it is known when it is sent.
+    /// The number of bytes, where it is known without reading.
+    ///
+    /// For a file it is known only when it is sent.
     public var length: Int64? {
         switch storage {
         case .bytes(let bytes): Int64(bytes.count)

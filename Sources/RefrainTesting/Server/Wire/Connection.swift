@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// One connection: reads requests, logs them, and carries out the steps of their scripts.
 ///
 /// It lives on one thread. The descriptor belongs to the listener, which closes it when ``run(_:)`` is back.
@@ -15,14 +7,14 @@ final class Connection {
         case reset
     }
 
-    private let descriptor: Int32
+    private let channel: Channel
     private let number: Int
     private let site: Site
     private let reader: RequestReader
     private var requests = 0
 
     init(descriptor: Int32, number: Int, site: Site) {
-        self.descriptor = descriptor
+        channel = Channel(descriptor: descriptor)
         self.number = number
         self.site = site
         reader = RequestReader(descriptor)
@@ -31,10 +23,10 @@ final class Connection {
     func run(_ mode: FaultServer.Mode) -> Ending {
         switch mode {
         case .hangOnAccept:
-            waitForClientToLeave()
+            channel.waitForPeerToLeave()
             return .close
         case .garbageOnAccept:
-            _ = send(Garbage.bytes)
+            _ = channel.send(Garbage.bytes)
             return closeInOrder(linger: 200)
         default: break
         }
@@ -119,20 +111,20 @@ final class Connection {
         var isSent = true
         switch step {
         case .respond(let response):
-            isSent = send(bytes(of: response, &exchange, withBody: true))
+            isSent = channel.send(bytes(of: response, &exchange, withBody: true))
             exchange.hasSent = true
         case .head(let response):
-            isSent = send(bytes(of: response, &exchange, withBody: false))
+            isSent = channel.send(bytes(of: response, &exchange, withBody: false))
             exchange.hasSent = true
         case .send(let bytes):
-            isSent = send(bytes)
+            isSent = channel.send(bytes)
             exchange.hasSent = true
         case .generate(let generator):
             if generator.isBody, exchange.head.method == "HEAD" { break }
             isSent = generate(generator)
             exchange.hasSent = true
         case .sleep(let duration):
-            isSent = wait(for: duration)
+            isSent = channel.wait(for: duration)
         case .readBody:
             return readBody(&exchange)
         case .close:
@@ -140,7 +132,7 @@ final class Connection {
             return closeInOrder(linger: exchange.owesBody ? 2000 : 0)
         case .reset:
             // A reset throws away what the kernel has not delivered yet, on either side.
-            if exchange.hasSent { wait(for: .milliseconds(20)) }
+            if exchange.hasSent { channel.wait(for: .milliseconds(20)) }
             note(exchange, .reset)
             return .reset
         case .hang:
@@ -148,7 +140,7 @@ final class Connection {
             note(exchange, .clientLeft)
             return .close
         case .stall:
-            waitForClientToLeave()
+            channel.waitForPeerToLeave()
             note(exchange, .clientLeft)
             return .close
         }
@@ -163,18 +155,20 @@ final class Connection {
         var offset = 0
         while offset < generator.count {
             let count = min(max(1, generator.slice), generator.count - offset)
-            if offset > 0, generator.pause > .zero, !wait(for: generator.pause) { return false }
+            if offset > 0, generator.pause > .zero, !channel.wait(for: generator.pause) { return false }
             let bytes = generator.bytes(offset, count)
             switch generator.framing {
             case .plain:
-                guard send(bytes) else { return false }
+                guard channel.send(bytes) else { return false }
             case .chunked:
-                guard send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10]) else { return false }
+                guard channel.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10]) else {
+                    return false
+                }
             }
             offset += count
         }
         guard case .chunked(sendsLastChunk: true) = generator.framing else { return true }
-        return send(Array("0\r\n\r\n".utf8))
+        return channel.send(Array("0\r\n\r\n".utf8))
     }
 
     private func bytes(of response: FaultServer.Response, _ exchange: inout Exchange, withBody: Bool) -> [UInt8] {
@@ -207,7 +201,8 @@ final class Connection {
         if exchange.isBodyRead { return nil }
         exchange.isBodyRead = true
         guard exchange.head.framing != .none else { return nil }
-        if exchange.head.expectsContinue, !exchange.hasSent, !send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) {
+        if exchange.head.expectsContinue, !exchange.hasSent, !channel.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        {
             note(exchange, .clientLeft)
             return .close
         }
@@ -234,7 +229,7 @@ final class Connection {
 
     private func refuse(_ problem: RequestHead.Malformed) -> Ending {
         let body = problem.reason + "\n"
-        _ = send(
+        _ = channel.send(
             Array(
                 ("HTTP/1.1 \(problem.status) \(ReasonPhrase.of(problem.status))\r\nConnection: close\r\n"
                     + "Content-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8
@@ -245,65 +240,9 @@ final class Connection {
 
     /// Sends FIN, and reads what the client still sends: closing with unread bytes would be a reset.
     private func closeInOrder(linger milliseconds: Int32) -> Ending {
-        shutdown(descriptor, Int32(SHUT_WR))
+        channel.finish()
         _ = reader.drain(milliseconds: max(1, milliseconds))
         return .close
-    }
-
-    /// Waits without reading; on Darwin only the end of both directions is seen.
-    private func waitForClientToLeave() {
-        #if canImport(Darwin)
-            let events: Int16 = 0
-        #else
-            // POLLRDHUP, which glibc shows to GNU sources only.
-            let events: Int16 = 0x2000
-        #endif
-        var wait = pollfd(fd: descriptor, events: events, revents: 0)
-        while poll(&wait, 1, -1) < 0, errno == EINTR {}
-    }
-
-    /// `false` if the connection broke meanwhile.
-    @discardableResult
-    private func wait(for duration: Duration) -> Bool {
-        // No events asked for: only an error or a shutdown from both sides ends the wait early.
-        var wait = pollfd(fd: descriptor, events: 0, revents: 0)
-        let deadline = Moment.monotonic() + Double(duration.milliseconds) / 1000
-        while true {
-            let left = deadline - Moment.monotonic()
-            guard left > 0 else { return true }
-            let result = poll(&wait, 1, Int32((left * 1000).rounded(.up)))
-            if result > 0 { return false }
-            if result < 0, errno != EINTR { return false }
-        }
-    }
-
-    private func send(_ bytes: [UInt8]) -> Bool {
-        #if canImport(Darwin)
-            let flags: Int32 = 0
-        #else
-            let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        return bytes.withUnsafeBytes { raw in
-            guard let base = raw.baseAddress else { return true }
-            var sent = 0
-            while sent < raw.count {
-                let count = Self.systemSend(descriptor, base + sent, raw.count - sent, flags)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                sent += count
-            }
-            return true
-        }
-    }
-
-    private static func systemSend(_ descriptor: Int32, _ base: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
-        #if canImport(Glibc)
-            Glibc.send(descriptor, base, count, flags)
-        #elseif canImport(Musl)
-            Musl.send(descriptor, base, count, flags)
-        #else
-            Darwin.send(descriptor, base, count, flags)
-        #endif
     }
 
     // MARK: The log

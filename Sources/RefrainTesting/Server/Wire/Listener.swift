@@ -1,11 +1,11 @@
 internal import RefrainCore
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Accepts connections on a thread of its own and gives each of them a thread.
@@ -78,6 +78,7 @@ final class Listener: Sendable {
     }
 
     private func accept() {
+        let accepts = mode != .neverAccept && mode != .refuse
         let filling = mode == .neverAccept ? socket.fillQueue() : []
         defer {
             for descriptor in filling { close(descriptor) }
@@ -85,7 +86,7 @@ final class Listener: Sendable {
         }
         var waits = [
             pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: mode == .neverAccept ? -1 : socket.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: accepts ? socket.descriptor : -1, events: Int16(POLLIN), revents: 0),
         ]
         while true {
             guard poll(&waits, 2, -1) >= 0 || errno == EINTR else { return }

@@ -1,21 +1,9 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import RefrainCore
 
 /// The two clocks of the system, in seconds.
 enum Moment {
-    static func monotonic() -> Double { read(CLOCK_MONOTONIC) }
-    static func wall() -> Double { read(CLOCK_REALTIME) }
-
-    private static func read(_ clock: clockid_t) -> Double {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    static func monotonic() -> Double { Double(SystemTime.monotonicNanoseconds) / 1e9 }
+    static func wall() -> Double { SystemTime.sinceEpoch.inSeconds }
 }
 
 extension Duration {

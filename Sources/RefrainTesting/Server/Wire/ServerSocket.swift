@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A listening socket on 127.0.0.1.
@@ -11,18 +11,22 @@ struct ServerSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
 
-    init(port: UInt16, backlog: Int32) throws(FaultServerError) {
+    /// Binds the port; without a backlog it does not listen, so that connections are refused.
+    init(port: UInt16, backlog: Int32?) throws(FaultServerError) {
         let descriptor = Self.stream()
         guard descriptor >= 0 else { throw .outOfResources(call: "socket", errno: errno) }
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if backlog != nil {
+            // Not for a port that refuses: with this option another server could take it as well.
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = Self.loopback(port)
         let bound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard bound == 0, listen(descriptor, backlog) == 0 else {
+        guard bound == 0, backlog.map({ listen(descriptor, $0) }) ?? 0 == 0 else {
             let code = errno
             _ = Self.systemClose(descriptor)
             throw .cannotBind(port: port, errno: code)
@@ -45,7 +49,7 @@ struct ServerSocket: Sendable {
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         var yes: Int32 = 1
         #if canImport(Darwin)
-            setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         #endif
         setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         return accepted
@@ -69,11 +73,11 @@ struct ServerSocket: Sendable {
 
     private static func stream() -> Int32 {
         #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-            if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-            return descriptor
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        return descriptor
         #else
-            return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #endif
     }
 
@@ -87,13 +91,13 @@ struct ServerSocket: Sendable {
 
     // The methods of this type hide the functions of the same names.
     #if canImport(Glibc)
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
     #elseif canImport(Musl)
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Musl.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Musl.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Musl.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Musl.close(descriptor) }
     #else
-        private static func systemAccept(_ descriptor: Int32) -> Int32 { Darwin.accept(descriptor, nil, nil) }
-        private static func systemClose(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
+    private static func systemAccept(_ descriptor: Int32) -> Int32 { Darwin.accept(descriptor, nil, nil) }
+    private static func systemClose(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
     #endif
 }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A thread with a small stack that can be waited for.
@@ -25,19 +25,19 @@ struct ServerThread: @unchecked Sendable {
         pthread_attr_setstacksize(&attributes, 512 * 1024)
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
-            var created: pthread_t?
-            let code = pthread_create(&created, &attributes, { Self.run($0) }, work.toOpaque())
-            guard code == 0, let handle = created else {
-                work.release()
-                return nil
-            }
+        var created: pthread_t?
+        let code = pthread_create(&created, &attributes, { Self.run($0) }, work.toOpaque())
+        guard code == 0, let handle = created else {
+            work.release()
+            return nil
+        }
         #else
-            var handle = pthread_t()
-            let code = pthread_create(&handle, &attributes, { Self.run($0) }, work.toOpaque())
-            guard code == 0 else {
-                work.release()
-                return nil
-            }
+        var handle = pthread_t()
+        let code = pthread_create(&handle, &attributes, { Self.run($0) }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            return nil
+        }
         #endif
         return ServerThread(handle: handle)
     }

@@ -2,11 +2,11 @@ internal import CTLSRelay
 internal import RefrainCore
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A relay on loopback that ends TLS in front of a TCP port.

@@ -1,0 +1,53 @@
+# Everything that a contributor or CI does with this package. `make` alone lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+# Swift builds share one build folder: two targets at a time would only wait for each other's lock.
+.NOTPARALLEL:
+
+SWIFT ?= swift
+# Further arguments for `swift test`, for example: make test ARGS='--filter R16'
+ARGS ?=
+
+.PHONY: help setup demo test lint sanitize fuzz docs bench release check
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the packages that the build needs and this machine lacks
+	@Scripts/setup
+
+demo: setup ## Build the command and watch requests survive faults over real sockets
+	@$(SWIFT) build --product refrain
+	$(SWIFT) run --skip-build refrain demo
+
+test: ## Run every test
+	@Scripts/setup --test
+	Scripts/test $(ARGS)
+
+lint: ## Check the formatting and the rules of the house
+	@Scripts/lint
+
+sanitize: ## Run every test under the thread sanitizer, then under the address sanitizer
+	@Scripts/setup --test
+	Scripts/sanitize $(ARGS)
+
+fuzz: ## Fuzz each parser that sees the network (FUZZ_SECONDS=60 for each)
+	@Scripts/setup
+	Scripts/fuzz
+
+docs: ## Build the documentation site into out/docs
+	@Scripts/setup
+	Scripts/docs
+
+bench: ## Run the benchmarks side by side and print one table
+	@Scripts/setup --bench
+	Scripts/bench
+
+release: ## Build the stripped, static command with its checksum into dist
+	@Scripts/setup
+	Scripts/release
+
+check: lint test sanitize ## What must pass before a change is proposed

@@ -1,0 +1,3 @@
+@_exported public import RefrainCore
+@_exported public import RefrainCurl
+@_exported public import RefrainHTTP

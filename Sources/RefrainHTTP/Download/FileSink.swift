@@ -1,0 +1,113 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file that appears under its name only when it is whole.
+///
+/// Bytes go into a hidden file beside the target. ``finish()`` moves it into place; a sink that is let go
+/// before that removes it. So whatever happens, the file under the name is whole or the one from before.
+public final class FileSink: DownloadSink {
+    /// The path that the file will have.
+    public let path: String
+
+    private let state: Locked<State>
+
+    private struct State {
+        var descriptor: Int32
+        var temporaryPath: String
+    }
+
+    /// Creates the hidden file.
+    ///
+    /// - Throws: ``LocalFileError`` where the folder does not exist or cannot be written, or the path is a folder.
+    public init(path: String) throws(LocalFileError) {
+        self.path = path
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            throw LocalFileError(path: path, operation: .create, errno: EISDIR)
+        }
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? ""
+        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        // Names may be as long as the file system allows; the hidden one is longer, so it is cut.
+        var template = Array("\(folder).\(name.prefix(100)).XXXXXX.part".utf8CString)
+        let descriptor = mkstemps(&template, 5)
+        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // mkstemp makes files that only their owner can read; a download is an ordinary file.
+        let mask = umask(0)
+        umask(mask)
+        fchmod(descriptor, 0o666 & ~mask)
+        let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    deinit { discard() }
+
+    /// Appends bytes.
+    public func write(_ bytes: [UInt8]) async throws { try append(bytes) }
+
+    /// Empties the file.
+    public func startOver() async throws {
+        try state.withLock { state in
+            guard ftruncate(state.descriptor, 0) == 0, lseek(state.descriptor, 0, SEEK_SET) == 0 else {
+                throw LocalFileError(path: path, operation: .write, errno: errno)
+            }
+        }
+    }
+
+    /// Moves the file to its name, in place of one that is there.
+    ///
+    /// - Throws: ``LocalFileError``; the hidden file is removed then.
+    public func finish() throws(LocalFileError) {
+        let (descriptor, temporaryPath) = state.withLock { state in
+            defer { state.descriptor = -1 }
+            return (state.descriptor, state.temporaryPath)
+        }
+        guard descriptor >= 0 else { return }
+        guard close(descriptor) == 0 else {
+            unlink(temporaryPath)
+            throw LocalFileError(path: path, operation: .write, errno: errno)
+        }
+        guard rename(temporaryPath, path) == 0 else {
+            let reason = errno
+            unlink(temporaryPath)
+            throw LocalFileError(path: path, operation: .move, errno: reason)
+        }
+    }
+
+    /// Removes the hidden file, unless it was moved to its name.
+    public func discard() {
+        let (descriptor, temporaryPath) = state.withLock { state in
+            defer { state.descriptor = -1 }
+            return (state.descriptor, state.temporaryPath)
+        }
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        unlink(temporaryPath)
+    }
+
+    private func append(_ bytes: [UInt8]) throws(LocalFileError) {
+        let failure: LocalFileError? = state.withLock { state in
+            bytes.withUnsafeBytes { buffer in
+                var rest = buffer[...]
+                while !rest.isEmpty {
+                    let count = systemWrite(state.descriptor, UnsafeRawBufferPointer(rebasing: rest))
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return LocalFileError(path: path, operation: .write, errno: errno) }
+                    rest = rest.dropFirst(count)
+                }
+                return nil
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}

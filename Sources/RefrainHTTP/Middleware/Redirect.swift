@@ -1,0 +1,193 @@
+/// Follows redirects, at most 20 for each call (rule R26).
+///
+/// ```swift
+/// let loader = Redirect() --> Retry(RetryPolicy.recommended) --> CurlLoader()
+/// ```
+///
+/// The stage belongs outside of ``Retry``: then each hop has tries of its own, and a POST that was answered by a 303 is
+/// not posted again because the page behind it failed. Across origins, credentials and the fields named
+/// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error. A redirect with a
+/// `Retry-After` waits, like any other answer (rule R18).
+public struct Redirect: HTTPMiddleware {
+    /// How many redirects are followed in one call.
+    public let maximumNumberOfRedirects: Int
+
+    private let clocks: ClockPair
+    private let waiting = SleepGroup()
+
+    /// How many redirects are followed unless told otherwise: 20, as browsers and URLSession do.
+    public static let defaultMaximum = 20
+
+    /// Makes the stage with the default limit.
+    public init(clocks: ClockPair = .system) {
+        maximumNumberOfRedirects = Self.defaultMaximum
+        self.clocks = clocks
+    }
+
+    /// Makes the stage.
+    ///
+    /// - Throws: ``InvalidArgument`` for a negative number.
+    public init(maximumNumberOfRedirects: Int, clocks: ClockPair = .system) throws(InvalidArgument) {
+        guard maximumNumberOfRedirects >= 0 else {
+            throw InvalidArgument(
+                "maximumNumberOfRedirects",
+                is: maximumNumberOfRedirects,
+                expected: "zero or more"
+            )
+        }
+        self.maximumNumberOfRedirects = maximumNumberOfRedirects
+        self.clocks = clocks
+    }
+
+    /// Loads a request, and what its redirects point to.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard request.followsRedirects else { return await next.load(request) }
+        var call: RedirectCall
+        do {
+            call = RedirectCall(
+                try request.withIdempotencyKeyWritten(),
+                limit: maximumNumberOfRedirects,
+                clocks: clocks
+            )
+        } catch {
+            return .failure(error)
+        }
+        do {
+            return try await withRetry(
+                deadline: request.deadline,
+                clock: clocks.monotonic.grouped(in: waiting),
+                operation: { attempt in await call.send(attempt, to: next) },
+                decide: { attempt, result in call.decide(attempt, result) },
+                giveUp: { _, result, _ in call.giveUp(result) }
+            )
+        } catch {
+            return .failure(call.cancelled())
+        }
+    }
+
+    /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
+    public func reset() async { waiting.cancelAll() }
+}
+
+/// One request on its way from hop to hop.
+private struct RedirectCall {
+    private var current: HTTPRequest
+    private let limit: Int
+    private let clocks: ClockPair
+    private let deadline: Duration?
+    private let began: Duration
+    private var hopBegan: Duration
+    private var hops = 0
+    private var record = CallRecord()
+
+    init(_ request: HTTPRequest, limit: Int, clocks: ClockPair) {
+        current = request
+        self.limit = limit
+        self.clocks = clocks
+        deadline = request.deadline
+        began = clocks.now
+        hopBegan = began
+    }
+
+    mutating func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
+        if attempt.number > 1 { hopBegan = clocks.now }
+        // The stages further in see what is left of the deadline, not all of it again.
+        if let remaining = attempt.remaining { current.deadline = remaining }
+        return await next.load(current)
+    }
+
+    mutating func decide(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult> {
+        guard case .success(let response) = result else { return finish(result, result, .finalFailure) }
+        switch RedirectTarget(of: response, to: current) {
+        case .none:
+            return finish(result, result, response.status.rawValue < 400 ? .succeeded : .finalStatus)
+        case .refused(let code, let message):
+            return finish(result, refusal(code, message, response), .finalFailure, Rules(8, 26))
+        case .follow(let target):
+            guard hops < limit else {
+                let message = "more than \(limit) redirects, the last one to \(URLText.redacted(target.url))"
+                return finish(result, refusal(.httpTooManyRedirects, message, response), .finalFailure, Rules(8, 26))
+            }
+            return follow(target, attempt, result)
+        }
+    }
+
+    private mutating func follow(
+        _ target: HTTPRequest,
+        _ attempt: Attempt,
+        _ result: HTTPResult
+    ) -> RetryDecision<HTTPResult> {
+        let remaining = deadline.map { $0 - (clocks.now - began) }
+        let facts = RetryFacts(current, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+        let none = Duration.zero...Duration.zero
+        let judgement = RetryTiming.judge(facts, schedule: none, reason: .redirected, rules: Rules(26))
+        switch judgement.action {
+        case .comeBack(let date):
+            let error = CallEnding.comeBack(current, result, at: date)
+            return finish(result, .failure(error), .comeBackLater, judgement.rules)
+        case .finish:
+            return finish(result, CallEnding.deadlineExceeded(current, result), judgement.reason, judgement.rules)
+        case .retry(let wait):
+            let delay = wait.range.lowerBound
+            let start = hopBegan - began
+            record.add(
+                result,
+                start: start,
+                duration: clocks.now - hopBegan,
+                decision: .retry,
+                reason: .redirected,
+                rules: judgement.rules,
+                delay: delay
+            )
+            hops += 1
+            current = target
+            return .retry(after: delay, .redirected, isFree: true)
+        }
+    }
+
+    private func refusal(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse) -> HTTPResult {
+        .failure(
+            HTTPError(
+                code,
+                request: current,
+                response: response,
+                message: message,
+                bytesSent: response.exchange.bytesSent
+            )
+        )
+    }
+
+    /// Ends with `outcome`; `result` is what the last hop brought.
+    private mutating func finish(
+        _ result: HTTPResult,
+        _ outcome: HTTPResult,
+        _ reason: RetryReason,
+        _ rules: Rules = []
+    ) -> RetryDecision<HTTPResult> {
+        let isPlain = hops == 0 && rules.isEmpty
+        if isPlain, !result.attempts.isEmpty { return .finish(outcome, reason) }
+        // Stages further in know better why they ended, unless it is this stage that ends the call.
+        let reason = rules.isEmpty ? (result.attempts.last?.reason ?? reason) : reason
+        record.add(
+            result,
+            start: hopBegan - began,
+            duration: clocks.now - hopBegan,
+            decision: .finish,
+            reason: reason,
+            rules: rules
+        )
+        return .finish(outcome.recorded(record.attempts), reason)
+    }
+
+    mutating func giveUp(_ result: HTTPResult) -> HTTPResult {
+        record.endLast(.deadlineExceeded)
+        return CallEnding.deadlineExceeded(current, result).recorded(record.attempts)
+    }
+
+    mutating func cancelled() -> HTTPError {
+        record.endLast(.cancelled)
+        var error = HTTPError(.cancelled, request: current, bytesSent: record.attempts.isEmpty ? 0 : nil)
+        error.attempts = record.attempts
+        return error
+    }
+}

@@ -1,0 +1,155 @@
+/// Lets a download go on where it was cut short (rule R11).
+///
+/// The stage belongs inside of ``Retry``, which makes the further attempts: this one asks for the rest where the
+/// server gave a strong validator, checks that what comes is the rest, and starts over where it is not. Requests
+/// without a ``HTTPRequest/download`` pass unchanged.
+public struct Resume: HTTPMiddleware {
+    private let wallClock: @Sendable () -> WallInstant
+
+    /// Makes the stage.
+    public init(clocks: ClockPair = .system) {
+        wallClock = { clocks.wallNow }
+    }
+
+    /// Loads a request, and passes its body to the request's download.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard let download = request.download, request.method == .get else { return await next.load(request) }
+        let state = download.current
+        var part = request
+        part.streamsResponse = true
+        // A caller's own Range makes the body a part of his choosing, of which a further part cannot be asked for.
+        let hasOwnRange = request.headers.contains("Range")
+        if !part.headers.contains("Accept-Encoding") { part.headers["Accept-Encoding"] = "identity" }
+        let askedForRest = state.canResume && !hasOwnRange
+        if askedForRest, let validator = state.validator {
+            part.headers["Range"] = "bytes=\(state.offset)-"
+            part.headers["If-Range"] = validator.fieldValue
+        }
+        let response: HTTPResponse
+        switch await next.load(part) {
+        case .failure(let error): return .failure(error)
+        case .success(let arrived): response = arrived
+        }
+        switch state.continuation(response, askedForRest: askedForRest) {
+        case .rest(let length, let total):
+            download.current.total = total
+            return await deliver(response, to: download, atMost: length)
+        case .whole:
+            if state.offset > 0, let failure = await startOver(download, response) { return .failure(failure) }
+            download.current = hasOwnRange ? DownloadState() : .atStart(of: response, now: wallClock())
+            return await deliver(response, to: download, atMost: nil)
+        case .mismatch(let reason):
+            return .failure(await startOver(download, response) ?? restart(response, reason))
+        case .other:
+            return await collected(response)
+        }
+    }
+
+    /// Passes the body on, and checks that it was as long as it was said to be.
+    private func deliver(_ response: HTTPResponse, to download: Download, atMost length: Int64?) async -> HTTPResult {
+        var gained: Int64 = 0
+        do {
+            for try await chunk in response.body {
+                gained += Int64(chunk.count)
+                if let length, gained > length {
+                    return .failure(
+                        await startOver(download, response)
+                            ?? restart(response, "more came than the Content-Range said")
+                    )
+                }
+                try checkSize(download.bytesReceived + Int64(chunk.count), response)
+                try await download.sink.write(chunk)
+                download.current.offset += Int64(chunk.count)
+            }
+        } catch {
+            return .failure(failure(error, response, download, gained: gained))
+        }
+        let state = download.current
+        if let total = state.total, state.offset < total {
+            let cut = HTTPError(
+                .networkConnectionLost,
+                request: response.request,
+                message: "\(state.offset) of \(total) bytes arrived",
+                bytesSent: response.exchange.bytesSent
+            )
+            return .failure(failure(cut, response, download, gained: gained))
+        }
+        var done = response
+        done.body = .empty
+        done.exchange.bytesReceived = state.offset
+        return .success(done)
+    }
+
+    private func checkSize(_ size: Int64, _ response: HTTPResponse) throws(HTTPError) {
+        guard let limit = response.request.maximumBodySize, size > Int64(limit) else { return }
+        throw HTTPError(
+            .dataLengthExceedsMaximum,
+            request: response.request,
+            message: "the body is larger than \(limit) bytes",
+            bytesSent: response.exchange.bytesSent
+        )
+    }
+
+    /// What ended the delivery, with the progress that makes a resumption free.
+    private func failure(
+        _ error: any Error,
+        _ response: HTTPResponse,
+        _ download: Download,
+        gained: Int64
+    ) -> HTTPError {
+        if var error = error as? HTTPError {
+            error.progress = download.current.canResume ? gained : 0
+            return error
+        }
+        let code = (error as? LocalFileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
+        return HTTPError(
+            code,
+            request: response.request,
+            underlyingError: error,
+            message: "\(error)",
+            bytesSent: response.exchange.bytesSent
+        )
+    }
+
+    /// Empties the sink; answers the error that ends the call where it cannot be emptied.
+    private func startOver(_ download: Download, _ response: HTTPResponse) async -> HTTPError? {
+        do {
+            try await download.sink.startOver()
+            download.current = DownloadState()
+            return nil
+        } catch {
+            return failure(error, response, download, gained: 0)
+        }
+    }
+
+    private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {
+        HTTPError(
+            .resourceUnavailable,
+            request: response.request,
+            message: "\(reason); the download starts over",
+            bytesSent: response.exchange.bytesSent
+        )
+    }
+
+    /// The response with its body in memory, as it would be without a download.
+    private func collected(_ response: HTTPResponse) async -> HTTPResult {
+        var whole = response
+        do {
+            let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
+            whole.body = .bytes(try await response.body.collect(upTo: limit))
+            return .success(whole)
+        } catch let error as HTTPError {
+            return .failure(error)
+        } catch {
+            return .failure(
+                HTTPError(
+                    error is BodyTooLarge ? .dataLengthExceedsMaximum : .callerFailed,
+                    request: response.request,
+                    underlyingError: error,
+                    message: "\(error)",
+                    bytesSent: response.exchange.bytesSent
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// Tries a request again, as its strategy asks and as the rules allow.
+///
+/// ```swift
+/// let loader = Retry(RetryPolicy.recommended) --> CurlLoader()
+/// ```
+///
+/// The stage asks the request's own strategy (``HTTPRequest/retryStrategy``), or else its own. It never sends a request
+/// again that may not be sent twice, keeps to the server's delays, to the deadline and to the budget of the origin, and
+/// writes every attempt down. A request in back-off holds neither a thread nor a slot of a ``Throttle`` further
+/// in; cancelling its task or resetting the chain ends the wait at once.
+public struct Retry: HTTPMiddleware {
+    /// The strategy of requests that have none of their own; nil: these are sent once.
+    public let strategy: (any HTTPRetryStrategy)?
+    /// The budgets that retries draw on; nil: no limit.
+    public let budgets: RetryBudgets?
+
+    private let clocks: ClockPair
+    private let random: RandomSource
+    private let waiting = SleepGroup()
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - strategy: the strategy of requests that have none of their own.
+    ///   - budgets: the budgets that retries draw on. By default all stages of the process share one for each origin.
+    ///   - clocks: the clocks that waits are measured on and dates are compared with.
+    ///   - random: where jitter comes from.
+    public init(
+        _ strategy: (any HTTPRetryStrategy)? = nil,
+        budgets: RetryBudgets? = .shared,
+        clocks: ClockPair = .system,
+        random: RandomSource = .shared
+    ) {
+        self.strategy = strategy
+        self.budgets = budgets
+        self.clocks = clocks
+        self.random = random
+    }
+
+    /// Loads a request, as often as its strategy and the rules want it.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let keyed: HTTPRequest
+        do {
+            keyed = try request.withIdempotencyKeyWritten()
+        } catch {
+            return .failure(error)
+        }
+        var call = RetryCall(
+            request: keyed,
+            strategy: keyed.retryStrategy ?? strategy,
+            budget: keyed.origin.flatMap { budgets?.budget(for: $0) },
+            clocks: clocks,
+            random: random
+        )
+        do {
+            return try await withRetry(
+                deadline: keyed.deadline,
+                clock: clocks.monotonic.grouped(in: waiting),
+                operation: { attempt in await call.send(attempt, to: next) },
+                decide: { attempt, result in call.decide(attempt, result) },
+                giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
+            )
+        } catch {
+            return .failure(call.cancelled())
+        }
+    }
+
+    /// Ends every wait between two tries; these requests end with ``HTTPError/Code/cancelled``.
+    public func reset() async { waiting.cancelAll() }
+}

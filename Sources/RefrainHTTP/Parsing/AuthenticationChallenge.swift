@@ -1,0 +1,106 @@
+/// One way in which a server lets a client prove who it is (RFC 9110 §11.3).
+public struct AuthenticationChallenge: Hashable, Sendable {
+    /// A parameter: its name in lower case, and its value without quotes.
+    public struct Parameter: Hashable, Sendable {
+        /// The name, in lower case.
+        public let name: String
+        /// The value, as it was sent.
+        public let value: String
+    }
+
+    /// The scheme, in lower case: `basic`, `bearer`.
+    public let scheme: String
+    /// The token that some schemes have in place of parameters.
+    public internal(set) var token68: String?
+    /// The parameters, in order.
+    public internal(set) var parameters: [Parameter] = []
+
+    /// The first parameter of a name, given in lower case; `nil` if there is none.
+    public subscript(parameter name: String) -> String? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// Reads the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may hold several challenges.
+    ///
+    /// A line that is malformed is left out as a whole; the others count.
+    public static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
+        fieldValues.flatMap { line -> [AuthenticationChallenge] in
+            var scanner = FieldScanner(line)
+            return scanner.takeChallenges() ?? []
+        }
+    }
+}
+
+extension FieldScanner {
+    /// Takes all that is left as challenges; `nil` if it is malformed.
+    ///
+    /// Commas part challenges as well as parameters: a word with an equals sign behind it is a parameter of the
+    /// challenge before it, any other word is the scheme of the next one.
+    fileprivate mutating func takeChallenges() -> [AuthenticationChallenge]? {
+        var challenges: [AuthenticationChallenge] = []
+        while !isAtEnd {
+            skipWhitespace()
+            if take(.comma) { continue }
+            guard let word = takeToken() else { return nil }
+            let wordEnd = position
+            skipWhitespace()
+            if take(.equals) {
+                guard !challenges.isEmpty, challenges[challenges.count - 1].token68 == nil else { return nil }
+                guard let value = takeParameterValue() else { return nil }
+                challenges[challenges.count - 1].parameters.append(.init(name: word.lowercased(), value: value))
+            } else {
+                challenges.append(AuthenticationChallenge(scheme: word.lowercased()))
+                guard !isAtEnd, current != .comma else { continue }
+                guard position > wordEnd else { return nil }
+                if let token = takeToken68() {
+                    challenges[challenges.count - 1].token68 = token
+                } else {
+                    // The first parameter follows the scheme without a comma, so it is read in the next round.
+                    guard current?.isTokenCharacter == true else { return nil }
+                    guard isParameterAhead() else { return nil }
+                    continue
+                }
+            }
+            skipWhitespace()
+            guard isAtEnd || take(.comma) else { return nil }
+        }
+        return challenges
+    }
+
+    /// Whether a name and an equals sign come next.
+    private mutating func isParameterAhead() -> Bool {
+        let start = position
+        defer { rewind(to: start) }
+        guard takeToken() != nil else { return false }
+        skipWhitespace()
+        return current == .equals
+    }
+
+    private mutating func takeParameterValue() -> String? {
+        skipWhitespace()
+        return current == .quote ? takeQuotedString() : takeToken()
+    }
+
+    /// Takes a token68 that ends the challenge; or nothing, if what comes is a parameter.
+    private mutating func takeToken68() -> String? {
+        let start = position
+        var token = take { byte in
+            byte.isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~") || byte == UInt8(ascii: "+")
+                || byte == UInt8(ascii: "/")
+        }
+        token = slice(from: token, through: take { $0 == .equals })
+        let end = position
+        skipWhitespace()
+        guard !token.isEmpty, isAtEnd || current == .comma else {
+            rewind(to: start)
+            return nil
+        }
+        rewind(to: end)
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    private func slice(from head: ArraySlice<UInt8>, through tail: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        head.isEmpty ? [] : head + tail
+    }
+}

@@ -1,0 +1,75 @@
+/// A date and time of day in the proleptic Gregorian calendar, UTC.
+struct CivilTime {
+    var year: Int
+    var month: Int
+    var day: Int
+    var hour: Int
+    var minute: Int
+    var second: Int
+
+    /// The seconds since the epoch, or `nil` if there is no such day or time.
+    ///
+    /// A second of 60 is legal and means the second after 59: the epoch's count has no leap seconds.
+    var secondsSinceEpoch: Int64? {
+        guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour) else { return nil }
+        guard (0...59).contains(minute), (0...60).contains(second) else { return nil }
+        guard day >= 1, day <= Self.days(inMonth: month, of: year) else { return nil }
+        return Int64(
+            Self.daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        )
+    }
+}
+
+extension CivilTime {
+    /// The first second of year 0 and the last one of year 9999: what four digits can write.
+    static let writable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
+    /// The civil time of an instant, which is brought into ``writable`` first; parts of a second are cut off.
+    init(secondsSinceEpoch: Int64) {
+        let seconds = Int(min(max(secondsSinceEpoch, Self.writable.lowerBound), Self.writable.upperBound))
+        let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400
+        (year, month, day) = Self.date(daysSinceEpoch: (seconds - secondOfDay) / 86_400)
+        (hour, minute, second) = (secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60)
+    }
+
+    /// The day of the week: 0 is Sunday.
+    var weekday: Int {
+        let days = Self.daysSinceEpoch(year: year, month: month, day: day)
+        return ((days + 4) % 7 + 7) % 7
+    }
+
+    static func days(inMonth month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func isLeap(_ year: Int) -> Bool {
+        year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    /// The days from 1970-01-01, by Howard Hinnant's `days_from_civil`: years start in March, eras are 400 years.
+    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    /// The inverse, Hinnant's `civil_from_days`.
+    private static func date(daysSinceEpoch: Int) -> (year: Int, month: Int, day: Int) {
+        let days = daysSinceEpoch + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

@@ -1,0 +1,33 @@
+/// What a `Content-Range` field says about bytes (RFC 9110 §14.4).
+public enum ContentRange: Hashable, Sendable {
+    /// The part from the first to the last position, both included; the total is `nil` where it is unknown (`*`).
+    case part(first: Int64, last: Int64, total: Int64?)
+    /// The range that was asked for is not there; the whole has so many bytes.
+    case unsatisfied(total: Int64)
+
+    /// Reads the field's lines; `nil` if malformed, contradictory, beyond 2⁶³ − 1 or in another unit than bytes.
+    public static func parse(fieldValues: [String]) -> ContentRange? {
+        guard let value = FieldValues.single(fieldValues) else { return nil }
+        var scanner = FieldScanner(value)
+        guard scanner.takeToken()?.lowercased() == "bytes", scanner.take(.space) else { return nil }
+        let range: ContentRange?
+        if scanner.take("*/") {
+            range = takePosition(&scanner).map(ContentRange.unsatisfied)
+        } else {
+            range = takePart(&scanner)
+        }
+        return scanner.isAtEnd ? range : nil
+    }
+
+    private static func takePart(_ scanner: inout FieldScanner) -> ContentRange? {
+        guard let first = takePosition(&scanner), scanner.take("-") else { return nil }
+        guard let last = takePosition(&scanner), first <= last, scanner.take("/") else { return nil }
+        if scanner.take("*") { return .part(first: first, last: last, total: nil) }
+        guard let total = takePosition(&scanner), last < total else { return nil }
+        return .part(first: first, last: last, total: total)
+    }
+
+    private static func takePosition(_ scanner: inout FieldScanner) -> Int64? {
+        FieldNumber.exact(scanner.take { $0.isDigit })
+    }
+}

@@ -1,0 +1,99 @@
+/// A reader of one field value, byte by byte.
+///
+/// It only goes forward, so what is built on it takes linear time. Nothing here can trap: at the end every step fails.
+struct FieldScanner {
+    private let bytes: [UInt8]
+    private let end: Int
+    private(set) var position: Int
+
+    /// Reads a value without the spaces and tabs around it (RFC 9110 §5.5).
+    init(_ value: String) { self.init(value) { $0.isOptionalWhitespace } }
+
+    /// Reads a value without the spaces around it; tabs stay (RFC 9651 §4.2).
+    init(spacesAround value: String) { self.init(value) { $0 == .space } }
+
+    private init(_ value: String, without isAround: (UInt8) -> Bool) {
+        let bytes = Array(value.utf8)
+        var start = 0
+        var end = bytes.count
+        while start < end, isAround(bytes[start]) { start += 1 }
+        while end > start, isAround(bytes[end - 1]) { end -= 1 }
+        self.bytes = bytes
+        self.end = end
+        position = start
+    }
+
+    var isAtEnd: Bool { position >= end }
+
+    /// The next byte, which stays where it is.
+    var current: UInt8? { position < end ? bytes[position] : nil }
+
+    /// Takes the next byte, whatever it is.
+    mutating func next() -> UInt8? {
+        guard position < end else { return nil }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    /// Takes the next byte if it is this one.
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes this text, or nothing.
+    mutating func take(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard count <= end - position else { return false }
+        for offset in 0..<count where bytes[position + offset] != text.utf8Start[offset] { return false }
+        position += count
+        return true
+    }
+
+    /// Takes the longest run of bytes that satisfy a condition.
+    mutating func take(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = position
+        while position < end, condition(bytes[position]) { position += 1 }
+        return bytes[start..<position]
+    }
+
+    /// Takes exactly so many digits, as a number.
+    mutating func takeNumber(digits count: Int) -> Int? {
+        guard count <= end - position else { return nil }
+        var number = 0
+        for byte in bytes[position..<position + count] {
+            guard byte.isDigit else { return nil }
+            number = number * 10 + Int(byte - .zero)
+        }
+        position += count
+        return number
+    }
+
+    mutating func skipWhitespace() { _ = take { $0.isOptionalWhitespace } }
+
+    /// Takes a token (RFC 9110 §5.6.2).
+    mutating func takeToken() -> String? {
+        let token = take { $0.isTokenCharacter }
+        return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
+    }
+
+    /// Takes a quoted string (RFC 9110 §5.6.4) and gives what it means.
+    mutating func takeQuotedString() -> String? {
+        guard take(.quote) else { return nil }
+        var content: [UInt8] = []
+        while var byte = next() {
+            if byte == .quote { return String(decoding: content, as: UTF8.self) }
+            if byte == .backslash {
+                guard let escaped = next() else { return nil }
+                byte = escaped
+            }
+            guard byte == .tab || byte >= .space && byte != .delete else { return nil }
+            content.append(byte)
+        }
+        return nil
+    }
+
+    /// Goes back to a position that was read from this scanner.
+    mutating func rewind(to position: Int) { self.position = position }
+}

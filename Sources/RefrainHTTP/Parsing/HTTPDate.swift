@@ -1,0 +1,137 @@
+public import RefrainCore
+
+/// The dates of HTTP header fields (RFC 9110 §5.6.7).
+///
+/// All three forms are read, as strictly as the grammar has them: names are case-sensitive, and there is one space
+/// where it has one. Impossible dates (30 February, hour 24) are no dates. A second of 60 is legal in every minute.
+/// The name of the weekday has to be one, but it may be the wrong one for the date: the rest says all there is to say,
+/// and what curl and Go do is the same.
+public enum HTTPDate {
+    /// Reads a date in any of the three forms; `nil` if it is none.
+    ///
+    /// - Parameters:
+    ///   - value: The text; spaces and tabs around it do not count.
+    ///   - now: Decides the century of two-digit years: the latest one that is not over 50 years ahead.
+    public static func parse(_ value: String, now: WallInstant) -> WallInstant? {
+        // The longest form has 33 bytes; the limit leaves room for the whitespace around.
+        guard value.utf8.count <= 256 else { return nil }
+        var scanner = FieldScanner(value)
+        guard let name = takeName(&scanner) else { return nil }
+        let civil: CivilTime?
+        if scanner.take(", ") {
+            civil = name == .long ? rfc850(&scanner, now: now) : fixdate(&scanner)
+        } else {
+            civil = name == .long ? nil : asctime(&scanner)
+        }
+        guard scanner.isAtEnd, let seconds = civil?.secondsSinceEpoch else { return nil }
+        return WallInstant(sinceEpoch: .seconds(seconds))
+    }
+
+    /// Writes an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// Parts of a second are cut off. Instants outside of the years 0 to 9999 become the nearest one inside.
+    public static func format(_ instant: WallInstant) -> String {
+        let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
+        let date = "\(weekdays[civil.weekday].prefix(3)), \(padded(civil.day)) \(months[civil.month - 1])"
+        let time = "\(padded(civil.hour)):\(padded(civil.minute)):\(padded(civil.second))"
+        return "\(date) \(padded(civil.year / 100))\(padded(civil.year % 100)) \(time) GMT"
+    }
+
+    /// Reads the lines of a field that holds one date; `nil` if they differ.
+    static func parse(fieldValues: [String], now: WallInstant) -> WallInstant? {
+        FieldValues.single(fieldValues).flatMap { parse($0, now: now) }
+    }
+}
+
+// MARK: - The three forms
+
+extension HTTPDate {
+    /// `06 Nov 1994 08:49:37 GMT`, the rest of an IMF-fixdate.
+    private static func fixdate(_ scanner: inout FieldScanner) -> CivilTime? {
+        guard let day = scanner.takeNumber(digits: 2), scanner.take(.space) else { return nil }
+        guard let month = takeMonth(&scanner), scanner.take(.space) else { return nil }
+        guard let year = scanner.takeNumber(digits: 4), scanner.take(.space) else { return nil }
+        guard let time = takeTime(&scanner), scanner.take(" GMT") else { return nil }
+        return CivilTime(year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
+    }
+
+    /// `06-Nov-94 08:49:37 GMT`, the rest of an RFC 850 date.
+    private static func rfc850(_ scanner: inout FieldScanner, now: WallInstant) -> CivilTime? {
+        guard let day = scanner.takeNumber(digits: 2), scanner.take("-") else { return nil }
+        guard let month = takeMonth(&scanner), scanner.take("-") else { return nil }
+        guard let year = scanner.takeNumber(digits: 2), scanner.take(.space) else { return nil }
+        guard let time = takeTime(&scanner), scanner.take(" GMT") else { return nil }
+        let (hour, minute, second) = time
+        let civil = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        return inCentury(civil, now: now)
+    }
+
+    /// `Nov  6 08:49:37 1994` after its space, the rest of C's asctime, which is UTC here.
+    private static func asctime(_ scanner: inout FieldScanner) -> CivilTime? {
+        guard scanner.take(.space), let month = takeMonth(&scanner), scanner.take(.space) else { return nil }
+        guard let day = scanner.takeNumber(digits: scanner.take(.space) ? 1 : 2), scanner.take(.space) else {
+            return nil
+        }
+        guard let time = takeTime(&scanner), scanner.take(.space) else { return nil }
+        guard let year = scanner.takeNumber(digits: 4) else { return nil }
+        return CivilTime(year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
+    }
+
+    /// Gives a date with a two-digit year the latest century that does not put it over 50 years ahead of now.
+    private static func inCentury(_ civil: CivilTime, now: WallInstant) -> CivilTime {
+        let today = CivilTime(secondsSinceEpoch: floorSeconds(now))
+        let latest = today.year + 50
+        var result = civil
+        result.year = latest - ((latest - civil.year) % 100)
+        if result.year == latest, isLater(civil, inYearThan: today) { result.year -= 100 }
+        return result
+    }
+
+    private static func isLater(_ left: CivilTime, inYearThan right: CivilTime) -> Bool {
+        (left.month, left.day, left.hour, left.minute, left.second)
+            > (right.month, right.day, right.hour, right.minute, right.second)
+    }
+}
+
+// MARK: - Parts
+
+extension HTTPDate {
+    private static let weekdays: [String] = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+    private static let months: [String] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private enum NameLength { case short, long }
+
+    /// Takes a weekday's name, and says whether it is the short one or the long one.
+    private static func takeName(_ scanner: inout FieldScanner) -> NameLength? {
+        let name = String(decoding: scanner.take { $0.isLetter }, as: UTF8.self)
+        if weekdays.contains(name) { return .long }
+        return name.utf8.count == 3 && weekdays.contains { $0.hasPrefix(name) } ? .short : nil
+    }
+
+    private static func takeMonth(_ scanner: inout FieldScanner) -> Int? {
+        let name = String(decoding: scanner.take { $0.isLetter }, as: UTF8.self)
+        return months.firstIndex(of: name).map { $0 + 1 }
+    }
+
+    private static func takeTime(_ scanner: inout FieldScanner) -> (hour: Int, minute: Int, second: Int)? {
+        guard let hour = scanner.takeNumber(digits: 2), scanner.take(":") else { return nil }
+        guard let minute = scanner.takeNumber(digits: 2), scanner.take(":") else { return nil }
+        guard let second = scanner.takeNumber(digits: 2) else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// Whole seconds since the epoch, rounded down, within what dates can write.
+    private static func floorSeconds(_ instant: WallInstant) -> Int64 {
+        let range = CivilTime.writable
+        guard instant.sinceEpoch > .seconds(range.lowerBound) else { return range.lowerBound }
+        guard instant.sinceEpoch < .seconds(range.upperBound) else { return range.upperBound }
+        let (seconds, attoseconds) = instant.sinceEpoch.components
+        return attoseconds < 0 ? seconds - 1 : seconds
+    }
+}

@@ -1,0 +1,59 @@
+/// The type of a content, such as `text/html; charset=utf-8` (RFC 9110 §8.3.1).
+public struct MediaType: Hashable, Sendable {
+    /// A parameter: its name in lower case, and its value without quotes.
+    public struct Parameter: Hashable, Sendable {
+        /// The name, in lower case.
+        public let name: String
+        /// The value, as it was sent.
+        public let value: String
+    }
+
+    /// The type before the slash, in lower case; `*` in ranges.
+    public let type: String
+    /// The subtype after it, in lower case; `*` in ranges.
+    public let subtype: String
+    /// The parameters, in order.
+    public let parameters: [Parameter]
+
+    /// Reads one type or range; `nil` if it is malformed.
+    public init?(_ value: String) {
+        var scanner = FieldScanner(value)
+        self.init(scanning: &scanner)
+        guard scanner.isAtEnd else { return nil }
+    }
+
+    /// Reads a `Content-Type` field's lines; `nil` if there is none, if they are malformed or if they differ.
+    public static func parse(fieldValues: [String]) -> MediaType? {
+        FieldValues.single(fieldValues).flatMap { MediaType($0) }
+    }
+
+    /// The first parameter of a name, given in lower case; `nil` if there is none.
+    public subscript(parameter name: String) -> String? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// The type and the subtype, without parameters.
+    public var essence: String { "\(type)/\(subtype)" }
+}
+
+extension MediaType {
+    /// Takes a media type up to the end or to the comma behind it.
+    init?(scanning scanner: inout FieldScanner) {
+        guard let type = scanner.takeToken(), scanner.take("/"), let subtype = scanner.takeToken() else { return nil }
+        var parameters: [Parameter] = []
+        scanner.skipWhitespace()
+        while scanner.take(.semicolon) {
+            scanner.skipWhitespace()
+            // Empty parameters are allowed, as in `text/html;`.
+            guard let name = scanner.takeToken() else { continue }
+            guard scanner.take(.equals) else { return nil }
+            let quoted = scanner.current == .quote
+            guard let value = quoted ? scanner.takeQuotedString() : scanner.takeToken() else { return nil }
+            parameters.append(Parameter(name: name.lowercased(), value: value))
+            scanner.skipWhitespace()
+        }
+        self.type = type.lowercased()
+        self.subtype = subtype.lowercased()
+        self.parameters = parameters
+    }
+}

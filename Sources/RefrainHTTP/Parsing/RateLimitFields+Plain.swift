@@ -1,0 +1,43 @@
+internal import RefrainCore
+
+/// The fields that hold a number each: `-Remaining`, `-Reset` and `-Limit`, under whatever prefix.
+extension RateLimitFields {
+    /// The limits of one family of fields.
+    ///
+    /// Where values stand several times, the first remainder belongs to the first reset, and so on. If there are more
+    /// of one than of the other, each has to say the same throughout; else they contradict each other and are ignored.
+    func plain(remaining: [String], reset: [String], quota: [String], now: WallInstant) -> [RateLimit] {
+        var remaining = numbers(remaining)
+        var resets = numbers(reset)
+        let quotas = numbers(quota)
+        if remaining.count != resets.count {
+            guard let one = same(remaining), let other = same(resets) else { return [] }
+            (remaining, resets) = (one, other)
+        }
+        let count = max(remaining.count, resets.count)
+        return (0..<count).map { index in
+            RateLimit(
+                remaining: index < remaining.count ? remaining[index].whole : nil,
+                reset: index < resets.count ? self.reset.delay(resets[index], now: now) : nil,
+                quota: quotas.count == count ? quotas[index].whole : quotas.first?.whole
+            )
+        }
+    }
+
+    /// The numbers in a field's lines; none if one is malformed.
+    ///
+    /// What follows a semicolon, as in `10;w=60`, is a comment.
+    private func numbers(_ lines: [String]) -> [FieldDecimal] {
+        var numbers: [FieldDecimal] = []
+        for element in FieldValues.elements(lines) {
+            guard let number = FieldDecimal(FieldValues.trimmed(element.prefix { $0 != .semicolon })) else { return [] }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
+    /// One number for many that are equal, none for none; `nil` for others.
+    private func same(_ numbers: [FieldDecimal]) -> [FieldDecimal]? {
+        numbers.allSatisfy { $0 == numbers.first } ? Array(numbers.prefix(1)) : nil
+    }
+}

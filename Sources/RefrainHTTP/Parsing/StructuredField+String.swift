@@ -1,0 +1,14 @@
+extension StructuredField {
+    /// Writes text as a string item (RFC 9651 §4.1.6), such as an idempotency key.
+    ///
+    /// - Returns: The quoted string, or `nil` if the text has other characters than printable ASCII.
+    public static func serialize(_ string: String) -> String? {
+        var result = "\""
+        for scalar in string.unicodeScalars {
+            guard (0x20...0x7E).contains(scalar.value) else { return nil }
+            if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "\""
+    }
+}

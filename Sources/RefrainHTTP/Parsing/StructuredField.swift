@@ -1,0 +1,75 @@
+/// Structured fields (RFC 9651): lists, dictionaries and items with parameters.
+///
+/// Parsing is strict, as the RFC demands: one wrong character makes the whole field malformed, and the answer is `nil`.
+public enum StructuredField {
+    /// A value without its parameters (RFC 9651 §3.3).
+    public enum BareItem: Hashable, Sendable {
+        /// A whole number of up to 15 digits.
+        case integer(Int64)
+        /// A number with up to 12 digits before the point and up to 3 after it.
+        case decimal(Decimal)
+        /// Printable ASCII text.
+        case string(String)
+        /// A short word without quotes.
+        case token(String)
+        /// Bytes, which travel in base 64.
+        case bytes([UInt8])
+        /// `?1` or `?0`.
+        case boolean(Bool)
+        /// Whole seconds since 1970-01-01T00:00:00Z.
+        case date(Int64)
+        /// Text for people, in any script.
+        case displayString(String)
+    }
+
+    /// An exact decimal number with three places.
+    public struct Decimal: Hashable, Sendable {
+        /// The number times a thousand.
+        public var thousandths: Int64
+
+        /// Makes a decimal from its thousandths.
+        public init(thousandths: Int64) { self.thousandths = thousandths }
+    }
+
+    /// The parameters of an item or of an inner list (RFC 9651 §3.1.2).
+    public typealias Parameters = Members<BareItem>
+
+    /// A value with its parameters (RFC 9651 §3.3).
+    public struct Item: Hashable, Sendable {
+        /// The value itself.
+        public var value: BareItem
+        /// What qualifies it.
+        public var parameters: Parameters
+
+        /// Makes an item.
+        public init(_ value: BareItem, parameters: Parameters = Parameters()) {
+            self.value = value
+            self.parameters = parameters
+        }
+    }
+
+    /// A list within a list or a dictionary (RFC 9651 §3.1.1).
+    public struct InnerList: Hashable, Sendable {
+        /// The items, in order.
+        public var items: [Item]
+        /// What qualifies the list as a whole.
+        public var parameters: Parameters
+
+        /// Makes an inner list.
+        public init(_ items: [Item], parameters: Parameters = Parameters()) {
+            self.items = items
+            self.parameters = parameters
+        }
+    }
+
+    /// What stands in a list or under a dictionary's key.
+    public enum Member: Hashable, Sendable {
+        /// A single value.
+        case item(Item)
+        /// Several of them, in parentheses.
+        case innerList(InnerList)
+    }
+
+    /// A dictionary (RFC 9651 §3.2).
+    public typealias Dictionary = Members<Member>
+}

@@ -1,0 +1,56 @@
+private enum SecretHeadersOption: HTTPRequestOption {
+    static let defaultValue: Set<String> = []
+}
+
+private enum DroppedHeadersOption: HTTPRequestOption {
+    static let defaultValue: Set<String> = []
+}
+
+private enum FollowsRedirectsOption: HTTPRequestOption {
+    static let defaultValue = true
+}
+
+extension HTTPRequest {
+    /// The names of further header fields that must not reach another origin, such as an API key's.
+    public var secretHeaders: Set<String> {
+        get { self[option: SecretHeadersOption.self] }
+        set { self[option: SecretHeadersOption.self] = newValue }
+    }
+
+    /// Whether a redirect is followed; on unless turned off.
+    public var followsRedirects: Bool {
+        get { self[option: FollowsRedirectsOption.self] }
+        set { self[option: FollowsRedirectsOption.self] = newValue }
+    }
+
+    /// The header fields that a redirect to another origin has taken from this request, in lower case.
+    ///
+    /// What a redirect has dropped stays dropped: stages that add fields must leave these out (rules R6, R26).
+    /// ``withoutDroppedHeaders()`` does it.
+    public internal(set) var headersDroppedByRedirect: Set<String> {
+        get { self[option: DroppedHeadersOption.self] }
+        set { self[option: DroppedHeadersOption.self] = newValue }
+    }
+
+    /// This request without the fields that a redirect has taken from it, for stages that have added some since.
+    public func withoutDroppedHeaders() -> HTTPRequest {
+        let dropped = headersDroppedByRedirect
+        guard !dropped.isEmpty else { return self }
+        var copy = self
+        for name in dropped { copy.headers.remove(name) }
+        return copy
+    }
+
+    /// Takes out what belongs to the origin that the request leaves.
+    mutating func dropCredentials() {
+        let names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
+        headersDroppedByRedirect = headersDroppedByRedirect.union(names)
+        for name in names { headers.remove(name) }
+        idempotencyKey = .none
+    }
+
+    /// Fields that speak for the caller to one origin only; `Host` names that origin.
+    private static let credentialFields: Set<String> = [
+        "authorization", "cookie", "proxy-authorization", "idempotency-key", "host",
+    ]
+}

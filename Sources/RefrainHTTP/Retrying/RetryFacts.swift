@@ -1,0 +1,64 @@
+/// Everything that a decision about another try stands on: a value, so that a decision can be asked for without a
+/// request.
+public struct RetryFacts: Sendable {
+    /// What an attempt came to.
+    public enum Outcome: Hashable, Sendable {
+        /// A response with this status.
+        case status(HTTPStatus)
+        /// A failure of this kind.
+        case failure(HTTPError.Code)
+    }
+
+    /// What was asked.
+    public var method: HTTPMethod
+    /// What came of it.
+    public var outcome: Outcome
+    /// The response's header fields; none for a failure.
+    public var headers: HTTPHeaders = [:]
+    /// The bytes of the request that can have left; nil where that is unknown.
+    public var bytesSent: Int64?
+    /// Whether the body can be sent again.
+    public var body = HTTPBody.Replayability.none
+    /// Whether the request carries an idempotency key (rule R5).
+    public var hasIdempotencyKey = false
+    /// What the caller says about sending again (rule R2).
+    public var replay = ReplayPermission.automatic
+    /// The attempt that was made.
+    public var attempt = Attempt.first
+    /// The time until the deadline, now; nil: none.
+    public var remaining: Duration?
+    /// How far the server's wishes count (rule R18).
+    public var serverDelays = ServerDelays.honoured
+    /// The wall clock's time of day, now.
+    public var now: WallInstant
+    /// The bytes that a download gained before it was cut short (rule R11).
+    public var progress: Int64 = 0
+
+    /// Gathers the facts of an attempt; the optional ones are set one by one.
+    public init(method: HTTPMethod, outcome: Outcome, now: WallInstant) {
+        self.method = method
+        self.outcome = outcome
+        self.now = now
+    }
+
+    /// Gathers the facts of a result.
+    public init(_ request: HTTPRequest, _ result: HTTPResult, attempt: Attempt, remaining: Duration?, now: WallInstant)
+    {
+        switch result {
+        case .success(let response):
+            self.init(method: request.method, outcome: .status(response.status), now: now)
+            headers = response.headers
+            bytesSent = response.exchange.bytesSent
+        case .failure(let error):
+            self.init(method: request.method, outcome: .failure(error.code), now: now)
+            bytesSent = error.bytesSent
+            progress = error.progress
+        }
+        body = request.body.replayability
+        hasIdempotencyKey = request.hasIdempotencyKey
+        replay = request.replay
+        serverDelays = request.serverDelays
+        self.attempt = attempt
+        self.remaining = remaining
+    }
+}
