@@ -24,42 +24,48 @@ struct ResetGuardTests {
         #expect(guardStage.numberOfRequests == 0)
     }
 
-    /// A loader whose reset, or whose request, takes until a hold is released, cancelled or not.
-    private func stubborn(_ gate: MockHold, onReset: Bool) -> AnyLoader {
-        let stay: @Sendable () async -> Void = {
-            _ = await Task { await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest()) }.value
-        }
-        return AnyLoader(reset: { if onReset { await stay() } }) { request in
-            if !onReset { await stay() }
-            return .failure(HTTPError(.cancelled, request: request))
+    /// A loader whose request stays until a gate opens, cancelled or not.
+    private func deaf(_ gate: MockHold, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
+        AnyLoader { request in
+            await withTaskCancellationHandler {
+                await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value
+            } onCancel: {
+                onCancel()
+            }
         }
     }
 
-    @Test(
-        "Requests are refused from the beginning of a reset until all in flight has returned",
-        arguments: [true, false]
-    )
-    func refuses(slowReset: Bool) async {
-        let loader = ResetGuard() --> stubborn(hold, onReset: slowReset)
+    @Test("Requests are refused until the last one in flight has returned")
+    func refusesUntilAllHaveReturned() async {
+        let cancellations = Journal<Void>()
+        let loader = ResetGuard() --> deaf(hold) { cancellations.add(()) }
         let first = loader.load(sampleRequest()) { _ in }
-        if slowReset { _ = await first.result } else { await hold.arrivals(atLeast: 1) }
+        await hold.arrivals(atLeast: 1)
         let reset = Task { await loader.reset() }
-        if slowReset {
-            await hold.arrivals(atLeast: 1)
-        } else {
-            await wait { await loader.load(sampleRequest()).errorCode == .resetInProgress }
-        }
+        await wait(until: { !cancellations.values.isEmpty })
         let refused = await loader.load(sampleRequest())
         #expect(refused.errorCode == .resetInProgress)
         if case .failure(let error) = refused { #expect(error.bytesSent == 0) }
         await hold.release()
         await reset.value
-        #expect(await first.result.errorCode == .cancelled)
-        #expect(await loader.load(sampleRequest()).errorCode == .cancelled)
+        #expect(await first.result.status == 200)
+        #expect(await loader.load(sampleRequest()).status == 200)
     }
 
-    private func wait(_ condition: () async -> Bool) async {
-        while await !condition() { await Task.yield() }
+    @Test("Requests are refused until what follows has been reset")
+    func refusesUntilTheRestIsReset() async {
+        let gate = hold
+        let loader =
+            ResetGuard()
+            --> AnyLoader(reset: {
+                _ = await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest())
+            }) { .success(HTTPResponse(request: $0, status: 200)) }
+        let reset = Task { await loader.reset() }
+        await gate.arrivals(atLeast: 1)
+        #expect(await loader.load(sampleRequest()).errorCode == .resetInProgress)
+        await gate.release()
+        await reset.value
+        #expect(await loader.load(sampleRequest()).status == 200)
     }
 
     @Test("Resets that overlap are one, and all of their callers wait for its end")
@@ -93,7 +99,7 @@ struct ResetGuardTests {
         let inFlight = loader.load(sampleRequest("2")) { _ in }
         await hold.arrivals(atLeast: 1)
         let inQueue = loader.load(sampleRequest("3")) { _ in }
-        await wait { throttle.numberOfWaitingRequests == 1 }
+        await wait(until: { throttle.numberOfWaitingRequests == 1 })
         await loader.reset()
         for task in [inBackOff, inFlight, inQueue] {
             let code = await task.result.errorCode

@@ -1,3 +1,12 @@
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -19,4 +28,9 @@ final class TemporaryFile: Sendable {
     func write(_ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
     func remove() throws { try FileManager.default.removeItem(atPath: path) }
+}
+
+/// Sets the length of a file in place, as somebody else would who has it open.
+func truncate(_ file: TemporaryFile, to length: Int) throws {
+    try #require(truncate(file.path, length) == 0)
 }
