@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Each example is a program of its own, in one file of under 80 lines: `swift run --package-path Examples RateLimitedAPI`.
+// Each example is a program of its own, in one file of under 80 lines:
+// `swift run --package-path Examples RateLimitedAPI`.
 let package = Package(
     name: "refrain-examples",
     platforms: [.macOS(.v15)],

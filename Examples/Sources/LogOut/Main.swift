@@ -1,8 +1,8 @@
 import RefrainHTTP
 import RefrainTesting
 
-// What a user who logs out expects: nothing of theirs is under way any more, and nothing of it comes back later. One request
-// waits for its answer, one for a slot of the throttle and one for its next try; a reset ends all three.
+// What a user who logs out expects: nothing of theirs is under way any more, and nothing of it comes back later.
+// One request waits for its answer, one for a slot of the throttle and one for its next try; a reset ends all three.
 
 @main
 enum Program {

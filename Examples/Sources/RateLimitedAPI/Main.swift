@@ -1,8 +1,8 @@
 import RefrainHTTP
 import RefrainTesting
 
-// An API with two habits of its own: a 429 says in `x-rate-limit-reset` at which second of the Unix epoch it takes requests
-// again, and a 503 says in `retry-after` for how many seconds it is down. Ten lines teach them to the chain.
+// An API with two habits of its own: a 429 says in `x-rate-limit-reset` at which second of the Unix epoch it takes
+// requests again, and a 503 says in `retry-after` for how many seconds it is down. Ten lines teach them to the chain.
 
 /// Waits as this API asks; everything else is final.
 struct RateLimitedAPI: HTTPRetryStrategy {
