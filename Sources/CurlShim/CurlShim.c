@@ -40,6 +40,12 @@ CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user) {
     return code;
 }
 
+CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, user);
+    return code;
+}
+
 long refrain_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
     return curl_easy_getinfo(easy, info, &value) ? 0 : value;

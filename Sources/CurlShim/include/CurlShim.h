@@ -14,7 +14,15 @@ CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_writ
                                curl_read_callback read, curl_prereq_callback prerequest,
                                curl_opensocket_callback open_socket, void *user);
 
-/// Switches libcurl's notes on; `debug` receives them.
+/// Names the function that hears of progress, once CURLOPT_NOPROGRESS is off.
+CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user);
+
+/// 1 where the peer has ended TLS as it should, 0 where it has not, -1 where that is unknown.
+///
+/// Only to be asked during a transfer.
+int refrain_tls_was_ended(CURL *easy);
+
+/// Names the function that receives libcurl's notes, once CURLOPT_VERBOSE is on.
 CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user);
 
 /// 0 where libcurl does not know.

@@ -103,7 +103,9 @@ final class BodyPipe: Sendable {
     }
 }
 
-/// The reader's end of a pipe. When nobody holds it any more, nobody can read the rest.
+/// The reader's end of a pipe.
+///
+/// When nobody holds it any more, nobody can read the rest.
 private final class BodyReader: Sendable {
     private let pipe: BodyPipe
     private let transfer: Transfer

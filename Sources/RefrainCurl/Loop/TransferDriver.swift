@@ -80,7 +80,7 @@ final class TransferDriver {
         transfer.begin(clock)
         let queue = queue(for: transfer)
         transfer.host = queue
-        nextLimit = min(nextLimit, transfer.limit)
+        nextLimit = min(nextLimit, transfer.nextCheck)
         if queue.hasRoom {
             start(transfer, queue)
         } else {
@@ -119,7 +119,7 @@ final class TransferDriver {
         if case .stream(let pipe) = transfer.upload, let loop {
             pipe.onData { loop.post(.resume(transfer)) }
         }
-        nextLimit = min(nextLimit, transfer.limit)
+        nextLimit = min(nextLimit, transfer.nextCheck)
         let code = curl_multi_add_handle(multi, slot.easy)
         if code != CURLM_OK {
             end(transfer, transfer.failure(.unknown, message: String(cString: curl_multi_strerror(code))))
@@ -201,7 +201,7 @@ final class TransferDriver {
         nextLimit = .never
         var late: [Transfer] = []
         for transfer in active + hosts.values.flatMap(\.all) {
-            if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.limit) }
+            if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.nextCheck) }
         }
         for transfer in late {
             end(transfer, transfer.failure(.timedOut, message: transfer.whatTookTooLong))

@@ -64,7 +64,25 @@ func openSocket(
     return refrain_open_socket(address)
 }
 
-/// One of libcurl's notes. Only one is of interest: that the server refused the stream.
+/// Something has happened; only called for transfers whose body ends with the connection, over TLS.
+func noteProgress(
+    _ user: UnsafeMutableRawPointer?,
+    _ downloadSize: curl_off_t,
+    _ downloaded: curl_off_t,
+    _ uploadSize: curl_off_t,
+    _ uploaded: curl_off_t
+) -> Int32 {
+    if let transfer = transfer(of: user), let slot = transfer.slot {
+        let wasEnded = refrain_tls_was_ended(slot.easy)
+        // After the end libcurl has let go of the session, and says nothing of it any more.
+        if wasEnded >= 0 { transfer.endOfTLSIsMissing = wasEnded == 0 }
+    }
+    return 0
+}
+
+/// One of libcurl's notes.
+///
+/// Only one is of interest: that the server refused the stream.
 func receiveNote(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,

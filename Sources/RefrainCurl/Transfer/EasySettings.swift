@@ -34,15 +34,14 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        refrain_set_long(easy, CURLOPT_BUFFERSIZE, 65_536)
+        // While a reader is slow libcurl holds what one buffer expands to, and gives up at 64 MB: gzip stays below.
+        refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
         refrain_set_pointer(easy, CURLOPT_USERAGENT, userAgent)
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
         let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
-        // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
-        refrain_set_long(easy, CURLOPT_PIPEWAIT, speaksHTTP2 ? 1 : 0)
         if let proxy { refrain_set_pointer(easy, CURLOPT_PROXY, proxy) }
         switch trust {
         case .system: break

@@ -20,8 +20,9 @@ final class EasySlot {
     private var customMethod: String?
     private var hasFields = false
     private var isFresh = false
-    private var isVerbose = false
+    private var expectsHTTP2 = false
     private var connectMilliseconds = 0
+    private var watchesEnd = false
 
     private enum Shape: Equatable { case get, head, inline, upload }
 
@@ -38,6 +39,7 @@ final class EasySlot {
         let user = Unmanaged.passUnretained(self).toOpaque()
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
         refrain_set_debug(easy, receiveNote, user)
+        refrain_set_progress(easy, noteProgress, user)
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
@@ -59,6 +61,7 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
+        watchEnd(false)
         if url != transfer.url {
             guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
                 throw transfer.failure(.badURL, message: "libcurl does not take the URL")
@@ -74,11 +77,20 @@ final class EasySlot {
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         }
         // Only libcurl's notes tell a refused stream from a connection that has died.
-        let wantsNotes = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false
-        if isVerbose != wantsNotes {
-            isVerbose = wantsNotes
-            refrain_set_long(easy, CURLOPT_VERBOSE, wantsNotes ? 1 : 0)
+        let mayBeHTTP2 = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false
+        if expectsHTTP2 != mayBeHTTP2 {
+            expectsHTTP2 = mayBeHTTP2
+            refrain_set_long(easy, CURLOPT_VERBOSE, mayBeHTTP2 ? 1 : 0)
+            // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
+            refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
+    }
+
+    /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
+    func watchEnd(_ watches: Bool) {
+        guard watches != watchesEnd else { return }
+        watchesEnd = watches
+        refrain_set_long(easy, CURLOPT_NOPROGRESS, watches ? 0 : 1)
     }
 
     private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {

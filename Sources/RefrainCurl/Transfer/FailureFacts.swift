@@ -16,6 +16,7 @@ struct FailureFacts {
     /// Whether libcurl came as far as to send the request.
     var wasSent = false
     var headIsComplete = false
+    var isPaused = false
     var resendWasRefused = false
     var streamWasRefused = false
     var systemError: Int32 = 0
@@ -48,11 +49,18 @@ struct FailureFacts {
         case CURLE_HTTP2: return .badServerResponse
         // Undoing the coding ends as a failed write where no callback of ours has failed.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .cannotDecodeContentData
-        // libcurl gives up on a head of more than 100 KB in one line as if memory had run out.
-        case CURLE_OUT_OF_MEMORY: return wasSent && !headIsComplete ? .badServerResponse : .unknown
+        case CURLE_OUT_OF_MEMORY: return memoryCode
         case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
         default: return .unknown
         }
+    }
+
+    /// libcurl says that memory has run out also where a limit of its own is exceeded.
+    private var memoryCode: HTTPError.Code {
+        // A line of the head of more than 100 KB.
+        if wasSent, !headIsComplete { return .badServerResponse }
+        // A piece of a body that expands to more than 64 MB while its reader is slow.
+        return isPaused ? .dataLengthExceedsMaximum : .unknown
     }
 
     private var connectCode: HTTPError.Code {
@@ -70,7 +78,8 @@ struct FailureFacts {
     private var handshakeCode: HTTPError.Code {
         if message.contains("alert certificate required") { return .clientCertificateRequired }
         if isAlertOnCertificate { return .clientCertificateRejected }
-        return verification == 0 ? .secureConnectionFailed : certificateCode
+        // Any other verdict is what OpenSSL says before it has seen a certificate.
+        return [2, 9, 10, 18, 19, 20, 21].contains(verification) ? certificateCode : .secureConnectionFailed
     }
 
     private var certificateCode: HTTPError.Code {

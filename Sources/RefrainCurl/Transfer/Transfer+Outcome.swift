@@ -29,17 +29,31 @@ extension Transfer {
         }
         if result == CURLE_OK || isWholeDespite(result) {
             // Guard 1: libcurl reports success also where the peer closed in the middle of the head.
-            guard !head.isComplete else { return nil }
-            let message = "the connection was closed before the head of the response was complete"
-            return failure(.networkConnectionLost, message: message)
+            guard head.isComplete else {
+                let message = "the connection was closed before the head of the response was complete"
+                return failure(.networkConnectionLost, message: message)
+            }
+            guard !endOfTLSIsMissing else {
+                let message = "the connection was closed without the end of TLS, so the body may be cut short"
+                return failure(.networkConnectionLost, message: message)
+            }
+            return nil
         }
-        let text = slot.errorMessage ?? String(cString: curl_easy_strerror(result))
+        let text =
+            if resendWasRefused {
+                streamWasRefused
+                    ? "the server did not process the request"
+                    : "the connection was lost before an answer came"
+            } else {
+                slot.errorMessage ?? String(cString: curl_easy_strerror(result))
+            }
         let failed = CurlFailure(code: Int32(result.rawValue), message: text)
         let facts = FailureFacts(
             result: result,
             message: text,
             wasSent: sends > 0,
             headIsComplete: head.isComplete,
+            isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
             streamWasRefused: streamWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),

@@ -32,6 +32,7 @@ extension Transfer {
             stopReason = tooLarge
             return false
         }
+        if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
         if let pipe, let continuation, let owner, var response {
             response.body = pipe.body(of: self, length: length, for: owner)
             self.owner = nil

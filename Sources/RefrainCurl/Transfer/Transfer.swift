@@ -49,6 +49,8 @@ final class Transfer: @unchecked Sendable {
     var body: [UInt8] = []
     var bodySize = 0
     let bodyLimit: Int
+    /// Whether the body ends with the connection, over TLS that was not ended as yet.
+    var endOfTLSIsMissing = false
     /// Why a callback stopped the transfer.
     var stopReason: HTTPError?
     var isReceivePaused = false
@@ -114,10 +116,16 @@ final class Transfer: @unchecked Sendable {
         return limit
     }
 
+    /// The moment at which to look again, however the transfer goes on.
+    var nextCheck: Moment {
+        let rests = sends == 0 || isReceivePaused || isSendPaused
+        return rests ? min(limit, clock.now.after(timeouts.idle)) : limit
+    }
+
     var whatTookTooLong: String {
         let now = clock.now
         if totalLimit <= now { return "the try took longer than its total time" }
-        if !head.hasBegun, firstByteLimit <= now { return "no byte of a response came in time" }
+        if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
         if drainLimit <= now { return "the body was dropped unread" }
         return "nothing was sent or received for too long"
     }
