@@ -22,44 +22,52 @@ struct Observation: Sendable {
     var message: String
 }
 
-/// The servers that the cells meet, and the way to meet them.
+/// One fault, with the servers that show it, and the way to meet it.
 final class MatrixRun: Sendable {
     let server: FaultServer
-    private let modes: [FaultServer.Mode: FaultServer]
-    private let fixtures: [String: TLSFixture]
+    private let fault: String
+    private let mode: FaultServer.Mode?
+    private let modeServer: FaultServer?
+    private let fixture: TLSFixture?
     private let folder: String
 
-    init() throws {
-        let server = try FaultServer()
-        self.server = server
+    init(fault: String) throws {
+        self.fault = fault
+        server = try FaultServer()
         // A body whose end is the end of the connection.
         server.on("/until-close") { _ in
             [
                 .text("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nall of it\n"), .close,
             ]
         }
-        var modes: [FaultServer.Mode: FaultServer] = [:]
-        for mode in FaultServer.Mode.allCases where mode != .normal { modes[mode] = try FaultServer(mode: mode) }
-        self.modes = modes
-        let port = server.port
-        fixtures = [
-            "expired": try TLSFixture(upstreamPort: port, identity: .expired),
-            "not yet valid": try TLSFixture(upstreamPort: port, identity: .notYetValid),
-            "self-signed": try TLSFixture(upstreamPort: port, identity: .selfSigned),
-            "wrong host": try TLSFixture(upstreamPort: port, identity: .wrongHost),
-            "untrusted root": try TLSFixture(upstreamPort: port, identity: .untrustedRoot),
-            "end without close_notify": try TLSFixture(upstreamPort: port, closeNotify: false),
-            "end with close_notify": try TLSFixture(upstreamPort: port),
-        ]
+        let parts = fault.split(separator: ":", maxSplits: 1).map(String.init)
+        let name = String(parts.last?.dropFirst() ?? "")
+        mode = parts.first == "mode" ? FaultServer.Mode(rawValue: name) : nil
+        modeServer = try mode.map { try FaultServer(mode: $0) }
+        fixture = parts.first == "tls" ? try Self.fixture(name, server.port) : nil
         folder = FileManager.default.temporaryDirectory.appending(path: "refrain-matrix-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private static func fixture(_ name: String, _ port: UInt16) throws -> TLSFixture? {
+        switch name {
+        case "plain text": nil
+        case "expired": try TLSFixture(upstreamPort: port, identity: .expired)
+        case "not yet valid": try TLSFixture(upstreamPort: port, identity: .notYetValid)
+        case "self-signed": try TLSFixture(upstreamPort: port, identity: .selfSigned)
+        case "wrong host": try TLSFixture(upstreamPort: port, identity: .wrongHost)
+        case "untrusted root": try TLSFixture(upstreamPort: port, identity: .untrustedRoot)
+        case "end without close_notify": try TLSFixture(upstreamPort: port, closeNotify: false)
+        case "end with close_notify": try TLSFixture(upstreamPort: port)
+        default: throw Unexpected()
+        }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func stop() {
-        for fixture in fixtures.values { fixture.stop() }
-        for server in modes.values { server.stop() }
+        fixture?.stop()
+        modeServer?.stop()
         server.stop()
     }
 
@@ -68,9 +76,9 @@ final class MatrixRun: Sendable {
 
     /// Meets the fault of a cell once; `token` tells its requests from those of all others.
     func meet(_ cell: MatrixCell, token: String) async throws -> Observation {
-        if cell.fault.hasPrefix("mode: ") { return try await meetMode(cell, token) }
-        let (base, target) = try place(of: cell.fault, token)
-        let loader = try loader(for: cell.fault)
+        if let mode { return try await meetMode(mode, cell, token) }
+        let (base, target) = place(token)
+        let loader = try makeLoader()
         if cell.connection == .reused { try await warmUp(loader, base) }
         let result = try await send(cell, base + target, through: loader, token)
         let expected = cell.expected.arrivals ?? result.attempts.count
@@ -80,11 +88,14 @@ final class MatrixRun: Sendable {
     }
 
     /// A server whose connections fail serves no request before, so another one of the same port does.
-    private func meetMode(_ cell: MatrixCell, _ token: String) async throws -> Observation {
-        let mode = try #require(FaultServer.Mode(rawValue: String(cell.fault.dropFirst("mode: ".count))))
-        let loader = try loader(for: cell.fault)
+    private func meetMode(
+        _ mode: FaultServer.Mode,
+        _ cell: MatrixCell,
+        _ token: String
+    ) async throws -> Observation {
+        let loader = try makeLoader()
         guard cell.connection == .reused else {
-            let server = try #require(modes[mode])
+            let server = try #require(modeServer)
             let result = try await send(cell, "\(server.baseURL)/ok?key=\(token)", through: loader, token)
             return observation(result, arrivals: server.log.count { $0.path.contains(token) })
         }
@@ -129,26 +140,22 @@ final class MatrixRun: Sendable {
         #expect(response.status == 200)
     }
 
-    private func place(of fault: String, _ token: String) throws -> (base: String, target: String) {
-        guard fault.hasPrefix("tls: ") else {
-            // The target of a redirect carries the token, too, so that each hop is counted.
-            var target = fault
-            if let place = target.firstRange(of: "url=/ok") {
-                target.insert(contentsOf: "%3Fkey%3D\(token)", at: place.upperBound)
-            }
-            return (server.baseURL, target + (target.contains("?") ? "&" : "?") + "key=\(token)")
+    private func place(_ token: String) -> (base: String, target: String) {
+        if let fixture { return (fixture.baseURL, "/until-close?key=\(token)") }
+        // Nothing there speaks TLS.
+        if fault.hasPrefix("tls: ") { return ("https://127.0.0.1:\(server.port)", "/ok?key=\(token)") }
+        var target = fault
+        // The target of a redirect carries the token, too, so that each hop is counted.
+        if let place = target.firstRange(of: "url=/ok") {
+            target.insert(contentsOf: "%3Fkey%3D\(token)", at: place.upperBound)
         }
-        let name = String(fault.dropFirst("tls: ".count))
-        if name == "plain text" { return ("https://127.0.0.1:\(server.port)", "/ok?key=\(token)") }
-        return (try #require(fixtures[name]).baseURL, "/until-close?key=\(token)")
+        return (server.baseURL, target + (target.contains("?") ? "&" : "?") + "key=\(token)")
     }
 
-    private func loader(for fault: String) throws -> CurlLoader {
+    private func makeLoader() throws -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = 1
-        if let fixture = fixtures[String(fault.dropFirst("tls: ".count))] {
-            configuration.trust = .certificateFile(fixture.caPath)
-        }
+        if let fixture { configuration.trust = .certificateFile(fixture.caPath) }
         return try CurlLoader(configuration: configuration)
     }
 
@@ -163,8 +170,9 @@ final class MatrixRun: Sendable {
         let chain = Redirect() --> Retry(policy, budgets: nil) --> Resume() --> transport
         var request = try HTTPRequest(url)
         request.maximumBodySize = 1 << 20
-        if cell.fault.contains("hang") { request.timeouts.total = .seconds(1) }
-        if cell.fault.contains("never") { request.timeouts.connect = .seconds(1) }
+        // Where the outcome does not hang on it, the limit is only there to end a test that hangs.
+        request.timeouts.total = .seconds(fault.contains("hang") ? 1 : 60)
+        if mode == .neverAccept { request.timeouts.connect = .seconds(1) }
         cell.request.shape(&request)
         guard cell.request == .download else { return await chain.load(request) }
         let sink = try FileSink(path: folder + "/" + token)

@@ -24,6 +24,10 @@ enum PublishedTable {
 
         \(ExpectedTable.text)
 
+        ## What deviates
+
+        \(KnownDeviations.note)
+
         """
     }
 }
