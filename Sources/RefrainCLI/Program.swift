@@ -33,12 +33,18 @@ enum Program {
         }
     }
 
+    /// Whether the command has something to put in order when it is interrupted.
+    static func endsGracefully(_ words: [String]) -> Bool {
+        let command = words.first.flatMap(CommandName.init(rawValue:))
+        return command == .get || command == .serve || command == .demo
+    }
+
     private static func run(_ name: CommandName, _ arguments: Arguments) async throws -> ExitStatus {
         switch name {
-        case .get: return .success
+        case .get: return try await GetCommand(GetSettings(arguments)).run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
-        case .serve: return .success
-        case .demo: return .success
+        case .serve: return try await ServeCommand(arguments).run()
+        case .demo: return try await DemoCommand(arguments).run()
         case .help: return try help(arguments)
         }
         return .success

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// Answers a stream of questions, a line each, with a line each.

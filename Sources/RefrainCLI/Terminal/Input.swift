@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A file or standard input that is read from beginning to end.
@@ -29,22 +29,25 @@ final class Input {
 
     /// The next piece, or nil at the end.
     func next() throws(SystemError) -> [UInt8]? {
+        try waitUntilReadable()
         var failure: Int32 = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             guard let base = buffer.baseAddress else { return }
             var read: Int
-            repeat {
-                read = systemRead(descriptor, base, buffer.count)
-                if read < 0, errno == EAGAIN {
-                    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                    poll(&request, 1, 1000)
-                }
-            } while read < 0 && (errno == EINTR || errno == EAGAIN)
+            repeat { read = systemRead(descriptor, base, buffer.count) } while read < 0 && errno == EINTR
             if read < 0 { failure = errno }
             count = max(0, read)
         }
         guard failure == 0 else { throw SystemError(what: "cannot read \(name)", code: failure) }
         return chunk.isEmpty ? nil : chunk
+    }
+
+    /// Waits for a writer that takes its time, in small steps, so that a cancelled task does not hang on it.
+    private func waitUntilReadable() throws(SystemError) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&request, 1, 50) == 0 {
+            guard !Task.isCancelled else { throw SystemError(what: "cannot read \(name)", code: EINTR) }
+        }
     }
 
     /// Everything that is left.

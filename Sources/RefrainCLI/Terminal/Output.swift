@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// A descriptor that is written to, whatever it is: a file, a terminal, a pipe whose reader is slow or gone.

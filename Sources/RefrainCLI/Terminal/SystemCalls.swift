@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The system's text for a number of an error.

@@ -5,8 +5,9 @@
 /// on, so that within any stretch of `t` seconds from there it pays for no more than `t` seconds' worth (rule R25 holds
 /// from the first second).
 struct BudgetAccount {
-    /// One retry. In this unit a nanosecond brings exactly as much as the floor has retries a second: nothing is
-    /// rounded.
+    /// One retry.
+    ///
+    /// In this unit a nanosecond brings exactly as much as the floor has retries a second: nothing is rounded.
     static let one: Int64 = 1_000_000_000
     private static let slices = 10
     /// Credit stops here, far above what a client can earn while it lasts.

@@ -26,48 +26,51 @@ extension URLText {
 
     /// The URL, completed by a server where it is relative.
     ///
+    /// It is put together as text, and read back: the setters of `URLComponents` trap on what they do not like.
+    ///
     /// - Throws: `InvalidArgument` for a server that no URL can be made of.
     static func complete(_ url: URL, with environment: ServerEnvironment) throws(InvalidArgument) -> URL {
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
-        guard parts.scheme == nil else { return url }
-        parts.scheme = environment.scheme
-        if parts.host == nil {
-            try complete(&parts, with: environment)
-        }
-        guard let completed = parts.url else {
-            throw InvalidArgument("ServerEnvironment.pathPrefix", is: environment.pathPrefix, expected: "a path")
-        }
-        return completed
-    }
-
-    private static func complete(
-        _ parts: inout URLComponents,
-        with environment: ServerEnvironment
-    ) throws(InvalidArgument) {
-        let host = environment.host
-        let isAddress = host.contains(":") && !host.hasPrefix("[")
-        let spelled = isAddress ? "[\(host)]" : host
-        let port = environment.port.map { ":\($0)" } ?? ""
-        // Read back as a whole, so that a host can be nothing but a host.
-        let probe = try? parse("\(environment.scheme)://\(spelled)\(port)/")
-        guard let probe, URLComponents(url: probe, resolvingAgainstBaseURL: false)?.percentEncodedPath == "/",
-            probe.user() == nil, probe.password() == nil, probe.query() == nil, probe.fragment() == nil
-        else {
-            throw InvalidArgument(
-                "ServerEnvironment",
-                is: "\(environment.scheme)://\(spelled)\(port)",
-                expected: "the scheme http or https, a host and a port from 1 to 65535"
-            )
-        }
-        parts.encodedHost = URLComponents(url: probe, resolvingAgainstBaseURL: false)?.encodedHost
-        parts.port = environment.port
-        if !parts.percentEncodedPath.hasPrefix("/") {
+        let text = url.absoluteString
+        guard url.scheme == nil else { return url }
+        let server = try Self.text(of: environment)
+        let whole: String
+        if text.hasPrefix("//") {
+            whole = "\(environment.scheme):\(text)"
+        } else if text.hasPrefix("/") {
+            whole = server + text
+        } else {
             var prefix = URLComponents()
             prefix.path = environment.pathPrefix
             var path = prefix.percentEncodedPath
             if !path.hasPrefix("/") { path = "/" + path }
-            if !path.hasSuffix("/"), !parts.percentEncodedPath.isEmpty { path += "/" }
-            parts.percentEncodedPath = path + parts.percentEncodedPath
+            let continuesPath = !text.isEmpty && !text.hasPrefix("?") && !text.hasPrefix("#")
+            if continuesPath, !path.hasSuffix("/") { path += "/" }
+            whole = server + path + text
         }
+        guard let completed = URL(string: whole) else {
+            throw InvalidArgument("ServerEnvironment", is: whole, expected: "a part of a URL")
+        }
+        return completed
+    }
+
+    /// Scheme, host and port of a server, checked to be these and nothing else.
+    private static func text(of environment: ServerEnvironment) throws(InvalidArgument) -> String {
+        let host = environment.host
+        // A name has no colon; an address has two or more, and hexadecimal digits.
+        let isAddress =
+            host.utf8.count { $0 == UInt8(ascii: ":") } >= 2
+            && host.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+        let port = environment.port.map { ":\($0)" } ?? ""
+        let text = "\(environment.scheme)://\(isAddress ? "[\(host)]" : host)\(port)"
+        guard let url = try? parse(text + "/"), url.path(percentEncoded: true) == "/", url.port == environment.port,
+            url.user() == nil, url.password() == nil, url.query() == nil, url.fragment() == nil
+        else {
+            throw InvalidArgument(
+                "ServerEnvironment",
+                is: text,
+                expected: "the scheme http or https, a host and a port from 1 to 65535"
+            )
+        }
+        return text
     }
 }

@@ -84,7 +84,7 @@ public final class MockLoader: HTTPLoader {
         return await reply.make(request)
     }
 
-    /// Ends all requests that are held back, and counts. What is lined up stays.
+    /// Ends all requests that are held back, and counts; what is lined up stays.
     public func reset() async {
         state.withLock { $0.resets += 1 }
         held.cancelAll()

@@ -21,7 +21,9 @@ struct BackoffPropertyTests {
         let last = Attempt(number: .max)
         let long = Duration(attoseconds: .max)
         for base in [Duration(attoseconds: 1), .milliseconds(500), long] {
-            #expect(try Backoff.exponential(from: base, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay)
+            #expect(
+                try Backoff.exponential(from: base, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay
+            )
             #expect(try Backoff.fibonacci(from: base, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay)
         }
         let linear = try Backoff.linear(from: .zero, increment: long, maximumNumberOfAttempts: nil)
@@ -37,7 +39,11 @@ struct BackoffPropertyTests {
             let base = Duration.milliseconds(.random(in: 1...10_000, using: &random))
             let kinds = [
                 try Backoff.linear(from: base, maximumNumberOfAttempts: nil),
-                try Backoff.exponential(from: base, factor: .random(in: 1...4, using: &random), maximumNumberOfAttempts: nil),
+                try Backoff.exponential(
+                    from: base,
+                    factor: .random(in: 1...4, using: &random),
+                    maximumNumberOfAttempts: nil
+                ),
                 try Backoff.fibonacci(from: base, maximumNumberOfAttempts: nil),
             ]
             let number = Int.random(in: 1...200, using: &random)

@@ -26,7 +26,10 @@ struct BackoffRefusalTests {
         #expect(argument { try Backoff.standard.limited(toAttempts: count) } == "attempts")
     }
 
-    @Test("R31: negative times are refused by name", arguments: [Duration.nanoseconds(-1), Duration(attoseconds: .min)])
+    @Test(
+        "R31: negative times are refused by name",
+        arguments: [Duration.nanoseconds(-1), Duration(attoseconds: .min)]
+    )
     func times(negative: Duration) {
         #expect(argument { try .constant(delay: negative) } == "delay")
         #expect(argument { try .exponential(delay: negative) } == "delay")

@@ -28,7 +28,9 @@ struct BackoffValuesTests {
 
     @Test("constant waits the same each time")
     func constant() throws {
-        #expect(try delays(.constant(delay: .seconds(2), maximumNumberOfAttempts: 4)) == [2, 2, 2].map { .seconds($0) })
+        #expect(
+            try delays(.constant(delay: .seconds(2), maximumNumberOfAttempts: 4)) == [2, 2, 2].map { .seconds($0) }
+        )
         #expect(try delays(.constant(delay: .seconds(2))).count == 2)
     }
 

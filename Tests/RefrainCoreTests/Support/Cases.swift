@@ -2,7 +2,11 @@ import RefrainCore
 import Testing
 
 /// Runs a property on many seeded cases; a case that fails names its seed, with which it can be had again.
-func forCases(_ count: Int = 10_000, seed base: UInt64 = 0x5EED, _ property: (UInt64, inout RandomSource) throws -> Bool)
+func forCases(
+    _ count: Int = 10_000,
+    seed base: UInt64 = 0x5EED,
+    _ property: (UInt64, inout RandomSource) throws -> Bool
+)
     rethrows
 {
     for index in 0..<UInt64(count) {
