@@ -16,7 +16,7 @@ struct ServeCommand {
 
     /// Serves until the task is cancelled.
     func run() async throws -> ExitStatus {
-        ProcessLimits.raiseOpenFiles()
+        ProcessSetup.raiseOpenFiles()
         let server: FaultServer
         do throws(FaultServerError) {
             server = try FaultServer(port: port)
