@@ -93,6 +93,12 @@ struct TimingTests {
             #expect(response.attempts.map(\.status) == [200])
         }
         #expect(server.log.count == 12)
+
+        // Without it the same requests do meet one.
+        request.pacing = .off
+        var statuses: [HTTPStatus?] = []
+        for _ in 1...6 { statuses += await chain.load(request).attempts.map(\.status) }
+        #expect(statuses.contains(429))
     }
 
     @Test("R20: the deadline cuts a try that hangs, and a delay that would pass it is not slept")
