@@ -14,7 +14,7 @@ struct FaultMatrixTests {
     func matrix() async throws {
         let table = try MatrixTable(ExpectedTable.text)
         let faults = table.faults
-        try await concurrently(faults.count, inFlight: 6) { number in
+        try await concurrently(faults.count, inFlight: 8) { number in
             let run = try MatrixRun(fault: faults[number])
             defer { run.stop() }
             let cells = table.cells.filter { $0.fault == faults[number] }

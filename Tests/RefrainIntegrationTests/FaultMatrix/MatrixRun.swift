@@ -171,7 +171,7 @@ final class MatrixRun: Sendable {
         var request = try HTTPRequest(url)
         request.maximumBodySize = 1 << 20
         // Where the outcome does not hang on it, the limit is only there to end a test that hangs.
-        request.timeouts.total = .seconds(fault.contains("hang") ? 1 : 60)
+        request.timeouts.total = .seconds(fault.contains("hang") ? 2 : 60)
         if mode == .neverAccept { request.timeouts.connect = .seconds(1) }
         cell.request.shape(&request)
         guard cell.request == .download else { return await chain.load(request) }
