@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Refrain", targets: ["Refrain"]),
         .library(name: "RefrainCore", targets: ["RefrainCore"]),
         .library(name: "RefrainHTTP", targets: ["RefrainHTTP"]),
+        .library(name: "RefrainSession", targets: ["RefrainSession"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
@@ -24,14 +25,17 @@ let package = Package(
         ),
         .target(name: "CurlShim", dependencies: ["CLibcurl"]),
         .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
+        // The session: requests, interceptors, validation, serialization.
+        .target(name: "RefrainSession", dependencies: ["RefrainHTTP"]),
         // The umbrella.
-        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl"]),
+        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainSession"]),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainHTTP"]),
         .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        .testTarget(name: "RefrainSessionTests", dependencies: ["RefrainSession", "RefrainTesting"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),

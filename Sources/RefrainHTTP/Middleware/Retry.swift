@@ -57,7 +57,7 @@ public struct Retry: HTTPMiddleware {
                 deadline: keyed.deadline,
                 clock: clocks.monotonic.grouped(in: waiting),
                 operation: { attempt in await call.send(attempt, to: next) },
-                decide: { attempt, result in call.decide(attempt, result) },
+                decide: { attempt, result in await call.decide(attempt, result) },
                 giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
             )
         } catch {
