@@ -1,4 +1,5 @@
 internal import RefrainCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

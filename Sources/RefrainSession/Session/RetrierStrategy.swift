@@ -35,7 +35,9 @@ struct RetrierStrategy: HTTPRetryStrategy {
         }
         if let strategy = request.ownStrategy { return await strategy.judge(facts, for: result, of: request) }
         if let refusal, refusal.reason != .succeeded { return refusal }
-        return .finish(result.isAnswered ? .validationFailed : owner.line.retriers.isEmpty ? .noStrategy : .strategyDeclined)
+        return .finish(
+            result.isAnswered ? .validationFailed : owner.line.retriers.isEmpty ? .noStrategy : .strategyDeclined
+        )
     }
 
     private func judgement(

@@ -1,4 +1,5 @@
 internal import RefrainCore
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else

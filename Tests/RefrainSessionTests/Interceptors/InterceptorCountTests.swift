@@ -142,8 +142,10 @@ struct InterceptorCountTests {
 
     @Test("the first retrier that wants a retry is the last one asked")
     func firstAnswerCounts() async throws {
-        let loader = ScriptedLoader(.status(500), .status(200))
-        let (first, second, third) = (CountingInterceptor(.doNotRetry), CountingInterceptor(.retry), CountingInterceptor(.retry))
+        let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
+        let (first, second, third) = (
+            CountingInterceptor(.doNotRetry), CountingInterceptor(.retry), CountingInterceptor(.retry)
+        )
         let session = Session.testing(loader, interceptor: Interceptor(interceptors: [first, second, third]))
         _ = await session.request(HTTPRequest.sample).serializingData().response
         #expect([first, second, third].map(\.retries.value) == [1, 1, 0])
