@@ -1,5 +1,3 @@
-internal import RefrainCore
-
 /// The completion of an interceptor that is written with callbacks.
 ///
 /// It counts once, however often it is called. One that is let go without a call fails the request with
@@ -43,42 +41,4 @@ private final class OneAnswer<Value: Sendable>: Sendable {
     deinit { slot.give(.failure(CompletionDropped())) }
 
     func give(_ answer: Result<Value, any Error>) { slot.give(answer) }
-}
-
-/// The waiting end: the first answer stands.
-private final class AnswerSlot<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        case waiting(CheckedContinuation<Value, any Error>)
-        case answered(Result<Value, any Error>)
-    }
-
-    private let state = Locked(State.empty)
-
-    func give(_ answer: Result<Value, any Error>) {
-        let waiter: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            switch state {
-            case .empty:
-                state = .answered(answer)
-                return nil
-            case .waiting(let continuation):
-                state = .answered(answer)
-                return continuation
-            case .answered:
-                return nil
-            }
-        }
-        waiter?.resume(with: answer)
-    }
-
-    func value() async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let answer: Result<Value, any Error>? = state.withLock { state in
-                if case .answered(let answer) = state { return answer }
-                state = .waiting(continuation)
-                return nil
-            }
-            if let answer { continuation.resume(with: answer) }
-        }
-    }
 }
