@@ -30,15 +30,37 @@ let package = Package(
         // The umbrella.
         .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainSession"]),
         // For tests, those of users included.
-        .target(name: "RefrainTesting", dependencies: ["RefrainHTTP"]),
+        .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
         .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
-        .testTarget(name: "RefrainSessionTests", dependencies: ["RefrainSession", "RefrainTesting"]),
-        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainTesting"]),
+        .testTarget(
+            name: "RefrainSessionTests",
+            dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
+        ),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
+        .testTarget(
+            name: "RefrainCurlTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
+        ),
+        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
+        .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
+
+        // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
+        .systemLibrary(
+            name: "COpenSSL",
+            path: "Tests/Support/TLSFixture/COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(name: "CTLSRelay", dependencies: ["COpenSSL"], path: "Tests/Support/TLSFixture/CTLSRelay"),
+        .target(
+            name: "TLSFixture",
+            dependencies: ["CTLSRelay", "RefrainCore"],
+            path: "Tests/Support/TLSFixture/TLSFixture"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,1 +1,97 @@
+#define _GNU_SOURCE
 #include "CurlShim.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+CURLcode refrain_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode refrain_set_offset(CURL *easy, CURLoption option, int64_t value) {
+    return curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+
+CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_write_callback write,
+                               curl_read_callback read, curl_prereq_callback prerequest,
+                               curl_opensocket_callback open_socket, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, user);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, write);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, user);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_READDATA, user);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, prerequest);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, user);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, user);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_PRIVATE, user);
+    return code;
+}
+
+CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, debug);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_DEBUGDATA, user);
+    return code;
+}
+
+CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, user);
+    return code;
+}
+
+long refrain_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(easy, info, &value) ? 0 : value;
+}
+
+int64_t refrain_get_offset(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(easy, info, &value) ? 0 : value;
+}
+
+void *refrain_get_pointer(CURL *easy, CURLINFO info) {
+    void *value = 0;
+    return curl_easy_getinfo(easy, info, &value) ? 0 : value;
+}
+
+CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static CURLcode initialized;
+
+static void initialize(void) { initialized = curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+CURLcode refrain_global_init(void) {
+    pthread_once(&once, initialize);
+    return initialized;
+}
+
+int refrain_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
+
+void refrain_name_thread(pthread_t thread, const char *name) {
+#ifdef __linux__
+    pthread_setname_np(thread, name);
+#else
+    (void)thread;
+    (void)name;
+#endif
+}
+
+curl_socket_t refrain_open_socket(const struct curl_sockaddr *address) {
+#ifdef SOCK_CLOEXEC
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+#else
+    curl_socket_t opened = socket(address->family, address->socktype, address->protocol);
+    if (opened >= 0) fcntl(opened, F_SETFD, FD_CLOEXEC);
+    return opened;
+#endif
+}

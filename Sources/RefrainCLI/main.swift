@@ -1,1 +1,17 @@
-print("refrain")
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+// A reader that goes away is an error of the write that finds out, not the end of the process.
+signal(SIGPIPE, SIG_IGN)
+let words = Array(CommandLine.arguments.dropFirst())
+let endsGracefully = Program.endsGracefully(words)
+if endsGracefully { Signals.block() }
+// The main thread takes no part in the work: an awaiting one would let signals through that are blocked here.
+let run = Task.detached { exit(await Program.run(words).rawValue) }
+if endsGracefully { Signals.wait { run.cancel() } }
+while true { pause() }

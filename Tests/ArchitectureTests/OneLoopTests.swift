@@ -13,6 +13,11 @@ struct OneLoopTests {
         "RefrainCore/Time/",
         // A server that is slow on command is not a client that tries again.
         "RefrainTesting/Server/",
+        // Clocks for tests are slept on, they do not try again.
+        "RefrainTesting/Clock/",
+        "RefrainTesting/Mock/",
+        // One wait beside one load, to end the load: nothing is tried again after it.
+        "RefrainHTTP/Middleware/Timeout.swift",
     ]
 
     /// Stages that call the rest of the chain in a loop which is no retry.

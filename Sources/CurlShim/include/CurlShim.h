@@ -1,2 +1,45 @@
 #pragma once
 #include <curl/curl.h>
+#include <pthread.h>
+#include <stdint.h>
+
+// Swift cannot call variadic functions, so each kind of argument has a function of its own.
+
+CURLcode refrain_set_long(CURL *easy, CURLoption option, long value);
+CURLcode refrain_set_offset(CURL *easy, CURLoption option, int64_t value);
+CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value);
+
+/// Names the functions that libcurl calls during a transfer; each receives `user`.
+CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_write_callback write,
+                               curl_read_callback read, curl_prereq_callback prerequest,
+                               curl_opensocket_callback open_socket, void *user);
+
+/// Names the function that hears of progress, once CURLOPT_NOPROGRESS is off.
+CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user);
+
+/// 1 where the peer has ended TLS as it should, 0 where it has not, -1 where that is unknown.
+///
+/// Only to be asked during a transfer.
+int refrain_tls_was_ended(CURL *easy);
+
+/// Names the function that receives libcurl's notes, once CURLOPT_VERBOSE is on.
+CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user);
+
+/// 0 where libcurl does not know.
+long refrain_get_long(CURL *easy, CURLINFO info);
+int64_t refrain_get_offset(CURL *easy, CURLINFO info);
+void *refrain_get_pointer(CURL *easy, CURLINFO info);
+
+CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+/// Prepares libcurl for the whole process; may be called any number of times, from any thread.
+CURLcode refrain_global_init(void);
+
+/// What this libcurl can do, a set of CURL_VERSION_… bits.
+int refrain_features(void);
+
+/// Names a thread for debuggers and `ps`, where the system lets others do that.
+void refrain_name_thread(pthread_t thread, const char *name);
+
+/// A socket that is closed in child processes, or CURL_SOCKET_BAD.
+curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);

@@ -1,4 +1,4 @@
-/// The arithmetic of a retry budget: amounts are micro-retries, times are nanoseconds.
+/// The arithmetic of a retry budget: amounts are nano-retries, times are nanoseconds.
 ///
 /// There are two purses. Credit comes from first tries, and lies in slices of time that expire one by one. The floor
 /// fills steadily up to one second's worth; after it was full it begins to refill a second after it is first drawn
@@ -6,8 +6,12 @@
 /// from the first second).
 struct BudgetAccount {
     /// One retry.
-    static let one: Int64 = 1_000_000
+    ///
+    /// In this unit a nanosecond brings exactly as much as the floor has retries a second: nothing is rounded.
+    static let one: Int64 = 1_000_000_000
     private static let slices = 10
+    /// Credit stops here, far above what a client can earn while it lasts.
+    private static let highestCredit = Int64.max / 2
 
     private let creditPerTry: Int64
     private let floorPerSecond: Int64
@@ -30,8 +34,9 @@ struct BudgetAccount {
 
     mutating func credit(now: Int64) {
         advance(to: now)
-        credits[Int(currentSlice % Int64(Self.slices))] += creditPerTry
-        credit += creditPerTry
+        let added = min(creditPerTry, Self.highestCredit - credit)
+        credits[Int(currentSlice % Int64(Self.slices))] += added
+        credit += added
     }
 
     mutating func balance(now: Int64) -> Int64 {
@@ -55,19 +60,18 @@ struct BudgetAccount {
             return 0
         }
         guard floorPerSecond > 0, longestWait > 0 else { return nil }
-        let debt = missing - floor
-        let refillStart = max(0, floorUpdated - now)
-        let (perDebt, overflow) = debt.multipliedReportingOverflow(by: 1000)
+        let (debt, overflow) = missing.subtractingReportingOverflow(floor)
         guard !overflow else { return nil }
-        let wait = perDebt / floorPerSecond + refillStart + 1
-        guard wait <= longestWait else { return nil }
+        let refillStart = max(0, floorUpdated - now)
+        let (wait, isTooLong) = refillStart.addingReportingOverflow((debt - 1) / floorPerSecond + 1)
+        guard !isTooLong, wait <= longestWait else { return nil }
         spendCredit(fromCredit)
         drawOnFloor(missing, now: now)
         return wait
     }
 
     private mutating func drawOnFloor(_ amount: Int64, now: Int64) {
-        if floor == floorCapacity { floorUpdated = now + 1_000_000_000 }
+        if floor == floorCapacity { floorUpdated = now.saturatingAdd(1_000_000_000) }
         floor -= amount
     }
 
@@ -96,15 +100,17 @@ struct BudgetAccount {
         }
         let elapsed = now - floorUpdated
         guard elapsed > 0 else { return }
-        // A nanosecond brings floorPerSecond / 1000 micro-retries; what the division drops stays on the clock.
-        let longEnough = elapsed >= 3_600_000_000_000
-        let gained = longEnough ? floorCapacity - floor : elapsed * floorPerSecond / 1000
-        if floor + gained >= floorCapacity {
-            floor = floorCapacity
-            floorUpdated = now
-        } else if gained > 0 {
-            floor += gained
-            floorUpdated += gained * 1000 / floorPerSecond
-        }
+        let (gained, overflow) = elapsed.multipliedReportingOverflow(by: floorPerSecond)
+        let (sum, isFull) = floor.addingReportingOverflow(gained)
+        floor = overflow || isFull ? floorCapacity : min(sum, floorCapacity)
+        floorUpdated = now
+    }
+}
+
+extension Int64 {
+    /// The sum, stopped at the highest number.
+    fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

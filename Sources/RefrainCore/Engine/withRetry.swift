@@ -4,9 +4,9 @@
 /// keeps the time, the count and the cancellation. The other forms of `withRetry` stand on it.
 ///
 /// It runs on the caller's actor, so that both closures may touch the caller's state. It checks for cancellation before
-/// each attempt, after each decision and while it waits. It never waits past the deadline: where the next attempt would
-/// begin at or after it, `giveUp` has the last word at once. An operation that succeeds at its first attempt
-/// costs no clock read (unless there is a deadline), no random number and no allocation.
+/// each attempt, after each decision and while it waits. No attempt but the first begins at or after the deadline:
+/// where a wait would reach it, `giveUp` has the last word at once, without the wait. An operation that succeeds at
+/// its first attempt costs no clock read (unless there is a deadline), no random number and no allocation.
 ///
 /// - Parameters:
 ///   - deadline: the time for all attempts and waits together, from now. Nil: no limit. It ends waits, not a
@@ -44,13 +44,19 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
             if let deadline, let start {
                 let left = deadline.clampedToDelay - start.duration(to: clock.now)
                 guard delay < left else { return giveUp(attempt, outcome, delay) }
-                remaining = left - delay
+                remaining = left
             }
             if delay > .zero {
                 do {
                     try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil)
                 } catch {
                     throw CancellationError()
+                }
+                // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
+                if let deadline, let start {
+                    let left = deadline.clampedToDelay - start.duration(to: clock.now)
+                    guard left > .zero else { return giveUp(attempt, outcome, delay) }
+                    remaining = left
                 }
             }
             attempt = attempt.next(after: delay, isFree: isFree, remaining: remaining)

@@ -13,16 +13,18 @@ extension Duration {
     /// The duration in seconds, as near as a `Double` comes.
     @inlinable
     package var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+        // Not by way of `components`, which trap where the seconds do not fit into an Int64.
+        Double(attoseconds) / 1e18
     }
 
     /// A wait from a number of seconds: negative ones and NaN give zero, those too large give ``longestDelay``.
+    ///
+    /// It is rounded to the nanosecond, so that three times 0.1 s is 0.3 s.
     @inlinable
     package static func delay(seconds: Double) -> Duration {
         guard seconds > 0 else { return .zero }
         guard seconds < 0x1p40 else { return .longestDelay }
-        return .seconds(seconds)
+        return Duration(attoseconds: Int128((seconds * 1e9).rounded()) * 1_000_000_000)
     }
 
     /// The wait in whole nanoseconds, rounded up, so that a timer never fires early.
@@ -32,5 +34,19 @@ extension Duration {
         guard !overflow else { return .max }
         let (sum, carried) = whole.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
         return carried ? .max : sum
+    }
+
+    /// The sum of two durations; one that is out of range stops at the range's end.
+    package func addingSaturated(_ other: Duration) -> Duration {
+        let (sum, overflow) = attoseconds.addingReportingOverflow(other.attoseconds)
+        guard overflow else { return Duration(attoseconds: sum) }
+        return Duration(attoseconds: other < .zero ? .min : .max)
+    }
+
+    /// The difference of two durations; one that is out of range stops at the range's end.
+    package func subtractingSaturated(_ other: Duration) -> Duration {
+        let (difference, overflow) = attoseconds.subtractingReportingOverflow(other.attoseconds)
+        guard overflow else { return Duration(attoseconds: difference) }
+        return Duration(attoseconds: other > .zero ? .min : .max)
     }
 }

@@ -5,10 +5,10 @@ public struct ErasedClock: InterruptibleClock {
         /// The time since the clock was hidden.
         public let offset: Duration
 
-        /// The point in time that lies `duration` after this one.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The time from this point to the other one.
-        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// The point in time that lies `duration` after this one; it stops at the range's end.
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset.addingSaturated(duration)) }
+        /// The time from this point to the other one; it stops at the range's end.
+        public func duration(to other: Instant) -> Duration { other.offset.subtractingSaturated(offset) }
         /// Whether the left point comes before the right one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }

@@ -66,9 +66,9 @@ struct SleeperHeap {
         var parent = start
         while true {
             var smallest = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count {
-                if entries[child].due < entries[smallest].due { smallest = child }
-            }
+            let (left, right) = (2 * parent + 1, 2 * parent + 2)
+            if left < entries.count, entries[left].due < entries[smallest].due { smallest = left }
+            if right < entries.count, entries[right].due < entries[smallest].due { smallest = right }
             guard smallest != parent else { return }
             swap(parent, smallest)
             parent = smallest

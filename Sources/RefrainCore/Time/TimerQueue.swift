@@ -1,5 +1,7 @@
 #if canImport(Glibc)
 internal import Glibc
+// See SystemTime.swift: `timespec` may come from either.
+internal import SwiftOverlayShims
 #elseif canImport(Musl)
 internal import Musl
 #else
@@ -141,10 +143,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     }
 
     private static func monotonicNanoseconds(after duration: Duration) -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        let (sum, overflow) = now.addingReportingOverflow(duration.delayInNanoseconds)
+        let (sum, overflow) = SystemTime.monotonicNanoseconds.addingReportingOverflow(duration.delayInNanoseconds)
         return overflow ? .max : sum
     }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// A point of civil time, as a duration since the Unix epoch.
 public struct WallInstant: Hashable, Comparable, Sendable, Codable {
     /// The time since 1970-01-01T00:00:00Z; negative before.
@@ -15,11 +7,7 @@ public struct WallInstant: Hashable, Comparable, Sendable, Codable {
     public init(sinceEpoch: Duration) { self.sinceEpoch = sinceEpoch }
 
     /// The wall clock's reading.
-    public static var now: WallInstant {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallInstant(sinceEpoch: .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)))
-    }
+    public static var now: WallInstant { WallInstant(sinceEpoch: SystemTime.sinceEpoch) }
 
     /// Whether the left instant comes before the right one.
     public static func < (left: WallInstant, right: WallInstant) -> Bool { left.sinceEpoch < right.sinceEpoch }

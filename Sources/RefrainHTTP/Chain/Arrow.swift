@@ -27,8 +27,7 @@ struct ChainedLoader<Stage: HTTPMiddleware>: HTTPLoader {
     }
 
     func reset() async {
-        await stage.reset()
-        await next.reset()
+        await stage.reset(next: next)
     }
 }
 
@@ -44,5 +43,9 @@ struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMid
     func reset() async {
         await first.reset()
         await second.reset()
+    }
+
+    func reset(next: any HTTPLoader) async {
+        await first.reset(next: ChainedLoader(stage: second, next: next))
     }
 }

@@ -16,9 +16,17 @@ public protocol HTTPLoader: Sendable {
     ///
     /// It returns when nothing is under way any more.
     func reset() async
+
+    /// Whether the loader itself ends a try that exceeds ``HTTPRequest/timeouts``, on a timer of its own.
+    ///
+    /// A transport that does answers true, which spares the ``Timeout`` stage a race. The default is false.
+    var keepsTimeouts: Bool { get }
 }
 
 extension HTTPLoader {
+    /// A loader keeps no time unless it says so.
+    public var keepsTimeouts: Bool { false }
+
     /// Nothing to reset.
     public func reset() async {}
 

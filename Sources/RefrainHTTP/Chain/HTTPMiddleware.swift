@@ -18,9 +18,21 @@ public protocol HTTPMiddleware: Sendable {
 
     /// Ends everything that the stage itself holds. The chain resets the loaders after it.
     func reset() async
+
+    /// Resets the stage and everything after it; this is the form that the chain calls.
+    ///
+    /// The default resets the stage, then what follows. A stage that must stand guard until the rest has
+    /// been reset, such as ``ResetGuard``, has its own order.
+    func reset(next: any HTTPLoader) async
 }
 
 extension HTTPMiddleware {
     /// Nothing to reset.
     public func reset() async {}
+
+    /// Resets the stage, then what follows.
+    public func reset(next: any HTTPLoader) async {
+        await reset()
+        await next.reset()
+    }
 }

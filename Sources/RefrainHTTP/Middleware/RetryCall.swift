@@ -39,7 +39,7 @@ struct RetryCall {
         }
         if needsFreshConnection { request.needsFreshConnection = true }
         // The deadline of the call cuts its last try, too (rule R20).
-        if let remaining = attempt.remaining { request.timeout = min(request.timeout ?? remaining, remaining) }
+        if let remaining = attempt.remaining { request.timeouts.cutTotal(to: remaining) }
         guard attempt.number > 1 else { return await next.load(request) }
         // Only from the second try on: a first try whose inner stage spends its tries comes back marked as exhausted.
         return await RetryNesting.$isInside.withValue(true) { await next.load(request) }

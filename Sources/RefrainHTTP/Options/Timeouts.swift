@@ -2,28 +2,87 @@
 ///
 /// A try that runs out of time fails with ``HTTPError/Code/timedOut``, which is told apart from the caller's
 /// cancellation. The deadline of the whole call is ``HTTPRequest/deadline``, and independent of these (rule R20).
-public struct Timeouts: Hashable, Sendable {
+///
+/// The value remembers which of its parts were set, be it to nil, so that a ``Timeout`` stage fills in only the others.
+public struct Timeouts: Sendable {
     /// The time to resolve the name, connect and finish the TLS handshake.
-    public var connect: Duration?
+    public var connect: Duration? { didSet { chosen.insert(.connect) } }
     /// The time from the beginning of the try to the first byte of the response.
-    public var firstByte: Duration?
+    public var firstByte: Duration? { didSet { chosen.insert(.firstByte) } }
     /// The longest time without a byte in either direction, once the request is under way.
-    public var idle: Duration?
+    public var idle: Duration? { didSet { chosen.insert(.idle) } }
     /// The time for the whole try, body included.
-    public var total: Duration?
+    public var total: Duration? { didSet { chosen.insert(.total) } }
+
+    private var chosen: Parts
 
     /// The limits of requests that set none: 10 s to connect, 60 s without a byte.
     ///
     /// There is no limit on the whole try, since nobody knows how long a download takes; silence is what tells that
     /// a peer is gone. Sixty seconds is what URLSession waits.
-    public static let standard = Timeouts(connect: .seconds(10), firstByte: nil, idle: .seconds(60), total: nil)
+    public static let standard = Timeouts(
+        connect: .seconds(10),
+        firstByte: nil,
+        idle: .seconds(60),
+        total: nil,
+        chosen: []
+    )
 
     /// Sets limits; each nil means none.
     public init(connect: Duration?, firstByte: Duration?, idle: Duration?, total: Duration?) {
+        self.init(connect: connect, firstByte: firstByte, idle: idle, total: total, chosen: .all)
+    }
+
+    private init(connect: Duration?, firstByte: Duration?, idle: Duration?, total: Duration?, chosen: Parts) {
         self.connect = connect
         self.firstByte = firstByte
         self.idle = idle
         self.total = total
+        self.chosen = chosen
+    }
+
+    /// Takes over the limits of another value for every part that was not set here.
+    ///
+    /// A part that the other value leaves open stays as it is. A total that was only cut (``cutTotal(to:)``) stays cut.
+    mutating func fill(from other: Timeouts) {
+        let before = chosen
+        if !before.contains(.connect), let limit = other.connect { connect = limit }
+        if !before.contains(.firstByte), let limit = other.firstByte { firstByte = limit }
+        if !before.contains(.idle), let limit = other.idle { idle = limit }
+        if !before.contains(.total), let limit = other.total { total = min(total ?? limit, limit) }
+        chosen = before
+    }
+
+    /// Shortens the whole try to what a deadline has left; that is not a choice of the caller's.
+    mutating func cutTotal(to remaining: Duration) {
+        let before = chosen
+        total = min(total ?? remaining, remaining)
+        chosen = before
+    }
+
+    private struct Parts: OptionSet {
+        let rawValue: UInt8
+        static let connect = Parts(rawValue: 1)
+        static let firstByte = Parts(rawValue: 2)
+        static let idle = Parts(rawValue: 4)
+        static let total = Parts(rawValue: 8)
+        static let all: Parts = [.connect, .firstByte, .idle, .total]
+    }
+}
+
+extension Timeouts: Hashable {
+    /// Whether the limits are the same, set or not.
+    public static func == (left: Timeouts, right: Timeouts) -> Bool {
+        left.connect == right.connect && left.firstByte == right.firstByte && left.idle == right.idle
+            && left.total == right.total
+    }
+
+    /// Feeds the limits to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(connect)
+        hasher.combine(firstByte)
+        hasher.combine(idle)
+        hasher.combine(total)
     }
 }
 

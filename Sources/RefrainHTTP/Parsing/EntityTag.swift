@@ -19,6 +19,17 @@ public struct EntityTag: Hashable, Sendable {
     /// The tag as it stands in a field.
     public var fieldValue: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
+    /// Whether both are the same tag, byte for byte, and equally weak.
+    public static func == (left: EntityTag, right: EntityTag) -> Bool {
+        left.isWeak == right.isWeak && left.isWeaklyEqual(to: right)
+    }
+
+    /// Feeds the tag's bytes to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isWeak)
+        for byte in opaque.utf8 { hasher.combine(byte) }
+    }
+
     /// Whether both name the same bytes: neither is weak (strong comparison, RFC 9110 §8.8.3.2).
     public func isStronglyEqual(to other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && isWeaklyEqual(to: other)

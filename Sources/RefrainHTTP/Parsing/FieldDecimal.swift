@@ -1,4 +1,4 @@
-/// A number that is not negative, with or without decimal places: `60`, `1.5`.
+/// A number that is not negative, with or without decimal places, such as `60` and `1.5`.
 ///
 /// Nothing else is one: no sign, no exponent, no `NaN`.
 struct FieldDecimal: Hashable {

@@ -3,7 +3,8 @@ enum FieldValues {
     /// The value of a field that may stand once only: its lines, if they all say the same; else `nil`.
     static func single(_ lines: [String]) -> String? {
         guard let first = lines.first else { return nil }
-        return lines.allSatisfy { $0 == first } ? first : nil
+        // By bytes: strings are equal also where their letters are composed in other ways.
+        return lines.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? first : nil
     }
 
     /// The elements of a comma-separated field, in order, without the spaces and tabs around them.

@@ -34,6 +34,9 @@ extension RetryReason {
     /// The credentials were refreshed, and the request is sent once more (rule R27).
     public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
 
+    /// The request was held back, since a rate limit of its origin is used up (rule R19).
+    public static let paced = RetryReason(rawValue: "paced")
+
     /// Whether a loop ended on this reason although another try might have succeeded (rule R24).
     public var endsAllRetries: Bool {
         self == .triesUsedUp || self == .budgetExhausted || self == .deadlineExceeded || self == .comeBackLater

@@ -104,6 +104,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
+    /// How many requests wait for the refresh that goes on.
+    package var numberOfWaitingRequests: Int { state.withLock { $0.waiters.count } }
+
     /// Whether this code runs within a refresh of this interceptor's, and so must not wait for it.
     private var isWithinRefresh: Bool { RefreshScope.interceptors.contains(ObjectIdentifier(self)) }
 

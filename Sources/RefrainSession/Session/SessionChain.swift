@@ -26,6 +26,9 @@ enum SessionChain {
             ) --> chain
         // 2. Outside of Retry: each hop has tries of its own, and a POST answered by a 303 is not posted again.
         chain = Redirect(clocks: settings.clocks) --> chain
-        return chain
+        // 1. Outside of all that tries and follows: those who share an exchange share its outcome.
+        if let deduplicate = settings.deduplicate { chain = deduplicate --> chain }
+        // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
+        return ResetGuard() --> chain
     }
 }

@@ -78,15 +78,9 @@ struct AuthenticationTests {
 
     @Test("R27: a thousand concurrent refusals make one refresh")
     func thousand() async {
-        let service = TokenService(accepting: 1)
-        // All are refused before the refresh begins to answer.
-        let interceptor = Interceptor(
-            authenticator: TokenAuthenticator { _, _ in
-                while service.refusals < 1000 { await Task.yield() }
-                return Token(value: service.refresh())
-            },
-            credential: Token(value: "t0")
-        )
+        // All are refused with the same token: none is answered before all have come.
+        let service = TokenService(accepting: 1, gathering: 1000)
+        let interceptor = interceptor(service, token: Token(value: "t0"))
         let session = Session.testing(service, interceptor: interceptor)
         let tasks = (0..<1000).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
         var succeeded = 0
@@ -114,12 +108,12 @@ struct AuthenticationTests {
 
     @Test("R27: a refresh that fails fails all who wait, and the next request may try again")
     func failingRefresh() async throws {
-        let service = TokenService(accepting: 1)
-        let refreshes = Counter()
+        let service = TokenService(accepting: 1, gathering: 100)
+        let (refreshes, mayEnd) = (Counter(), Signal())
         let interceptor = Interceptor(
             authenticator: TokenAuthenticator { _, _ in
                 let number = refreshes.increment()
-                while service.refusals < 100 { await Task.yield() }
+                await mayEnd.wait()
                 guard number > 1 else { throw TestError(name: "refresh") }
                 return Token(value: service.refresh())
             },
@@ -127,6 +121,8 @@ struct AuthenticationTests {
         )
         let session = Session.testing(service, interceptor: interceptor)
         let tasks = (0..<100).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
+        while interceptor.numberOfWaitingRequests < 100 { await Task.yield() }
+        mayEnd.set()
         for task in tasks {
             let error = await task.response.error
             #expect(error?.underlyingError as? TestError == TestError(name: "refresh"))

@@ -16,10 +16,14 @@ final class TokenService: HTTPLoader, Sendable {
     }
 
     private let state = Locked(State())
-    let acceptsNothing: Bool
+    private let acceptsNothing: Bool
+    private let gathering: Int
+    private let gathered = Signal()
 
-    init(accepting number: Int = 1, acceptsNothing: Bool = false) {
+    /// Accepts the token of this number; answers nobody until so many requests have come.
+    init(accepting number: Int = 1, acceptsNothing: Bool = false, gathering: Int = 0) {
         self.acceptsNothing = acceptsNothing
+        self.gathering = gathering
         state.withLock { $0.accepted = number }
     }
 
@@ -40,13 +44,17 @@ final class TokenService: HTTPLoader, Sendable {
         if request.headers["X-Refresh"] != nil {
             return .success(HTTPResponse(request: request, status: 200, body: .text(refresh())))
         }
-        let isAccepted = state.withLock { state in
+        let count = state.withLock { state in
             state.requests += 1
+            return state.requests
+        }
+        if count == gathering { gathered.set() }
+        if count <= gathering { await gathered.wait() }
+        let isAccepted = state.withLock { state in
             let isAccepted = !acceptsNothing && request.headers["Authorization"] == "Bearer t\(state.accepted)"
             if !isAccepted { state.refusals += 1 }
             return isAccepted
         }
-        await Task.yield()
         let status: HTTPStatus = isAccepted ? 200 : 401
         return .success(HTTPResponse(request: request, status: status, body: .text("\(status)")))
     }

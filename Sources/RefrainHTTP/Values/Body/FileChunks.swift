@@ -16,10 +16,16 @@ package final class FileChunks: @unchecked Sendable {
     package let length: Int64
     private var left: Int64
 
+    /// Whether all bytes were read.
+    package var isAtEnd: Bool { left == 0 }
+
     /// Opens the file.
     ///
-    /// - Throws: ``LocalFileError``.
-    package init(path: String) throws(LocalFileError) {
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - promised: the length that has been announced; a file that has grown since then is read only that far.
+    /// - Throws: ``LocalFileError``, also for a file that is shorter than promised.
+    package init(path: String, promised: Int64? = nil) throws(LocalFileError) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .open, errno: errno) }
@@ -31,7 +37,12 @@ package final class FileChunks: @unchecked Sendable {
             close(descriptor)
             throw LocalFileError(path: path, operation: .open, errno: reason)
         }
-        length = Int64(status.st_size)
+        let size = Int64(status.st_size)
+        guard size >= promised ?? 0 else {
+            close(descriptor)
+            throw LocalFileError(path: path, operation: .shrank, errno: 0)
+        }
+        length = promised ?? size
         left = length
     }
 
@@ -107,7 +118,7 @@ public struct LocalFileError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// What happened to which file.
     public var description: String {
-        guard operation != .shrank else { return "\(path) became shorter while it was sent" }
+        guard operation != .shrank else { return "\(path) became shorter than it was announced to be" }
         return "cannot \(operation.rawValue) \(path): \(String(cString: strerror(errno)))"
     }
 

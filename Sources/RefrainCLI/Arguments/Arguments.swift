@@ -1,0 +1,113 @@
+/// A command line that was read by a command's table of options.
+///
+/// Long options take their value as `--name value` or `--name=value`, short ones as `-n value` or `-nvalue`; short
+/// flags may be clustered; `--` ends the options. Where an option stands twice, the last one counts unless it collects.
+struct Arguments: Sendable {
+    /// The values of each option that was given, in order; flags give an empty text.
+    private(set) var values: [OptionName: [String]] = [:]
+    /// What is no option.
+    private(set) var positionals: [String] = []
+
+    /// Reads the words after the command's name.
+    init(_ words: [String], options: [OptionSpec]) throws(UsageError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                positionals += rest
+                return
+            }
+            if word.hasPrefix("--") {
+                try readLong(word, options, &rest)
+            } else if word.hasPrefix("-"), word != "-" {
+                try readShort(word, options, &rest)
+            } else {
+                positionals.append(word)
+            }
+        }
+    }
+
+    /// Whether an option was given.
+    func has(_ name: OptionName) -> Bool { values[name] != nil }
+    /// The last value of an option.
+    func last(_ name: OptionName) -> String? { values[name]?.last }
+    /// All values of an option.
+    func all(_ name: OptionName) -> [String] { values[name] ?? [] }
+
+    private mutating func readLong(
+        _ word: String,
+        _ options: [OptionSpec],
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let spelling = parts.first.map(String.init) ?? ""
+        let attached = parts.count > 1 ? String(parts[1]) : nil
+        guard let option = options.first(where: { $0.spellings.contains(spelling) }) else {
+            throw Self.unknown("--" + spelling, among: options)
+        }
+        switch (option.value, attached) {
+        case (.none, nil), (.optional, nil):
+            add(option, "")
+        case (.none, .some):
+            throw UsageError("--\(spelling) takes no value")
+        case (.optional, .some(let value)):
+            guard !value.isEmpty else { throw UsageError("--\(spelling)= lacks a value after the equals sign") }
+            add(option, value)
+        case (.required, .some(let value)):
+            add(option, value)
+        case (.required(let placeholder), nil):
+            add(option, try Self.next(of: &rest, for: "--" + spelling, placeholder, options))
+        }
+    }
+
+    private mutating func readShort(
+        _ word: String,
+        _ options: [OptionSpec],
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let option = options.first(where: { $0.short == letter }) else {
+                throw letters.isEmpty && word.count == 2
+                    ? UsageError("unknown option -\(letter)") : Self.unknown(word, among: options)
+            }
+            guard case .required(let placeholder) = option.value else {
+                add(option, "")
+                continue
+            }
+            let value =
+                letters.isEmpty ? try Self.next(of: &rest, for: "-\(letter)", placeholder, options) : String(letters)
+            add(option, value)
+            return
+        }
+    }
+
+    private mutating func add(_ option: OptionSpec, _ value: String) {
+        values[option.name, default: []].append(value)
+    }
+
+    private static func next(
+        of rest: inout ArraySlice<String>,
+        for option: String,
+        _ placeholder: String,
+        _ options: [OptionSpec]
+    ) throws(UsageError) -> String {
+        // A word that is itself an option was not meant as a value; one that only begins like one may be.
+        let isOption = rest.first.map { word in
+            word == "--"
+                || options.contains { $0.spellings.contains { word == "--" + $0 || word.hasPrefix("--\($0)=") } }
+        }
+        guard isOption == false, let value = rest.popFirst() else {
+            throw UsageError("\(option) lacks its value: \(option) \(placeholder)")
+        }
+        return value
+    }
+
+    private static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
+        let known = options.flatMap(\.spellings)
+        let bare = String(word.drop { $0 == "-" })
+        guard let meant = Spelling.nearest(to: bare, among: known) else {
+            return UsageError("unknown option \(Shown.text(word))")
+        }
+        return UsageError("unknown option \(Shown.text(word)); did you mean --\(meant)?")
+    }
+}

@@ -1,0 +1,8 @@
+/// The commands of `refrain`.
+enum CommandName: String, Sendable, CaseIterable {
+    case get
+    case explain
+    case serve
+    case demo
+    case help
+}

@@ -1,0 +1,61 @@
+extension CommandSpec {
+    static let explain = CommandSpec(
+        name: .explain,
+        summary: "say what the policy would do, without sending anything",
+        forms: ["--method M (--status CODE | --error CODE) [options]", "--schedule [options]", "--batch FILE|-"],
+        groups: [
+            Group(
+                title: "What happened",
+                options: [
+                    OptionSpec(
+                        .method,
+                        short: "X",
+                        aliases: ["request"],
+                        .required("METHOD"),
+                        "The method. Default: GET."
+                    ),
+                    OptionSpec(.status, short: "s", .required("CODE"), "The status of the answer."),
+                    OptionSpec(.error, short: "e", .required("CODE"), "The failure, such as networkConnectionLost."),
+                    OptionSpec(
+                        .header,
+                        short: "H",
+                        .required("'NAME: VALUE'"),
+                        "A field of the answer; may be repeated."
+                    ),
+                    OptionSpec(.bytesSent, .required("N"), "The bytes of the request that can have left."),
+                    OptionSpec(.body, .required("KIND"), "The request's body: none, replayable, once or once-read."),
+                    OptionSpec(.idempotencyKey, .optional("KEY"), "The request carries an idempotency key."),
+                    OptionSpec(.replay, .required("LEAVE"), "What the caller allows: automatic, allowed or forbidden."),
+                    OptionSpec(.attempt, .required("N"), "The number of the try, from 1. Default: 1."),
+                    OptionSpec(.now, .required("SECONDS"), "The wall clock, in seconds since 1970. Default: now."),
+                    OptionSpec(.deadline, .required("D"), "The time for the whole request."),
+                    OptionSpec(.elapsed, .required("D"), "How much of it has passed."),
+                ]
+            ),
+            Group(
+                title: "The policy",
+                options: [OptionSpec(.policy, .required("NAME"), "recommended (the default) or alamofire.")]
+                    + Group.schedule + Group.answers
+            ),
+            Group(
+                title: "Forms",
+                options: [
+                    OptionSpec(.schedule, .none, "Print the waits of the schedule, and draw them."),
+                    OptionSpec(.batch, .required("FILE|-"), "Answer a file of JSON objects, one a line."),
+                    OptionSpec(.json, .none, "Answer with one line of JSON."),
+                ]
+            ),
+        ],
+        notes: [
+            "A batch has one object a line: method and one of status and error, and optionally headers (a list of pairs), "
+                + "bytes_sent, body, idempotency_key, attempt, now, deadline, elapsed (all three in seconds), policy and "
+                + "replay. Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
+                + "come_back_at, or error where the line is no such object. Members of other names are ignored.",
+            "It runs the very code that requests run.",
+        ],
+        examples: [
+            ("refrain explain --method POST --status 503 --header 'Retry-After: 7' --attempt 2", "one decision"),
+            ("refrain explain --schedule --attempts 6 --jitter equal", "the waits, drawn"),
+        ]
+    )
+}

@@ -1,0 +1,33 @@
+/// Something on the command line, or in a file that it names, cannot be used: nothing was done.
+struct UsageError: Error, Hashable, CustomStringConvertible {
+    /// What is wrong, with the name of the culprit.
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// A value that an option does not take.
+    static func badValue(_ value: String, of option: String, _ expected: String) -> UsageError {
+        UsageError("\(option): \(Shown.text(value)) \(expected)")
+    }
+}
+
+/// Text from outside, fit for a message: quoted, cut short, without control characters.
+enum Shown {
+    static func text(_ text: String, limit: Int = 120) -> String {
+        var shown = "\""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            guard count < limit else { return shown + "…\"" }
+            count += 1
+            switch scalar {
+            case "\r": shown += "\\r"
+            case "\n": shown += "\\n"
+            case "\t": shown += "\\t"
+            case "\0": shown += "\\0"
+            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): shown += "?"
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown + "\""
+    }
+}

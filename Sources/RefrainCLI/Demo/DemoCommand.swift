@@ -1,0 +1,92 @@
+internal import Refrain
+internal import RefrainTesting
+
+/// `refrain demo`: requests meet each kind of fault, and then a thousand of them meet a server that fails often.
+struct DemoCommand {
+    private let output = Output.standard
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        if let word = arguments.positionals.first { throw UsageError("\(Shown.text(word)) is not expected here") }
+    }
+
+    /// Plays everything; the status says whether it was as it must be.
+    func run() async throws -> ExitStatus {
+        ProcessLimits.raiseOpenFiles()
+        let begun = ContinuousClock.now
+        let server = try FaultServer()
+        defer { server.stop() }
+        var complaints = 0
+        try say("A fault server at \(server.baseURL), and one request for each kind of fault.")
+        try say("█ a try, · the wait before the next one; what the server saw is counted by the server.\n")
+        let schedule = try Backoff.exponential(from: .milliseconds(200), maximumNumberOfAttempts: 3).jittered(.equal)
+        let player = ScenarioPlayer(server: server, loader: try Self.chain(schedule))
+        for scenario in Scenario.all {
+            let run = try await player.play(scenario)
+            if Task.isCancelled { return .interrupted }
+            complaints += run.complaints.count
+            try say(run.text)
+        }
+        let passing = try await passing(server)
+        let outage = try await outage(server)
+        if Task.isCancelled { return .interrupted }
+        let checks = Self.checks(passing: passing, outage: outage)
+        try say(DemoTable.text([("1 in 10 fails", passing), ("all fail", outage)]))
+        for check in checks { try say("\(check.holds ? "✓" : "✗ WRONG:") \(check.claim)") }
+        complaints += checks.count { !$0.holds }
+        let time = DurationText.short(begun.duration(to: .now))
+        try say(
+            complaints == 0 ? "\nAll as it must be, in \(time)." : "\n\(complaints) things are not as they must be."
+        )
+        return complaints == 0 ? .success : .failure
+    }
+
+    /// A thousand requests, of which one in ten meets a fault: half answers, half broken connections.
+    private func passing(_ server: FaultServer) async throws -> LoadRun {
+        try say("1,000 requests, 32 at a time; one send in ten fails with a 503, a reset, or a cut or missing answer …")
+        let faults = ["status=503", "fault=reset", "fault=cut", "fault=close"]
+        let urls = (0..<1000).map { "\(server.baseURL)/flaky?rate=0.1&seed=7&\(faults[$0 % faults.count])" }
+        let schedule = try Backoff.exponential(from: .milliseconds(100), maximumNumberOfAttempts: 8).jittered(.full)
+        return await LoadRun.play(urls, on: server, with: try Self.chain(schedule), concurrency: 32)
+    }
+
+    /// As many requests to a server that answers none: what a retry budget is for.
+    private func outage(_ server: FaultServer) async throws -> LoadRun {
+        try say("… and 1,000 to a server that fails them all, with the standard budget of retries.\n")
+        let urls = (0..<1000).map { _ in "\(server.baseURL)/status/500" }
+        let schedule = try Backoff.exponential(from: .milliseconds(10), maximumNumberOfAttempts: 3).jittered(.full)
+        let budgets = RetryBudgets { _ in .standard() }
+        let loader = try Self.chain(schedule, budgets: budgets)
+        return await LoadRun.play(urls, on: server, with: loader, concurrency: 32)
+    }
+
+    private static func checks(passing: LoadRun, outage: LoadRun) -> [(holds: Bool, claim: String)] {
+        // R25: a fifth for each first try, ten a second besides, ten of them in store at the beginning.
+        let allowed = Int(Double(outage.requests) * 1.2 + 10 * outage.elapsed.inFractionalSeconds) + 10
+        return [
+            (passing.requests == 1000 && passing.successes == 1000, "each of the 1,000 requests succeeded"),
+            (
+                passing.sends == passing.recordedSends && outage.sends == outage.recordedSends,
+                "the server saw as many sends as the records have: \(passing.sends) and \(outage.sends)"
+            ),
+            (
+                passing.sends == passing.requests + passing.retries.values.reduce(0, +),
+                "each send beyond the first is a retry on record"
+            ),
+            (outage.successes == 0, "a server that fails everything is not called well"),
+            (
+                outage.sends <= allowed,
+                "the outage was not made worse: \(outage.sends) sends, and the budget allows \(allowed)"
+            ),
+        ]
+    }
+
+    private static func chain(_ schedule: Backoff, budgets: RetryBudgets? = nil) throws -> AnyLoader {
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = 32
+        let budgets = budgets ?? RetryBudgets { _ in .standard(whenEmpty: .wait) }
+        let retry = Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: budgets)
+        return AnyLoader(Redirect() --> retry --> Resume() --> (try CurlLoader(configuration: configuration)))
+    }
+
+    private func say(_ text: String) throws { try output.write(Array((text + "\n").utf8)) }
+}

@@ -1,0 +1,72 @@
+internal import Refrain
+
+/// One line of a batch: a question as a JSON object.
+struct BatchLine: Decodable {
+    private let question: ExplainQuestion
+
+    private enum Key: String, CodingKey {
+        case method, status, error, headers, body, attempt, now, deadline, elapsed, policy, replay
+        case bytesSent = "bytes_sent"
+        case idempotencyKey = "idempotency_key"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = Members(try decoder.container(keyedBy: Key.self))
+        guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
+        guard HTTPToken.isValid(method) else { throw BatchRefusal("method is no token (RFC 9110 §5.6.2)") }
+        var facts = RetryFacts(
+            method: HTTPMethod(rawValue: method),
+            outcome: try Self.outcome(members),
+            now: try members.number(.now, in: ExplainLimits.now).map { WallInstant(sinceEpoch: .seconds($0)) } ?? .now
+        )
+        facts.headers = try members.headers(.headers)
+        facts.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
+        facts.body = try members.choice(.body) ?? .none
+        facts.replay = try members.choice(.replay) ?? .automatic
+        facts.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
+        let deadline = try members.number(.deadline, in: 0...Double.greatestFiniteMagnitude)
+        let elapsed = try members.number(.elapsed, in: 0...Double.greatestFiniteMagnitude) ?? 0
+        facts.remaining = deadline.map { ExplainTime.remaining(deadline: $0, elapsed: elapsed) }
+        let number = try members.integer(.attempt, in: 1...Int.max) ?? 1
+        facts.attempt = Attempt(number: number, remaining: facts.remaining)
+        let policy: PolicyName = try members.choice(.policy) ?? .recommended
+        question = ExplainQuestion(facts: facts, policy: policy.policy)
+    }
+
+    /// The answer of the policy.
+    var answer: ExplainAnswer { question.answer }
+
+    private static func outcome(_ members: Members<Key>) throws -> RetryFacts.Outcome {
+        let status = try members.integer(.status, in: ExplainLimits.status)
+        let code: HTTPError.Code? = try members.choice(.error)
+        switch (status, code) {
+        case (let status?, nil): return .status(HTTPStatus(rawValue: status))
+        case (nil, let code?): return .failure(code)
+        case (nil, nil): throw BatchRefusal("one of status and error is wanted")
+        case (.some, .some): throw BatchRefusal("status and error exclude each other")
+        }
+    }
+}
+
+/// The policies that can be asked for by name.
+enum PolicyName: String, CaseIterable {
+    case recommended
+    case alamofire
+
+    /// The policy.
+    var policy: RetryPolicy {
+        switch self {
+        case .recommended: .recommended
+        case .alamofire: RetryPolicy()
+        }
+    }
+}
+
+/// Times of a question.
+enum ExplainTime {
+    /// What is left of a deadline, both in seconds; it saturates.
+    static func remaining(deadline: Double, elapsed: Double) -> Duration {
+        let bound = 0x1p40
+        return .seconds(min(max(min(deadline, bound) - min(elapsed, bound), -bound), bound))
+    }
+}

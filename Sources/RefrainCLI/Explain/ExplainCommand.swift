@@ -1,0 +1,105 @@
+internal import Refrain
+
+/// `refrain explain`: says what the policy would do, without sending anything.
+struct ExplainCommand {
+    private let arguments: Arguments
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        self.arguments = arguments
+        if let word = arguments.positionals.first {
+            throw UsageError(
+                "\(Shown.text(word)) is not expected here; what is asked stands in options, such as --status 503"
+            )
+        }
+        if arguments.has(.batch), arguments.has(.schedule) {
+            throw UsageError("--batch and --schedule exclude each other")
+        }
+    }
+
+    /// Answers on an output.
+    func run(to output: Output) throws {
+        if let path = arguments.last(.batch) {
+            let input: Input
+            do {
+                input = try Input(path: path)
+            } catch {
+                throw UsageError("--batch: \(error)")
+            }
+            try Batch().run(input, to: output)
+        } else if arguments.has(.schedule) {
+            let policy = try PolicyText.policy(arguments)
+            try output.write(Array(SchedulePicture(policy.schedule).text.utf8))
+        } else {
+            let question = try question()
+            let text =
+                arguments.has(.json)
+                ? question.answer.json.text + "\n" : ExplainText(question).text
+            try output.write(Array(text.utf8))
+        }
+    }
+
+    /// The question that the options ask.
+    func question() throws(UsageError) -> ExplainQuestion {
+        let method = arguments.last(.method) ?? "GET"
+        guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is no method") }
+        var facts = RetryFacts(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
+        for text in arguments.all(.header) {
+            let field = try HeaderText.parse(text, option: "--header")
+            facts.headers.add(field.name, field.value)
+        }
+        if let text = arguments.last(.bytesSent) {
+            facts.bytesSent = Int64(try WholeNumber.parse(text, option: "--bytes-sent", in: 0...Int.max))
+        }
+        facts.body = try choice(.body) ?? .none
+        facts.replay = try choice(.replay) ?? .automatic
+        facts.hasIdempotencyKey = arguments.has(.idempotencyKey)
+        facts.serverDelays = try PolicyText.serverDelays(arguments)
+        if let text = arguments.last(.deadline) {
+            let deadline = try DurationText.parse(text, option: "--deadline", allowsZero: true)
+            var elapsed = Duration.zero
+            if let text = arguments.last(.elapsed) {
+                elapsed = try DurationText.parse(text, option: "--elapsed", allowsZero: true)
+            }
+            facts.remaining = deadline - elapsed
+        }
+        var number = 1
+        if let text = arguments.last(.attempt) {
+            number = try WholeNumber.parse(text, option: "--attempt", in: 1...Int.max)
+        }
+        facts.attempt = Attempt(number: number, remaining: facts.remaining)
+        return ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments))
+    }
+
+    private func outcome() throws(UsageError) -> RetryFacts.Outcome {
+        let code: HTTPError.Code? = try choice(.error)
+        switch (arguments.last(.status), code) {
+        case (let text?, nil):
+            let status = try WholeNumber.parse(text, option: "--status", in: ExplainLimits.status)
+            return .status(HTTPStatus(rawValue: status))
+        case (nil, let code?):
+            return .failure(code)
+        case (nil, nil):
+            throw UsageError("what happened? Give --status CODE or --error CODE")
+        case (.some, .some):
+            throw UsageError("--status and --error exclude each other")
+        }
+    }
+
+    private func now() throws(UsageError) -> WallInstant {
+        guard let text = arguments.last(.now) else { return .now }
+        guard let seconds = ASCIINumber.decimal(text), ExplainLimits.now.contains(seconds) else {
+            throw .badValue(text, of: "--now", "is no time in seconds since 1970")
+        }
+        return WallInstant(sinceEpoch: .seconds(seconds))
+    }
+
+    private func choice<Choice>(_ name: OptionName) throws(UsageError) -> Choice?
+    where Choice: RawRepresentable<String> & CaseIterable {
+        guard let text = arguments.last(name) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let known = Choice.allCases.map(\.rawValue)
+        let meant = Spelling.nearest(to: text, among: known).map { "did you mean \($0)?" }
+        let list = known.count <= 6 ? "it is one of \(known.joined(separator: ", "))" : "it is no known code"
+        throw .badValue(text, of: "--\(name.rawValue)", "is not known; \(meant ?? list)")
+    }
+}

@@ -1,0 +1,106 @@
+internal import Refrain
+
+/// Takes in what comes back: writes the report, prints contents in their order, shows progress, and keeps the score.
+struct Desk {
+    private let settings: GetSettings
+    private let report: Output?
+    private let screen = Output.error
+    private var progress: Progress?
+    private var waiting: [Int: [UInt8]?] = [:]
+    private var printed = 0
+    private var status = ExitStatus.success
+    /// Whether nothing more can be taken in.
+    private(set) var isClosed = false
+
+    init(_ settings: GetSettings) throws(UsageError) {
+        self.settings = settings
+        do {
+            switch settings.report {
+            case nil: report = nil
+            case "-": report = .standard
+            case .some(let path): report = try Output(path: path)
+            }
+        } catch {
+            throw UsageError("--report: \(error)")
+        }
+        if settings.jobs.count > 1, !settings.isQuiet, let columns = screen.columns {
+            progress = Progress(total: settings.jobs.count, columns: columns)
+        }
+    }
+
+    /// Whether the job of this number may begin: contents that wait for their turn are not piled up without end.
+    func accepts(_ index: Int) -> Bool {
+        guard !isClosed else { return false }
+        return settings.destination != .standardOutputInOrder || index < printed + 4 * settings.concurrency + 16
+    }
+
+    /// Takes in an outcome.
+    mutating func take(_ outcome: FetchOutcome) {
+        progress?.count(outcome)
+        var lines = ""
+        if settings.isVerbose {
+            let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : FailureText.line(outcome)
+            let title = outcome.isSuccess ? "\(outcome.method) \(outcome.url): \(end)" : "\(outcome.method) \(end)"
+            lines +=
+                Timeline(
+                    "\(title), \(DurationText.short(outcome.elapsed))",
+                    outcome.attempts,
+                    total: outcome.elapsed
+                ).text
+        } else if !outcome.isSuccess, !settings.isQuiet, !outcome.lostItsReader, !Task.isCancelled {
+            lines += "refrain get: \(FailureText.line(outcome))\n"
+        }
+        show(lines)
+        score(outcome)
+        write(ReportLine.json(outcome).line, to: report)
+        if settings.destination == .standardOutputInOrder {
+            waiting[outcome.index] = .some(outcome.content)
+            printInOrder()
+        }
+        if outcome.lostItsReader { isClosed = true }
+    }
+
+    /// Puts the screen in order, and says how it went: a transport failure weighs more than a status.
+    mutating func finish() -> ExitStatus {
+        if progress != nil { screen.show("\n") }
+        return status
+    }
+
+    private mutating func printInOrder() {
+        while let content = waiting.removeValue(forKey: printed) {
+            printed += 1
+            if let content { write(content, to: .standard) }
+        }
+    }
+
+    private mutating func score(_ outcome: FetchOutcome) {
+        // That the reader of standard output had enough is no failure.
+        guard !outcome.lostItsReader else { return }
+        switch (status, outcome.exitStatus) {
+        case (_, .failure): status = .failure
+        case (.success, let other): status = other
+        default: break
+        }
+    }
+
+    private mutating func write(_ bytes: [UInt8], to output: Output?) {
+        guard let output, !isClosed || output !== Output.standard else { return }
+        do {
+            try output.write(bytes)
+        } catch {
+            isClosed = true
+            guard !error.isBrokenPipe, !Task.isCancelled else { return }
+            status = .failure
+            screen.show("refrain get: \(error)\n")
+        }
+    }
+
+    private mutating func show(_ lines: String) {
+        guard progress != nil else {
+            if !lines.isEmpty { screen.show(lines) }
+            return
+        }
+        if !lines.isEmpty { screen.show(Progress.clear + lines) }
+        if let line = progress?.next() { screen.show(line) }
+    }
+}

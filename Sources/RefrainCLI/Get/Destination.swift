@@ -1,0 +1,61 @@
+/// Where the contents go.
+enum Destination: Sendable, Hashable {
+    /// One URL's goes to standard output, as it arrives.
+    case standardOutput
+    /// Several URLs' go to standard output, each one whole, in their order.
+    case standardOutputInOrder
+    /// One URL's goes to a file, which is whole or not there.
+    case file(String)
+    /// Each URL's goes to a file of its own in this folder.
+    case folder(String)
+    /// They go to a device or a pipe, as they arrive.
+    case device(String)
+    /// They go nowhere.
+    case nowhere
+
+    /// Finds the destination that the options name, and checks that it can be written.
+    init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
+        let isReportOnOutput = arguments.last(.report) == "-"
+        if let folder = arguments.last(.outputDir) {
+            guard !arguments.has(.output) else { throw UsageError("--output and --output-dir exclude each other") }
+            guard !folder.isEmpty, !folder.utf8.contains(0) else {
+                throw .badValue(folder, of: "--output-dir", "is no folder")
+            }
+            do {
+                try Folder.prepare(folder)
+            } catch {
+                throw UsageError("--output-dir: \(error)")
+            }
+            self = .folder(folder)
+            return
+        }
+        switch arguments.last(.output) {
+        case nil:
+            guard !isReportOnOutput else {
+                self = .nowhere
+                return
+            }
+            self = numberOfURLs == 1 ? .standardOutput : .standardOutputInOrder
+        case "-", "/dev/stdout":
+            guard !isReportOnOutput else {
+                throw UsageError("--output and --report cannot both be standard output")
+            }
+            self = numberOfURLs == 1 ? .standardOutput : .standardOutputInOrder
+        case "/dev/null":
+            self = .nowhere
+        case .some(let path):
+            guard !path.isEmpty, !path.utf8.contains(0) else { throw .badValue(path, of: "--output", "is no file") }
+            guard numberOfURLs == 1 else {
+                throw UsageError(
+                    "--output takes the content of one URL, but there are \(numberOfURLs); use --output-dir DIR"
+                )
+            }
+            switch Folder.kind(of: path) {
+            case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
+            case .other: self = .device(path)
+            case .file: self = .file(Folder.resolved(path))
+            case .nothing: self = .file(path)
+            }
+        }
+    }
+}

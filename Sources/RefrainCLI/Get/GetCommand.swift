@@ -1,0 +1,49 @@
+internal import Refrain
+
+/// `refrain get`: fetches URLs reliably, so many at a time.
+struct GetCommand {
+    private let settings: GetSettings
+
+    init(_ settings: GetSettings) { self.settings = settings }
+
+    /// Fetches everything, and says how it went.
+    func run() async throws -> ExitStatus {
+        ProcessLimits.raiseOpenFiles()
+        try checkTarget()
+        var desk = try Desk(settings)
+        let fetcher = Fetcher(settings)
+        await withTaskGroup(of: FetchOutcome.self) { group in
+            var next = 0
+            var running = 0
+            while true {
+                while running < settings.concurrency, next < settings.jobs.count, desk.accepts(next), !Task.isCancelled
+                {
+                    let index = next
+                    group.addTask { await fetcher.fetch(index) }
+                    next += 1
+                    running += 1
+                }
+                guard let outcome = await group.next() else { break }
+                running -= 1
+                desk.take(outcome)
+                if desk.isClosed { group.cancelAll() }
+            }
+        }
+        let status = desk.finish()
+        // A request that ended before the signal came is not undone by it, but the command did not come to its end.
+        return Task.isCancelled ? .interrupted : status
+    }
+
+    /// Refuses a file that cannot be written before anything is fetched.
+    private func checkTarget() throws(UsageError) {
+        do {
+            switch settings.destination {
+            case .file(let path): try FileSink(path: path).discard()
+            case .device(let path): _ = try Output(path: path)
+            default: break
+            }
+        } catch {
+            throw UsageError("--output: \(error)")
+        }
+    }
+}

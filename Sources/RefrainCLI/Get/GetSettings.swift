@@ -1,0 +1,100 @@
+internal import Refrain
+
+/// What `refrain get` was asked to do, all of it checked.
+struct GetSettings: Sendable {
+    /// One URL, and the file that its content goes to, if it goes to one.
+    struct Job: Sendable {
+        let url: String
+        let file: String?
+    }
+
+    let jobs: [Job]
+    let destination: Destination
+    let template: RequestTemplate
+    let policy: RetryPolicy
+    let transport: CurlLoader
+    let concurrency: Int
+    let hasBudget: Bool
+    let report: String?
+    let isQuiet: Bool
+    let isVerbose: Bool
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        template = try RequestTemplate(arguments)
+        policy = try PolicyText.policy(arguments)
+        hasBudget = !arguments.has(.noBudget)
+        isQuiet = arguments.has(.quiet)
+        isVerbose = arguments.has(.verbose)
+        var limit = 8
+        if let text = arguments.last(.concurrency) {
+            limit = try WholeNumber.parse(text, option: "--concurrency", in: 1...10_000)
+        }
+        concurrency = limit
+        transport = try Self.transport(arguments, concurrency: limit)
+        let urls = try Self.urls(arguments)
+        if arguments.values[.idempotencyKey]?.last?.isEmpty == false, urls.count > 1 {
+            throw UsageError("--idempotency-key=KEY names one request, but there are \(urls.count) URLs; leave KEY out")
+        }
+        destination = try Destination(arguments, numberOfURLs: urls.count)
+        jobs = Self.jobs(urls, destination)
+        report = arguments.last(.report)
+        if let report, report.isEmpty || report.utf8.contains(0) {
+            throw .badValue(report, of: "--report", "is no file")
+        }
+    }
+
+    private static func urls(_ arguments: Arguments) throws(UsageError) -> [String] {
+        var urls = arguments.positionals
+        for url in urls { try URLList.check(url, "URL") }
+        let lists = arguments.all(.from)
+        let readers = lists.filter { $0 == "-" }.count + arguments.all(.data).filter { $0 == "@-" }.count
+        guard readers <= 1 else { throw UsageError("only one option can read standard input") }
+        for list in lists { urls += try URLList.read(list) }
+        guard !urls.isEmpty else {
+            throw UsageError(
+                lists.isEmpty
+                    ? "which URL? Give one, or a list with --from"
+                    : "--from: \(lists.joined(separator: ", ")) names no URL"
+            )
+        }
+        return urls
+    }
+
+    private static func jobs(_ urls: [String], _ destination: Destination) -> [Job] {
+        switch destination {
+        case .folder(let folder):
+            var naming = OutputNaming()
+            let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+            return urls.map { Job(url: $0, file: prefix + naming.name(for: $0)) }
+        case .file(let path):
+            return urls.map { Job(url: $0, file: path) }
+        case .standardOutput, .standardOutputInOrder, .device, .nowhere:
+            return urls.map { Job(url: $0, file: nil) }
+        }
+    }
+
+    private static func transport(_ arguments: Arguments, concurrency: Int) throws(UsageError) -> CurlLoader {
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = concurrency
+        configuration.maximumIdleConnections = max(64, concurrency)
+        if let file = arguments.last(.cacert) {
+            let pem: [UInt8]
+            do {
+                pem = try Input(path: file).rest()
+            } catch {
+                throw UsageError("--cacert: \(error)")
+            }
+            guard String(decoding: pem, as: UTF8.self).contains("-----BEGIN") else {
+                throw UsageError("--cacert: \(file) holds no certificate in PEM form")
+            }
+            configuration.trust = .certificateFile(file)
+        }
+        if arguments.has(.insecure) { configuration.trust = .insecure }
+        if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
+        do throws(InvalidArgument) {
+            return try CurlLoader(configuration: configuration)
+        } catch {
+            throw UsageError("--\(error.argument == "trust" ? "cacert" : error.argument): \(error)")
+        }
+    }
+}

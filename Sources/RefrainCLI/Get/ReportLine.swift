@@ -1,0 +1,42 @@
+internal import Refrain
+
+/// The line of a report that stands for one request.
+enum ReportLine {
+    /// The line as an object.
+    static func json(_ outcome: FetchOutcome) -> JSON {
+        var members: [(String, JSON)] = [
+            ("url", .string(outcome.url)),
+            ("method", .string(outcome.method)),
+            ("status", status(outcome.status)),
+            ("error", .optional(outcome.error) { .string($0.code.rawValue) }),
+            ("bytes", .integer(outcome.bytes)),
+            ("elapsed_ms", milliseconds(outcome.elapsed)),
+            ("attempts", .array(outcome.attempts.map(attempt))),
+        ]
+        if let reason = outcome.attempts.last?.reason { members.append(("reason", .string(reason.rawValue))) }
+        if let file = outcome.file { members.append(("file", .string(file))) }
+        return .object(members)
+    }
+
+    private static func attempt(_ record: AttemptRecord) -> JSON {
+        .object([
+            ("number", .integer(Int64(record.number))),
+            ("start_ms", milliseconds(record.start)),
+            ("duration_ms", milliseconds(record.duration)),
+            ("status", status(record.status)),
+            ("error", .optional(record.error) { .string($0.rawValue) }),
+            ("bytes_sent", .optional(record.bytesSent) { .integer($0) }),
+            ("decision", .string(record.decision.rawValue)),
+            ("reason", .string(record.reason.rawValue)),
+            ("delay_ms", milliseconds(record.delay)),
+        ])
+    }
+
+    private static func status(_ status: HTTPStatus?) -> JSON {
+        .optional(status) { .integer(Int64($0.rawValue)) }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> JSON {
+        .rounded(duration.inFractionalSeconds * 1000, places: 3)
+    }
+}

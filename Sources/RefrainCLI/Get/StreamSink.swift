@@ -1,0 +1,54 @@
+internal import Refrain
+
+/// Passes a content on as it arrives, but for its first megabyte, which is held back until there is more or all of it.
+///
+/// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on twice.
+final class StreamSink: ContentSink {
+    /// How much is held back.
+    static let holdBack = 1 << 20
+
+    private let output: Output
+    private let state = Locked(State())
+
+    private struct State {
+        var held: [UInt8] = []
+        var passed: Int64 = 0
+    }
+
+    init(_ output: Output) { self.output = output }
+
+    var delivered: Int64 { state.withLock { $0.passed } }
+
+    func write(_ bytes: [UInt8]) async throws {
+        let ready: [UInt8]? = state.withLock { state in
+            if state.passed > 0 { return bytes }
+            state.held += bytes
+            guard state.held.count > Self.holdBack else { return nil }
+            defer { state.held = [] }
+            return state.held
+        }
+        if let ready { try pass(ready) }
+    }
+
+    func startOver() async throws {
+        let canStartOver = state.withLock { state in
+            state.held = []
+            return state.passed == 0
+        }
+        guard canStartOver else { throw CannotStartOver() }
+    }
+
+    func finish() throws {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        try pass(held)
+    }
+
+    private func pass(_ bytes: [UInt8]) throws {
+        // Counted before it is written: of a write that fails, some bytes may have been passed on.
+        state.withLock { $0.passed += Int64(bytes.count) }
+        try output.write(bytes)
+    }
+}

@@ -1,0 +1,54 @@
+internal import Refrain
+
+/// Durations as they are written on the command line: `250ms`, `1.5s`, `2m`, `1h`.
+enum DurationText {
+    /// Reads a duration of an option.
+    ///
+    /// - Parameter allowsZero: whether nothing at all is a sensible value.
+    static func parse(_ text: String, option: String, allowsZero: Bool = false) throws(UsageError) -> Duration {
+        func refuse(_ expected: String) -> UsageError { .badValue(text, of: option, expected) }
+        guard !text.hasPrefix("-") else { throw refuse("is negative") }
+        let (number, unit) = ASCIINumber.split(text)
+        guard let value = ASCIINumber.decimal(number) else {
+            throw number.utf8.count > 300
+                ? refuse("is too long a time") : refuse("is no duration; write 250ms, 1.5s, 2m or 1h")
+        }
+        guard !unit.isEmpty else { throw refuse("has no unit; write \(number)s or \(number)ms") }
+        guard let seconds = units[String(unit)] else {
+            throw refuse("has the unknown unit \(Shown.text(String(unit))); the units are us, ms, s, m, h and d")
+        }
+        // Thousandths and millionths are divided, so that 250 ms is a quarter second to the last bit.
+        let total = seconds < 1 ? value / (1 / seconds).rounded() : value * seconds
+        guard total < Duration.longestDelay.inWholeSeconds else { throw refuse("is too long a time") }
+        let duration = Duration.seconds(total)
+        guard allowsZero || duration > .zero else { throw refuse("must be more than zero") }
+        return duration
+    }
+
+    /// A duration for people, in three digits or so.
+    static func short(_ duration: Duration) -> String {
+        let seconds = duration.inFractionalSeconds
+        switch seconds {
+        case ..<0.001: return "\(Decimals.text(seconds * 1_000_000, places: 0)) µs"
+        case ..<0.01: return "\(Decimals.text(seconds * 1000, places: 1)) ms"
+        case ..<1: return "\(Decimals.text(seconds * 1000, places: 0)) ms"
+        case ..<100: return "\(Decimals.text(seconds, places: 2)) s"
+        case ..<7200: return "\(Decimals.text(seconds / 60, places: 1)) min"
+        default: return "\(Decimals.text(seconds / 3600, places: 1)) h"
+        }
+    }
+
+    private static let units: [String: Double] = [
+        "us": 0.000_001, "µs": 0.000_001, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400,
+    ]
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var inFractionalSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+
+    fileprivate var inWholeSeconds: Double { Double(components.seconds) }
+}

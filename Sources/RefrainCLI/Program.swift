@@ -1,0 +1,73 @@
+/// The whole program: finds the command, runs it, and says how it ended.
+enum Program {
+    /// Runs the words after the program's name.
+    static func run(_ words: [String]) async -> ExitStatus {
+        var command = "refrain"
+        do {
+            guard let first = words.first else {
+                Output.error.show(HelpText.overview)
+                return .usage
+            }
+            if ["--help", "-h"].contains(first) { return try show(HelpText.overview) }
+            if ["--version", "-V"].contains(first) { return try show("refrain \(Version.current)\n") }
+            guard let name = CommandName(rawValue: first), let spec = CommandSpec.named(name) else {
+                throw unknownCommand(first)
+            }
+            command += " \(first)"
+            let arguments = try Arguments(Array(words.dropFirst()), options: spec.options)
+            if arguments.has(.help) { return try show(HelpText.text(for: spec)) }
+            return try await run(name, arguments)
+        } catch let error as UsageError {
+            Output.error.show(
+                "\(command): \(error)\nTry: \(command == "refrain" ? "refrain help" : "\(command) --help")\n"
+            )
+            return .usage
+        } catch let error as SystemError {
+            // Nobody is left to read the rest: no reason for a complaint.
+            guard !error.isBrokenPipe else { return .success }
+            Output.error.show("\(command): \(error)\n")
+            return .failure
+        } catch {
+            Output.error.show("\(command): \(error)\n")
+            return .failure
+        }
+    }
+
+    /// Whether the command has something to put in order when it is interrupted.
+    static func endsGracefully(_ words: [String]) -> Bool {
+        let command = words.first.flatMap(CommandName.init(rawValue:))
+        return command == .get || command == .serve || command == .demo
+    }
+
+    private static func run(_ name: CommandName, _ arguments: Arguments) async throws -> ExitStatus {
+        switch name {
+        case .get: return try await GetCommand(GetSettings(arguments)).run()
+        case .explain: try ExplainCommand(arguments).run(to: .standard)
+        case .serve: return try await ServeCommand(arguments).run()
+        case .demo: return try await DemoCommand(arguments).run()
+        case .help: return try help(arguments)
+        }
+        return .success
+    }
+
+    private static func help(_ arguments: Arguments) throws -> ExitStatus {
+        guard let topic = arguments.positionals.first else { return try show(HelpText.overview) }
+        guard let name = CommandName(rawValue: topic), let spec = CommandSpec.named(name) else {
+            throw unknownCommand(topic)
+        }
+        return try show(HelpText.text(for: spec))
+    }
+
+    private static func show(_ text: String) throws -> ExitStatus {
+        try Output.standard.write(Array(text.utf8))
+        return .success
+    }
+
+    private static func unknownCommand(_ word: String) -> UsageError {
+        let names = CommandName.allCases.map(\.rawValue)
+        let isOption = word.hasPrefix("-")
+        let meant = Spelling.nearest(to: word, among: names).map { "; did you mean \($0)?" }
+        let advice = meant ?? "; the commands are \(names.joined(separator: ", "))"
+        return UsageError("unknown \(isOption ? "option" : "command") \(Shown.text(word))\(advice)")
+    }
+}

@@ -1,0 +1,66 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Questions about paths, and the making of folders.
+enum Folder {
+    /// What stands under a path.
+    enum Kind {
+        case nothing
+        case file
+        case folder
+        /// A device, a pipe or a socket.
+        case other
+    }
+
+    /// What stands under a path, behind all links.
+    static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// The path with its links followed, so that a link keeps pointing where it did.
+    static func resolved(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Makes a folder and those above it, where they are missing, and checks that files can be made in it.
+    static func prepare(_ path: String) throws(SystemError) {
+        func fail() -> SystemError { SystemError(what: "cannot write into \(path)", code: errno) }
+        var place = path.startIndex
+        while place < path.endIndex {
+            let next = path[path.index(after: place)...].firstIndex(of: "/") ?? path.endIndex
+            if mkdir(String(path[..<next]), 0o777) != 0, errno != EEXIST, next == path.endIndex { throw fail() }
+            place = next
+        }
+        guard kind(of: path) == .folder else { throw SystemError(what: "cannot write into \(path)", code: ENOTDIR) }
+        guard access(path, W_OK | X_OK) == 0 else { throw fail() }
+    }
+}
+
+/// The process's own limits.
+enum ProcessLimits {
+    /// Allows as many open files as the system lets the process have.
+    static func raiseOpenFiles() {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(resource, &limit)
+    }
+}

@@ -1,0 +1,63 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file or standard input that is read from beginning to end.
+final class Input {
+    private let descriptor: Int32
+    private let name: String
+    private let isOwned: Bool
+
+    /// Opens a file; `-` is standard input.
+    init(path: String) throws(SystemError) {
+        isOwned = path != "-"
+        name = isOwned ? path : "standard input"
+        descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
+        guard descriptor >= 0 else { throw SystemError(what: "cannot read \(path)", code: errno) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            if isOwned { close(descriptor) }
+            throw SystemError(what: "cannot read \(path)", code: EISDIR)
+        }
+    }
+
+    deinit { if isOwned { close(descriptor) } }
+
+    /// The next piece, or nil at the end.
+    func next() throws(SystemError) -> [UInt8]? {
+        try waitUntilReadable()
+        var failure: Int32 = 0
+        let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+            guard let base = buffer.baseAddress else { return }
+            var read: Int
+            repeat { read = systemRead(descriptor, base, buffer.count) } while read < 0 && errno == EINTR
+            if read < 0 { failure = errno }
+            count = max(0, read)
+        }
+        guard failure == 0 else { throw SystemError(what: "cannot read \(name)", code: failure) }
+        return chunk.isEmpty ? nil : chunk
+    }
+
+    /// Waits for a writer that takes its time, in small steps, so that a cancelled task does not hang on it.
+    private func waitUntilReadable() throws(SystemError) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&request, 1, 50) == 0 {
+            guard !Task.isCancelled else { throw SystemError(what: "cannot read \(name)", code: EINTR) }
+        }
+    }
+
+    /// Everything that is left.
+    func rest() throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let chunk = try next() { bytes += chunk }
+        return bytes
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}

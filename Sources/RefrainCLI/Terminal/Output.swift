@@ -1,0 +1,85 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A descriptor that is written to, whatever it is: a file, a terminal, a pipe whose reader is slow or gone.
+final class Output: Sendable {
+    /// Standard output.
+    static let standard = Output(descriptor: STDOUT_FILENO, name: "standard output")
+    /// Standard error.
+    static let error = Output(descriptor: STDERR_FILENO, name: "standard error")
+
+    private let descriptor: Int32
+    private let name: String
+    private let isOwned: Bool
+    /// Whether a write may take as long as somebody else likes.
+    private let mayBlock: Bool
+
+    private init(descriptor: Int32, name: String, isOwned: Bool = false) {
+        self.descriptor = descriptor
+        self.name = name
+        self.isOwned = isOwned
+        var status = stat()
+        mayBlock = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
+    }
+
+    /// Opens a file for writing: a new and empty one, or a device.
+    convenience init(path: String) throws(SystemError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
+        self.init(descriptor: descriptor, name: path, isOwned: true)
+    }
+
+    deinit { if isOwned { close(descriptor) } }
+
+    /// Whether this is a terminal.
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// The columns of the terminal, or nil.
+    var columns: Int? {
+        var size = winsize()
+        guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Writes all bytes.
+    ///
+    /// A reader that takes its time is waited for in small steps, so that a cancelled task does not hang on it.
+    ///
+    /// - Throws: ``SystemError``; where the task was cancelled, with `EINTR`.
+    func write(_ bytes: [UInt8]) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            let step = mayBlock ? min(bytes.count - offset, 4096) : bytes.count - offset
+            if mayBlock { try waitUntilWritable() }
+            let written = bytes.withUnsafeBytes { buffer -> Int in
+                guard let base = buffer.baseAddress else { return 0 }
+                return systemWrite(descriptor, base + offset, step)
+            }
+            if written >= 0 {
+                offset += written
+            } else if errno != EINTR, errno != EAGAIN {
+                throw SystemError(what: "cannot write \(name)", code: errno)
+            }
+        }
+    }
+
+    /// Writes text, and does not mind where nobody reads it.
+    func show(_ text: String) { try? write(Array(text.utf8)) }
+
+    private func waitUntilWritable() throws(SystemError) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // Up to 4,096 bytes go into a pipe that is called writable without a wait (POSIX: PIPE_BUF).
+        while poll(&request, 1, 50) == 0 {
+            guard !Task.isCancelled else { throw SystemError(what: "cannot write \(name)", code: EINTR) }
+        }
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

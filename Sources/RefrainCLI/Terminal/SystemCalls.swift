@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The system's text for a number of an error.
+func systemText(_ code: Int32) -> String {
+    guard let text = strerror(code) else { return "error \(code)" }
+    return String(cString: text)
+}
+
+/// A system call that failed: what it was for, and the system's number.
+struct SystemError: Error, Hashable, CustomStringConvertible {
+    let what: String
+    let code: Int32
+
+    /// What failed and why.
+    var description: String { "\(what): \(systemText(code))" }
+    /// Whether the reader at the other end has gone.
+    var isBrokenPipe: Bool { code == EPIPE }
+}

@@ -1,0 +1,96 @@
+internal import RefrainHTTP
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+extension CurlLoader {
+    /// How a loader connects, and what it adds to requests.
+    public struct Configuration: Sendable {
+        /// How many connections to one origin there may be at a time, at least 1; requests beyond wait in order.
+        ///
+        /// Over HTTP/2 one connection carries up to 100 requests instead.
+        public var maximumConnectionsPerHost = 32
+        /// How many connections are kept open for later requests, all origins together.
+        public var maximumIdleConnections = 64
+        /// How long an unused connection is kept, in whole seconds; below the minute after which many servers close.
+        public var maximumIdleTime = Duration.seconds(55)
+        /// Which servers are trusted.
+        public var trust = Trust.system
+        /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
+        public var proxy: String?
+        /// Whether gzip, brotli and zstd are asked for and undone, for requests without an `Accept-Encoding` of their
+        /// own.
+        public var decompresses = true
+        /// Which versions of HTTP are spoken.
+        public var versions = Versions.automatic
+        /// The `User-Agent` of requests that have none.
+        public var userAgent = "refrain/0.1.0"
+
+        /// The standard configuration.
+        public init() {}
+    }
+
+    /// Which servers are trusted.
+    public enum Trust: Hashable, Sendable {
+        /// Those with a certificate from an authority that the system knows.
+        case system
+        /// Those with a certificate from an authority in this file (PEM), and no others.
+        case certificateFile(String)
+        /// All of them; nobody knows who reads along. Only for tests.
+        case insecure
+    }
+
+    /// Which versions of HTTP are spoken.
+    public enum Versions: String, Hashable, Sendable {
+        /// HTTP/2 where TLS agrees on it, else HTTP/1.1.
+        case automatic
+        /// HTTP/1.1.
+        case http1Only
+    }
+}
+
+extension CurlLoader.Configuration {
+    /// This configuration, if it can be used.
+    func validated() throws(InvalidArgument) -> Self {
+        guard (1...65_536).contains(maximumConnectionsPerHost) else {
+            throw InvalidArgument(
+                "maximumConnectionsPerHost",
+                is: maximumConnectionsPerHost,
+                expected: "from 1 to 65536"
+            )
+        }
+        guard (0...1_048_576).contains(maximumIdleConnections) else {
+            throw InvalidArgument("maximumIdleConnections", is: maximumIdleConnections, expected: "from 0 to 1048576")
+        }
+        guard maximumIdleTime >= .zero else {
+            throw InvalidArgument("maximumIdleTime", is: maximumIdleTime, expected: "zero or longer")
+        }
+        guard HTTPToken.isValidFieldValue(userAgent) else {
+            throw InvalidArgument("userAgent", is: userAgent, expected: "text without control characters")
+        }
+        if case .certificateFile(let path) = trust, path.utf8.contains(0) || access(path, R_OK) != 0 {
+            throw InvalidArgument("trust", is: path, expected: "a file that can be read")
+        }
+        if let proxy, !Self.isUsable(proxy: proxy) {
+            throw InvalidArgument(
+                "proxy",
+                is: proxy,
+                expected: "host:port, or a URL with the scheme http, https, socks4, socks4a, socks5 or socks5h"
+            )
+        }
+        return self
+    }
+
+    private static func isUsable(proxy: String) -> Bool {
+        guard !proxy.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return false }
+        guard let separator = proxy.firstRange(of: "://") else { return true }
+        let scheme = proxy[..<separator.lowerBound].lowercased()
+        return ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme)
+            && separator.upperBound < proxy.endIndex
+    }
+}

@@ -1,0 +1,28 @@
+internal import RefrainCore
+
+/// Nanoseconds of the monotonic clock; a plain number, since every transfer compares several.
+typealias Moment = Int64
+
+extension Moment {
+    static var now: Moment { SystemTime.monotonicNanoseconds }
+
+    static let never = Moment.max
+
+    /// The moment after a wait; ``never`` where there is no wait, or none that ends.
+    func after(_ wait: Duration?) -> Moment {
+        guard let wait else { return .never }
+        let (sum, overflow) = addingReportingOverflow(wait.delayInNanoseconds)
+        return overflow ? .never : sum
+    }
+
+    /// The time until then in whole milliseconds, rounded up, for a poll.
+    func millisecondsUntil(_ then: Moment) -> Int32 {
+        guard then > self else { return 0 }
+        return Int32(clamping: Swift.min((then &- self) / 1_000_000 &+ 1, 60_000))
+    }
+}
+
+/// The moment of the loop's present round: read once a round, so that callbacks cost no clock read.
+final class LoopClock {
+    var now = Moment.now
+}

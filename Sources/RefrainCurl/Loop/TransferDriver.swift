@@ -1,0 +1,210 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+/// What the loop's thread does: starts transfers, lets libcurl work, and ends them.
+final class TransferDriver {
+    /// The moment at which this round of the loop began.
+    var now: Moment {
+        get { clock.now }
+        set { clock.now = newValue }
+    }
+
+    /// The loop that this works for, for those who have something to tell it.
+    weak var loop: EventLoop?
+
+    private let clock = LoopClock()
+    private let multi: UnsafeMutableRawPointer?
+    private let configuration: CurlLoader.Configuration
+    private let settings: EasySettings
+    private var active: [Transfer] = []
+    private var hosts: [String: HostQueue] = [:]
+    private var lastHost: (name: String, queue: HostQueue)?
+    private var idleSlots: [EasySlot] = []
+    /// No transfer runs out of time before this moment.
+    private var nextLimit = Moment.never
+
+    init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
+        self.multi = multi
+        self.configuration = configuration
+        settings = EasySettings(configuration)
+        guard let multi else { return }
+        refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
+        refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, HostQueue.streamsPerConnection)
+    }
+
+    /// How long nothing needs to be done unless something happens.
+    var pollTimeout: Int32 { Moment.now.millisecondsUntil(nextLimit) }
+
+    func carryOut(_ command: Command) {
+        switch command {
+        case .start(let transfer): enqueue(transfer)
+        case .cancel(let transfer): end(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
+        case .resume(let transfer): transfer.unpause()
+        case .discard(let transfer): discard(transfer)
+        case .reset(let continuation):
+            endAll(.cancelled, "the loader was reset")
+            continuation.resume()
+        case .stop: break
+        }
+    }
+
+    /// Lets libcurl work until nothing is left to do but to wait.
+    func drive() {
+        guard let multi else { return }
+        var mustGoOn = true
+        while mustGoOn {
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            now = .now
+            mustGoOn = takeMessages(multi)
+            if now >= nextLimit { enforceLimits() }
+        }
+    }
+
+    /// Ends all transfers, those under way and those that wait.
+    func endAll(_ code: HTTPError.Code, _ message: String) {
+        let waiting = hosts.values.flatMap(\.all)
+        for transfer in waiting { end(transfer, transfer.failure(code, message: message)) }
+        for transfer in active { end(transfer, transfer.failure(code, message: message)) }
+    }
+
+    func freeHandles() {
+        for slot in idleSlots { slot.free() }
+        idleSlots = []
+    }
+
+    // MARK: Beginning
+
+    private func enqueue(_ transfer: Transfer) {
+        transfer.begin(clock)
+        let queue = queue(for: transfer)
+        transfer.host = queue
+        nextLimit = min(nextLimit, transfer.nextCheck)
+        if queue.hasRoom {
+            start(transfer, queue)
+        } else {
+            transfer.isWaiting = true
+            queue.append(transfer)
+        }
+    }
+
+    private func queue(for transfer: Transfer) -> HostQueue {
+        let name = transfer.hostName
+        if let lastHost, lastHost.name == name { return lastHost.queue }
+        if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
+        let queue = hosts[name] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
+        hosts[name] = queue
+        lastHost = (name, queue)
+        return queue
+    }
+
+    private func start(_ transfer: Transfer, _ queue: HostQueue) {
+        guard let multi, let slot = idleSlots.popLast() ?? EasySlot(settings) else {
+            end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
+            return
+        }
+        do throws(HTTPError) {
+            try slot.prepare(transfer)
+        } catch {
+            recycle(slot)
+            end(transfer, error)
+            return
+        }
+        transfer.slot = slot
+        queue.active += 1
+        transfer.index = active.count
+        active.append(transfer)
+        transfer.start()
+        if case .stream(let pipe) = transfer.upload, let loop {
+            pipe.onData { loop.post(.resume(transfer)) }
+        }
+        nextLimit = min(nextLimit, transfer.nextCheck)
+        let code = curl_multi_add_handle(multi, slot.easy)
+        if code != CURLM_OK {
+            end(transfer, transfer.failure(.unknown, message: String(cString: curl_multi_strerror(code))))
+        }
+    }
+
+    // MARK: End
+
+    /// Takes over what libcurl has finished; true where new transfers were started.
+    private func takeMessages(_ multi: UnsafeMutableRawPointer) -> Bool {
+        var left: Int32 = 0
+        var startedAny = false
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let pointer = refrain_get_pointer(easy, CURLINFO_PRIVATE),
+                let transfer = Unmanaged<EasySlot>.fromOpaque(pointer).takeUnretainedValue().transfer
+            else { continue }
+            let result = message.pointee.data.result
+            let error = transfer.outcome(of: result)
+            if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
+            startedAny = end(transfer, error) || startedAny
+        }
+        return startedAny
+    }
+
+    /// Ends a transfer, with or without an error; true where another one was started in its place.
+    @discardableResult
+    func end(_ transfer: Transfer, _ error: HTTPError?) -> Bool {
+        guard !transfer.isFinished else { return false }
+        transfer.isFinished = true
+        guard let slot = transfer.slot, let host = transfer.host else {
+            if transfer.isWaiting { transfer.host?.noteAbandoned() }
+            transfer.complete(error)
+            return false
+        }
+        if let multi { curl_multi_remove_handle(multi, slot.easy) }
+        transfer.slot = nil
+        removeFromActive(transfer)
+        host.active -= 1
+        transfer.complete(error)
+        recycle(slot)
+        var startedAny = false
+        while host.hasRoom, let next = host.next() {
+            startedAny = true
+            start(next, host)
+        }
+        return startedAny
+    }
+
+    private func removeFromActive(_ transfer: Transfer) {
+        let last = active.removeLast()
+        guard last !== transfer else { return }
+        active[transfer.index] = last
+        last.index = transfer.index
+    }
+
+    private func recycle(_ slot: EasySlot) {
+        slot.transfer = nil
+        if idleSlots.count < 256 { idleSlots.append(slot) } else { slot.free() }
+    }
+
+    /// Nobody reads the response: what little is left of it is swallowed so that the connection lives (rule R28).
+    private func discard(_ transfer: Transfer) {
+        guard !transfer.isFinished else { return }
+        guard transfer.canBeDrained else {
+            end(transfer, transfer.failure(.cancelled, message: "the body was dropped unread"))
+            return
+        }
+        transfer.isDraining = true
+        transfer.drainLimit = now.after(.seconds(2))
+        nextLimit = min(nextLimit, transfer.drainLimit)
+        transfer.unpause()
+    }
+
+    // MARK: Limits
+
+    /// Ends those who ran out of time, and finds out when to look again.
+    private func enforceLimits() {
+        nextLimit = .never
+        var late: [Transfer] = []
+        for transfer in active + hosts.values.flatMap(\.all) {
+            if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.nextCheck) }
+        }
+        for transfer in late {
+            end(transfer, transfer.failure(.timedOut, message: transfer.whatTookTooLong))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+// What libcurl calls, on the loop's thread, while it works. Each finds its transfer through the handle's slot.
+
+private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
+    guard let user else { return nil }
+    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.transfer }
+}
+
+/// One line of a head, or a trailer.
+func receiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ user: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let transfer = transfer(of: user) else { return 0 }
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer.receiveHeader(line) ? line.count : 0
+}
+
+/// A piece of the body.
+func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ user: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let transfer = transfer(of: user) else { return 0 }
+    return transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+/// libcurl wants more of the request's body.
+func readBody(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ user: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let transfer = transfer(of: user) else { return Int(CURL_READFUNC_ABORT) }
+    return transfer.readBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+}
+
+/// The connection stands, and the request is sent next.
+func willSend(
+    _ user: UnsafeMutableRawPointer?,
+    _ remoteAddress: UnsafeMutablePointer<CChar>?,
+    _ localAddress: UnsafeMutablePointer<CChar>?,
+    _ remotePort: Int32,
+    _ localPort: Int32
+) -> Int32 {
+    guard let transfer = transfer(of: user), transfer.willSend() else { return Int32(CURL_PREREQFUNC_ABORT) }
+    return Int32(CURL_PREREQFUNC_OK)
+}
+
+/// A connection is needed; refused where it could only serve to send again.
+func openSocket(
+    _ user: UnsafeMutableRawPointer?,
+    _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let transfer = transfer(of: user), transfer.mayResend() else { return CURL_SOCKET_BAD }
+    return refrain_open_socket(address)
+}
+
+/// Something has happened; only called for transfers whose body ends with the connection, over TLS.
+func noteProgress(
+    _ user: UnsafeMutableRawPointer?,
+    _ downloadSize: curl_off_t,
+    _ downloaded: curl_off_t,
+    _ uploadSize: curl_off_t,
+    _ uploaded: curl_off_t
+) -> Int32 {
+    if let transfer = transfer(of: user), let slot = transfer.slot {
+        let wasEnded = refrain_tls_was_ended(slot.easy)
+        // After the end libcurl has let go of the session, and says nothing of it any more.
+        if wasEnded >= 0 { transfer.endOfTLSIsMissing = wasEnded == 0 }
+    }
+    return 0
+}
+
+/// One of libcurl's notes.
+///
+/// Only one is of interest: that the server refused the stream.
+func receiveNote(
+    _ easy: UnsafeMutableRawPointer?,
+    _ kind: curl_infotype,
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ count: Int,
+    _ user: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard kind == CURLINFO_TEXT, count >= 14, let bytes, bytes[0] == 0x52 else { return 0 }
+    if UnsafeRawBufferPointer(start: bytes, count: 14).elementsEqual("REFUSED_STREAM".utf8) {
+        transfer(of: user)?.streamWasRefused = true
+    }
+    return 0
+}

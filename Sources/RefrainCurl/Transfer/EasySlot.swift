@@ -1,0 +1,194 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+/// A handle of libcurl's, which serves one transfer after the other.
+///
+/// What is the same for all transfers is set once; ``prepare(_:)`` sets the rest, and only what has changed.
+final class EasySlot {
+    let easy: UnsafeMutableRawPointer
+    let settings: EasySettings
+    /// The transfer that the callbacks of this handle serve.
+    var transfer: Transfer?
+    /// Whether the coding of the response is undone.
+    private(set) var decodes = false
+
+    private let errorText: UnsafeMutablePointer<CChar>
+    private let fields = FieldArena()
+    private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
+    private var url: String?
+    private var shape = Shape.get
+    private var customMethod: String?
+    private var hasFields = false
+    private var isFresh = false
+    private var expectsHTTP2 = false
+    private var connectMilliseconds = 0
+    private var watchesEnd = false
+
+    private enum Shape: Equatable { case get, head, inline, upload }
+
+    /// Bodies up to this size go out along with the head.
+    static let inlineLimit = 16_384
+
+    init?(_ settings: EasySettings) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        self.settings = settings
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        settings.apply(to: easy)
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
+        refrain_set_debug(easy, receiveNote, user)
+        refrain_set_progress(easy, noteProgress, user)
+        refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    }
+
+    /// Gives the handle back; only when no multi handle holds it.
+    func free() {
+        curl_easy_cleanup(easy)
+        errorText.deallocate()
+        inlineBody.deallocate()
+        fields.free()
+    }
+
+    /// libcurl's words for what went wrong, if it left any.
+    var errorMessage: String? {
+        errorText.pointee == 0 ? nil : String(cString: errorText)
+    }
+
+    /// Sets the handle up for a transfer.
+    func prepare(_ transfer: Transfer) throws(HTTPError) {
+        let request = transfer.request
+        self.transfer = transfer
+        errorText.pointee = 0
+        watchEnd(false)
+        if url != transfer.url {
+            guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
+                throw transfer.failure(.badURL, message: "libcurl does not take the URL")
+            }
+            url = transfer.url
+        }
+        transfer.upload = try UploadSource(transfer)
+        try setMethod(transfer, request.method)
+        setFields(request)
+        setTimes(transfer)
+        if isFresh != request.needsFreshConnection {
+            isFresh = request.needsFreshConnection
+            refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+        }
+        // Only libcurl's notes tell a refused stream from a connection that has died.
+        let mayBeHTTP2 = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false
+        if expectsHTTP2 != mayBeHTTP2 {
+            expectsHTTP2 = mayBeHTTP2
+            refrain_set_long(easy, CURLOPT_VERBOSE, mayBeHTTP2 ? 1 : 0)
+            // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
+            refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
+        }
+    }
+
+    /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
+    func watchEnd(_ watches: Bool) {
+        guard watches != watchesEnd else { return }
+        watchesEnd = watches
+        refrain_set_long(easy, CURLOPT_NOPROGRESS, watches ? 0 : 1)
+    }
+
+    private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {
+        let natural: String
+        switch transfer.upload {
+        case .none where method == .head:
+            setShape(.head)
+            natural = "HEAD"
+        case .none where method == .post || method == .put || method == .patch:
+            // These announce that there is nothing, with Content-Length: 0 (RFC 9110 §8.6).
+            setInline([])
+            natural = "POST"
+        case .none:
+            setShape(.get)
+            natural = "GET"
+        case _ where method == .head:
+            throw transfer.failure(.invalidRequest, message: "a HEAD request cannot have a body")
+        case .inline(let bytes):
+            setInline(bytes)
+            natural = "POST"
+        case .memory, .file, .stream:
+            setShape(.upload)
+            refrain_set_offset(easy, CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
+            natural = "PUT"
+        }
+        let custom = natural == method.rawValue ? nil : method.rawValue
+        guard custom != customMethod else { return }
+        customMethod = custom
+        if let custom {
+            refrain_set_pointer(easy, CURLOPT_CUSTOMREQUEST, custom)
+        } else {
+            refrain_set_pointer(easy, CURLOPT_CUSTOMREQUEST, nil)
+        }
+    }
+
+    private func setShape(_ new: Shape) {
+        guard new != shape else { return }
+        // HTTPGET takes back what the others have set.
+        refrain_set_long(easy, CURLOPT_HTTPGET, 1)
+        shape = new
+        switch new {
+        case .get: break
+        case .head: refrain_set_long(easy, CURLOPT_NOBODY, 1)
+        case .inline: refrain_set_long(easy, CURLOPT_POST, 1)
+        case .upload: refrain_set_long(easy, CURLOPT_UPLOAD, 1)
+        }
+    }
+
+    private func setInline(_ bytes: [UInt8]) {
+        setShape(.inline)
+        if inlineBody.count < max(1, bytes.count) {
+            inlineBody.deallocate()
+            inlineBody = .allocate(byteCount: max(1024, bytes.count), alignment: 1)
+        }
+        inlineBody.copyBytes(from: bytes)
+        refrain_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(bytes.count))
+        refrain_set_pointer(easy, CURLOPT_POSTFIELDS, inlineBody.baseAddress)
+    }
+
+    private func setFields(_ request: HTTPRequest) {
+        let decodes = settings.codings != nil && !request.headers.contains("Accept-Encoding")
+        if decodes != self.decodes {
+            self.decodes = decodes
+            if decodes, let codings = settings.codings {
+                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+            } else {
+                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
+            }
+        }
+        let hasBody = shape == .inline || shape == .upload
+        guard hasBody || !request.headers.isEmpty else {
+            if hasFields { refrain_set_pointer(easy, CURLOPT_HTTPHEADER, nil) }
+            hasFields = false
+            return
+        }
+        fields.begin(for: request.headers)
+        for field in request.headers { fields.add(name: field.name, value: field.value) }
+        if hasBody {
+            // No waiting for 100 Continue, and no media type that nobody gave.
+            if !request.headers.contains("Expect") { fields.remove(name: "Expect") }
+            if !request.headers.contains("Content-Type") {
+                if let type = request.body.contentType, HTTPToken.isValidFieldValue(type) {
+                    fields.add(name: "Content-Type", value: type)
+                } else {
+                    fields.remove(name: "Content-Type")
+                }
+            }
+        }
+        refrain_set_pointer(easy, CURLOPT_HTTPHEADER, fields.list)
+        hasFields = true
+    }
+
+    private func setTimes(_ transfer: Transfer) {
+        // libcurl takes 0 for its own default of 5 minutes.
+        let milliseconds = transfer.timeouts.connect.map { max(1, $0.inMilliseconds) } ?? Int64(Int32.max)
+        let clamped = Int(min(milliseconds, Int64(Int32.max)))
+        guard clamped != connectMilliseconds else { return }
+        connectMilliseconds = clamped
+        refrain_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, clamped)
+    }
+}

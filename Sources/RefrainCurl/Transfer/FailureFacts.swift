@@ -1,0 +1,110 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// What is known of a failure, and the one place that says which code it gets.
+struct FailureFacts {
+    var result: CURLcode
+    var message = ""
+    /// Whether libcurl came as far as to send the request.
+    var wasSent = false
+    var headIsComplete = false
+    var isPaused = false
+    var resendWasRefused = false
+    var streamWasRefused = false
+    var systemError: Int32 = 0
+    /// OpenSSL's verdict on the certificate (X509_V_ERR_…).
+    var verification = 0
+    /// The status of the proxy's answer to CONNECT.
+    var proxyStatus = 0
+
+    var code: HTTPError.Code {
+        if resendWasRefused { return streamWasRefused ? .requestNotProcessed : .networkConnectionLost }
+        switch result {
+        case CURLE_URL_MALFORMAT: return .badURL
+        // Also "Received HTTP/0.9 when not allowed".
+        case CURLE_UNSUPPORTED_PROTOCOL: return wasSent ? .badServerResponse : .unsupportedURL
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindHost
+        case CURLE_COULDNT_CONNECT: return connectCode
+        case CURLE_PROXY: return proxyCode
+        case CURLE_OPERATION_TIMEDOUT: return .timedOut
+        case CURLE_SSL_CONNECT_ERROR: return handshakeCode
+        case CURLE_PEER_FAILED_VERIFICATION: return certificateCode
+        case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
+            return .secureConnectionFailed
+        case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM: return .networkConnectionLost
+        // libcurl tried to send the body again, which it cannot.
+        case CURLE_SEND_FAIL_REWIND: return streamWasRefused ? .requestNotProcessed : .networkConnectionLost
+        case CURLE_RECV_ERROR: return receiveCode
+        case CURLE_HTTP2: return .badServerResponse
+        // Undoing the coding ends as a failed write where no callback of ours has failed.
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .cannotDecodeContentData
+        case CURLE_OUT_OF_MEMORY: return memoryCode
+        case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
+        default: return .unknown
+        }
+    }
+
+    /// libcurl says that memory has run out also where a limit of its own is exceeded.
+    private var memoryCode: HTTPError.Code {
+        // A line of the head of more than 100 KB.
+        if wasSent, !headIsComplete { return .badServerResponse }
+        // A piece of a body that expands to more than 64 MB while its reader is slow.
+        return isPaused ? .dataLengthExceedsMaximum : .unknown
+    }
+
+    private var connectCode: HTTPError.Code {
+        switch systemError {
+        case ENETDOWN, ENETUNREACH: .notConnectedToInternet
+        default: .cannotConnectToHost
+        }
+    }
+
+    private var proxyCode: HTTPError.Code {
+        if proxyStatus == 407 { return .proxyAuthenticationRequired }
+        return message.contains("resolve") ? .cannotFindHost : .cannotConnectToHost
+    }
+
+    private var handshakeCode: HTTPError.Code {
+        if message.contains("alert certificate required") { return .clientCertificateRequired }
+        if isAlertOnCertificate { return .clientCertificateRejected }
+        // Any other verdict is what OpenSSL says before it has seen a certificate.
+        return [2, 9, 10, 18, 19, 20, 21].contains(verification) ? certificateCode : .secureConnectionFailed
+    }
+
+    private var certificateCode: HTTPError.Code {
+        switch verification {
+        case 10: .serverCertificateHasBadDate
+        case 9: .serverCertificateNotYetValid
+        // Issuer not found, self-signed, self-signed in chain, issuer not found locally, leaf cannot be verified.
+        case 2, 18, 19, 20, 21: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+
+    private var receiveCode: HTTPError.Code {
+        if !wasSent {
+            if proxyStatus == 407 { return .proxyAuthenticationRequired }
+            // The proxy refused to connect, or was lost before it did.
+            return .cannotConnectToHost
+        }
+        if message.contains("chunked-encoding") { return .badServerResponse }
+        if message.contains("alert certificate required") { return .clientCertificateRequired }
+        return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
+    }
+
+    private var isAlertOnCertificate: Bool {
+        ["alert bad certificate", "alert unknown ca", "alert certificate unknown", "alert certificate expired"]
+            .contains { message.contains($0) }
+    }
+}

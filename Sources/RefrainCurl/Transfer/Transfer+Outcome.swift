@@ -1,0 +1,100 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+extension Transfer {
+    /// A failure of this transfer, with what is known of what was sent and what has arrived.
+    func failure(
+        _ code: HTTPError.Code,
+        message: String? = nil,
+        underlyingError: (any Error)? = nil
+    ) -> HTTPError {
+        HTTPError(
+            code,
+            request: request,
+            response: arrivedResponse,
+            underlyingError: underlyingError,
+            message: message,
+            bytesSent: bytesSent
+        )
+    }
+
+    /// What libcurl's result means; nil where the response is whole.
+    func outcome(of result: CURLcode) -> HTTPError? {
+        guard let slot else { return nil }
+        if let stopReason {
+            var error = stopReason
+            error.response = arrivedResponse
+            error.bytesSent = bytesSent
+            return error
+        }
+        if result == CURLE_OK || isWholeDespite(result) {
+            // Guard 1: libcurl reports success also where the peer closed in the middle of the head.
+            guard head.isComplete else {
+                let message = "the connection was closed before the head of the response was complete"
+                return failure(.networkConnectionLost, message: message)
+            }
+            guard !endOfTLSIsMissing else {
+                let message = "the connection was closed without the end of TLS, so the body may be cut short"
+                return failure(.networkConnectionLost, message: message)
+            }
+            return nil
+        }
+        let text =
+            if resendWasRefused {
+                streamWasRefused
+                    ? "the server did not process the request"
+                    : "the connection was lost before an answer came"
+            } else {
+                slot.errorMessage ?? String(cString: curl_easy_strerror(result))
+            }
+        let failed = CurlFailure(code: Int32(result.rawValue), message: text)
+        let facts = FailureFacts(
+            result: result,
+            message: text,
+            wasSent: sends > 0,
+            headIsComplete: head.isComplete,
+            isPaused: isReceivePaused,
+            resendWasRefused: resendWasRefused,
+            streamWasRefused: streamWasRefused,
+            systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
+            verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
+            proxyStatus: refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)
+        )
+        return failure(facts.code, message: text, underlyingError: failed)
+    }
+
+    /// Ends the transfer for the caller: with a response, an error, or the end of a stream.
+    func complete(_ error: HTTPError?) {
+        upload.close()
+        upload = .none
+        owner = nil
+        if let pipe, continuation == nil {
+            pipe.finish(error)
+            return
+        }
+        guard let continuation else { return }
+        self.continuation = nil
+        if let error {
+            continuation.resume(returning: .failure(error))
+        } else if var response {
+            response.body = HTTPBody(.bytes(body))
+            body = []
+            continuation.resume(returning: .success(response))
+        } else {
+            continuation.resume(returning: .failure(HTTPError(.unknown, request: request)))
+        }
+    }
+
+    /// A server that answers early may close before it has read the whole request; its answer counts.
+    private func isWholeDespite(_ result: CURLcode) -> Bool {
+        guard result == CURLE_SEND_ERROR, head.isComplete, let length = bodyLength else { return false }
+        return Int64(bodySize) == length
+    }
+
+    /// The response as far as it has come, where its head was complete.
+    private var arrivedResponse: HTTPResponse? {
+        guard var response, pipe == nil, head.isComplete else { return nil }
+        response.body = HTTPBody(.bytes(body))
+        return response
+    }
+}

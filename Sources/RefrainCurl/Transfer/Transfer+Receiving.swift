@@ -1,0 +1,82 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+extension Transfer {
+    /// Takes a line of the head; false ends the transfer.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        noteActivity()
+        switch head.read(line.assumingMemoryBound(to: UInt8.self)) {
+        case .goOn:
+            return true
+        case .refuse(let reason):
+            stopReason = HTTPError(.badServerResponse, request: request, message: reason)
+            return false
+        case .complete:
+            return headIsComplete()
+        }
+    }
+
+    private func headIsComplete() -> Bool {
+        let length = bodyLength
+        response = HTTPResponse(
+            request: request,
+            status: HTTPStatus(rawValue: head.status),
+            headers: head.headers,
+            exchange: ExchangeFacts(
+                bytesSent: bytesSent,
+                version: head.versionText,
+                reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
+            )
+        )
+        if let length, length > Int64(bodyLimit) {
+            stopReason = tooLarge
+            return false
+        }
+        if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
+        if let pipe, let continuation, let owner, var response {
+            response.body = pipe.body(of: self, length: length, for: owner)
+            self.owner = nil
+            self.response = nil
+            self.continuation = nil
+            continuation.resume(returning: .success(response))
+        } else if let length {
+            // A length is only a promise: memory beyond this is taken as the bytes arrive.
+            body.reserveCapacity(Int(min(length, 1 << 20)))
+        }
+        return true
+    }
+
+    /// Takes a piece of the body; returns how much of it was taken.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        noteActivity()
+        // Guard 1: libcurl may deliver a body although the head never ended.
+        guard head.isComplete else { return bytes.count }
+        if isDraining {
+            drained += bytes.count
+            return drained <= 65_536 ? bytes.count : 0
+        }
+        if let pipe, !pipe.hasRoom {
+            isReceivePaused = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        guard bytes.count <= bodyLimit - bodySize else {
+            stopReason = tooLarge
+            return 0
+        }
+        bodySize += bytes.count
+        if let pipe {
+            pipe.append(bytes)
+        } else {
+            body.append(contentsOf: bytes)
+        }
+        return bytes.count
+    }
+
+    private var tooLarge: HTTPError {
+        HTTPError(
+            .dataLengthExceedsMaximum,
+            request: request,
+            message: "the body of the response is larger than \(bodyLimit) bytes"
+        )
+    }
+}

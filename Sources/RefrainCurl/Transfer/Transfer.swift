@@ -1,0 +1,205 @@
+internal import CurlShim
+internal import RefrainCore
+internal import RefrainHTTP
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// One request on its way through a loop, and what has become of it so far.
+final class Transfer: @unchecked Sendable {
+    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to the loop's
+    // thread, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
+    let request: HTTPRequest
+    let timeouts: Timeouts
+    let url: String
+
+    // With the inbox locked.
+    var wasCancelled = false
+    var wasSubmitted = false
+
+    // Set once before the loop sees the transfer.
+    var continuation: UnsafeContinuation<HTTPResult, Never>?
+    var submittedAt = Moment.never
+    /// Where the body goes if it is read as it arrives.
+    private(set) var pipe: BodyPipe?
+    /// The loader, which must live as long as a body that is read as it arrives.
+    var owner: CurlLoader?
+
+    // The loop's thread only from here on.
+    var host: HostQueue?
+    var slot: EasySlot?
+    var index = 0
+    var isFinished = false
+    var isWaiting = false
+    private var clock = LoopClock.idle
+
+    // Guard 2: what was sent, and what libcurl must not send again.
+    var sends = 0
+    var sizeBefore: Int64 = 0
+    var resendWasRefused = false
+    var streamWasRefused = false
+    var sentAtRefusal: Int64 = 0
+
+    // The response.
+    var head = HeadReader()
+    var response: HTTPResponse?
+    var body: [UInt8] = []
+    var bodySize = 0
+    let bodyLimit: Int
+    /// Whether the body ends with the connection, over TLS that was not ended as yet.
+    var endOfTLSIsMissing = false
+    /// Why a callback stopped the transfer.
+    var stopReason: HTTPError?
+    var isReceivePaused = false
+    var isSendPaused = false
+    var isDraining = false
+    var drainLimit = Moment.never
+    var drained = 0
+
+    // The request's body.
+    var upload = UploadSource.none
+
+    // Times.
+    private var startedAt = Moment.never
+    private var totalLimit = Moment.never
+    private var firstByteLimit = Moment.never
+    private var lastActivity = Moment.never
+
+    init(_ request: HTTPRequest) {
+        self.request = request
+        timeouts = request.timeouts
+        url = request.url.absoluteString
+        // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
+        let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
+        bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
+    }
+
+    /// The part of the URL that says where the request goes.
+    var hostName: String {
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex)
+        else { return url }
+        let end =
+            bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            ?? bytes.endIndex
+        return String(url[..<end])
+    }
+
+    var isTLS: Bool { url.utf8.dropFirst(4).first.map { $0 | 0x20 } == UInt8(ascii: "s") }
+
+    func prepareToStream(for loader: CurlLoader) {
+        pipe = BodyPipe()
+        owner = loader
+    }
+
+    // MARK: Times
+
+    func begin(_ clock: LoopClock) {
+        self.clock = clock
+        totalLimit = submittedAt.after(timeouts.total)
+        firstByteLimit = submittedAt.after(timeouts.firstByte)
+    }
+
+    func start() { startedAt = clock.now }
+
+    /// Notes that a byte went in either direction.
+    func noteActivity() { lastActivity = clock.now }
+
+    /// The moment at which the transfer has run out of time, as it looks now.
+    var limit: Moment {
+        var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
+        if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(timeouts.idle)) }
+        return limit
+    }
+
+    /// The moment at which to look again, however the transfer goes on.
+    var nextCheck: Moment {
+        let rests = sends == 0 || isReceivePaused || isSendPaused
+        return rests ? min(limit, clock.now.after(timeouts.idle)) : limit
+    }
+
+    var whatTookTooLong: String {
+        let now = clock.now
+        if totalLimit <= now { return "the try took longer than its total time" }
+        if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
+        if drainLimit <= now { return "the body was dropped unread" }
+        return "nothing was sent or received for too long"
+    }
+
+    // MARK: Guard 2
+
+    /// The bytes of the request that can have left.
+    var bytesSent: Int64? {
+        guard sends > 0, let easy = slot?.easy else { return 0 }
+        let headSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
+        let requestSize = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE)) - sizeBefore
+        // libcurl counts a small body twice over HTTP/1, since it sends it along with the head.
+        let sum =
+            upload.isInline && head.version != .http2
+            ? max(requestSize, headSize) : requestSize.addingReportingOverflow(headSize).partialValue
+        let sent = max(sum, sentAtRefusal)
+        // A frame can have left although libcurl counts nothing, when the frame after it failed.
+        return sent == 0 && mayBeMultiplexed ? nil : sent
+    }
+
+    /// Whether the request may go over HTTP/2.
+    var mayBeMultiplexed: Bool { isTLS && slot?.settings.speaksHTTP2 == true && host?.isMultiplexed != false }
+
+    var isMultiplexed: Bool? { isTLS && head.hasBegun ? head.version == .http2 : nil }
+
+    /// libcurl is about to send the request; false where it must not.
+    func willSend() -> Bool {
+        if sends == 0, let easy = slot?.easy {
+            sizeBefore = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE))
+        } else if !mayResend() {
+            return false
+        }
+        sends += 1
+        noteActivity()
+        return true
+    }
+
+    /// Whether libcurl may connect, or send, although it has sent before: only where not one byte has left.
+    func mayResend() -> Bool {
+        guard sends > 0, let sent = bytesSent, sent == 0 else {
+            guard sends > 0 else { return true }
+            sentAtRefusal = max(sentAtRefusal, bytesSent ?? 0)
+            resendWasRefused = true
+            return false
+        }
+        return true
+    }
+
+    // MARK: Pausing
+
+    /// Goes on, if the callers have caught up.
+    func unpause() {
+        guard !isFinished, let slot, isReceivePaused || isSendPaused else { return }
+        let hasRoom = isDraining || pipe?.hasRoom ?? true
+        if hasRoom { isReceivePaused = false }
+        isSendPaused = false
+        noteActivity()
+        curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    }
+
+    /// How many bytes the body has, where that is known; not for a body whose coding is undone.
+    var bodyLength: Int64? {
+        if request.method == .head || head.status == 204 || head.status == 304 { return 0 }
+        return head.isEncoded && slot?.decodes == true ? nil : head.contentLength
+    }
+
+    /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).
+    var canBeDrained: Bool {
+        guard let length = bodyLength, head.isComplete else { return false }
+        return length &- Int64(bodySize) <= 65_536 && upload.isDone
+    }
+}
+
+extension LoopClock {
+    /// The clock of transfers that no loop has taken over.
+    nonisolated(unsafe) static let idle = LoopClock()
+}

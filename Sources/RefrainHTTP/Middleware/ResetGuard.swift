@@ -1,0 +1,33 @@
+/// The head of a chain that can be reset: no request passes while the rest is on its way back to the beginning.
+///
+/// ```swift
+/// let loader = try ResetGuard() --> Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// await loader.reset()      // as when a user logs out
+/// ```
+///
+/// A reset closes the door, cancels every request behind it, resets the stages that follow, waits until all those
+/// requests have returned with ``HTTPError/Code/cancelled``, and opens again. A request that comes in the meantime
+/// fails at once with ``HTTPError/Code/resetInProgress``. Resets that overlap are one.
+///
+/// A stage in the chain may itself ask for a reset: it then does not wait for the end of it, since its own request is
+/// one of those that must return first. One guard belongs to one chain. The idea is from "HTTP in Swift".
+public struct ResetGuard: HTTPMiddleware {
+    private let flights = Flights(.closesForResets)
+
+    /// Makes the stage.
+    public init() {}
+
+    /// The number of requests that are under way behind the guard.
+    public var numberOfRequests: Int { flights.count }
+
+    /// Lets a request through, unless a reset is going on.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        await flights.load(request, next: next)
+    }
+
+    /// Cancels every request behind the guard, and waits until they have returned.
+    public func reset() async { await flights.reset(next: nil) }
+
+    /// Cancels every request behind the guard, resets what follows, and lets nothing in until that is done.
+    public func reset(next: any HTTPLoader) async { await flights.reset(next: next) }
+}

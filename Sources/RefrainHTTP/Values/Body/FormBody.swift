@@ -1,0 +1,42 @@
+extension HTTPBody {
+    /// Pairs of names and values as a web form sends them, `application/x-www-form-urlencoded`.
+    ///
+    /// The encoding is that of the WHATWG URL standard, §5.2: UTF-8, a space becomes `+`, and all but letters,
+    /// digits, `*`, `-`, `.` and `_` is percent-encoded. Names may repeat; the order is kept.
+    public static func form(_ fields: [(name: String, value: String)]) -> HTTPBody {
+        .bytes(FormEncoding.encode(fields), contentType: "application/x-www-form-urlencoded")
+    }
+}
+
+/// The serializer of `application/x-www-form-urlencoded` (WHATWG URL standard, §5.2).
+enum FormEncoding {
+    static func encode(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (index, field) in fields.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: "&")) }
+            append(field.name, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            append(field.value, to: &bytes)
+        }
+        return bytes
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: " "):
+                bytes.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+            }
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}

@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension HTTPResponse {
+    /// The bytes of the body; nil where the response is streamed, and is to be read chunk by chunk.
+    public var data: Data? { body.bytesInMemory.map { Data($0) } }
+
+    /// The body as text; nil where the response is streamed.
+    ///
+    /// It is read as UTF-8, or as Latin-1 where `Content-Type` says so; what is no text becomes U+FFFD.
+    public var text: String? {
+        guard let bytes = body.bytesInMemory else { return nil }
+        let type = MediaType.parse(fieldValues: headers[values: "Content-Type"])
+        switch type?[parameter: "charset"]?.lowercased() {
+        case "iso-8859-1", "latin1", "us-ascii":
+            return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// The body, decoded from JSON.
+    ///
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/cannotParseResponse`` for a body that is no such value, or is
+    ///   streamed.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder()
+    ) throws(HTTPError) -> Value {
+        guard let data else {
+            throw cannotParse("the body is a stream; collect its bytes first", nil)
+        }
+        do {
+            return try decoder.decode(type, from: data)
+        } catch {
+            throw cannotParse("the body is no \(type) in JSON: \(error)", error)
+        }
+    }
+
+    private func cannotParse(_ message: String, _ underlying: (any Error)?) -> HTTPError {
+        var error = HTTPError(
+            .cannotParseResponse,
+            request: request,
+            response: self,
+            underlyingError: underlying,
+            message: message,
+            bytesSent: exchange.bytesSent
+        )
+        error.attempts = attempts
+        return error
+    }
+}

@@ -1,0 +1,79 @@
+public import RefrainHTTP
+
+/// What a ``MockLoader`` answers one request with.
+public struct MockReply: Sendable {
+    let make: @Sendable (HTTPRequest) async -> HTTPResult
+    let hold: MockHold?
+
+    /// Makes a reply from a closure.
+    public init(_ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
+        self.init(hold: nil, make)
+    }
+
+    private init(hold: MockHold?, _ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
+        self.hold = hold
+        self.make = make
+    }
+
+    /// A response.
+    ///
+    /// The body of the request is read first, as it is by a server that answers; one that cannot be read fails the
+    /// exchange.
+    ///
+    /// - Parameters:
+    ///   - status: the status of the response.
+    ///   - headers: its fields.
+    ///   - body: its body.
+    ///   - bytesSent: the bytes of the request that have left; nil: the transport cannot tell.
+    public static func status(
+        _ status: HTTPStatus,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .empty,
+        bytesSent: Int64? = nil
+    ) -> MockReply {
+        MockReply { request in
+            if let failure = await readBody(of: request) { return .failure(failure) }
+            let facts = ExchangeFacts(bytesSent: bytesSent)
+            return .success(
+                HTTPResponse(request: request, status: status, headers: headers, body: body, exchange: facts)
+            )
+        }
+    }
+
+    /// A failure of the exchange.
+    ///
+    /// The body of the request is read first, unless not one byte has left.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - bytesSent: the bytes of the request that can have left; nil: the transport cannot tell.
+    ///   - message: what happened, in words.
+    public static func failure(
+        _ code: HTTPError.Code,
+        bytesSent: Int64? = nil,
+        message: String? = nil
+    ) -> MockReply {
+        MockReply { request in
+            if bytesSent != 0, let failure = await readBody(of: request) { return .failure(failure) }
+            return .failure(HTTPError(code, request: request, message: message, bytesSent: bytesSent))
+        }
+    }
+
+    /// A reply that stays out until it is released, and ends with ``HTTPError/Code/cancelled`` where the request is
+    /// cancelled or the loader is reset before.
+    public static func held(by hold: MockHold, _ reply: MockReply) -> MockReply {
+        MockReply(hold: hold, reply.make)
+    }
+
+    private static func readBody(of request: HTTPRequest) async -> HTTPError? {
+        guard !request.body.isEmpty else { return nil }
+        do {
+            _ = try await request.body.collect()
+            return nil
+        } catch {
+            let code: HTTPError.Code =
+                request.body.replayability == .onceAndRead ? .requestBodyStreamExhausted : .callerFailed
+            return HTTPError(code, request: request, underlyingError: error, bytesSent: 0)
+        }
+    }
+}

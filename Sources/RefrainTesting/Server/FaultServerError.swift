@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Why a ``FaultServer`` could not start.
+public enum FaultServerError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The port could not be bound, mostly because another process listens on it; with the value of `errno`.
+    case cannotBind(port: UInt16, errno: Int32)
+    /// The system refused a socket, a pipe or a thread; with the call that failed and the value of `errno`.
+    case outOfResources(call: String, errno: Int32)
+
+    /// One line for people, with the system's own text.
+    public var description: String {
+        switch self {
+        case .cannotBind(let port, let code):
+            return "cannot listen on 127.0.0.1:\(port): \(Self.text(of: code))"
+        case .outOfResources(let call, let code):
+            return "\(call) failed: \(Self.text(of: code))"
+        }
+    }
+
+    private static func text(of code: Int32) -> String {
+        guard let text = strerror(code) else { return "errno \(code)" }
+        return String(cString: text)
+    }
+}

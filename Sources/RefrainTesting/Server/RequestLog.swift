@@ -1,0 +1,50 @@
+internal import RefrainCore
+
+/// The requests that arrived, in order.
+final class RequestLog: Sendable {
+    private struct State {
+        var entries: [FaultServer.LogEntry] = []
+        /// The ticket of the first entry that is still there.
+        var first = 0
+    }
+
+    private let state = Locked(State())
+    private let limit: Int
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var entries: [FaultServer.LogEntry] { state.withLock { $0.entries } }
+
+    func count(where matches: (FaultServer.LogEntry) -> Bool) -> Int {
+        entries.reduce(0) { $0 + (matches($1) ? 1 : 0) }
+    }
+
+    /// Adds an entry and gives the ticket by which it can be completed.
+    func append(_ entry: FaultServer.LogEntry) -> Int {
+        state.withLock { state in
+            if state.entries.count >= limit {
+                // Half at a time, so that forgetting costs next to nothing for each entry.
+                let surplus = max(1, limit / 2)
+                state.entries.removeFirst(surplus)
+                state.first += surplus
+            }
+            state.entries.append(entry)
+            return state.first + state.entries.count - 1
+        }
+    }
+
+    func update(_ ticket: Int, _ change: (inout FaultServer.LogEntry) -> Void) {
+        state.withLock { state in
+            let index = ticket - state.first
+            guard state.entries.indices.contains(index) else { return }
+            change(&state.entries[index])
+        }
+    }
+
+    func clear() {
+        state.withLock { state in
+            state.first += state.entries.count
+            state.entries.removeAll()
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Testing
+
+/// Every rule has tests that carry its number, and a row in the documentation.
+@Suite("Rules")
+struct RulesTests {
+    @Test("each of the 31 rules has a test that carries its number", arguments: 1...31)
+    func hasTest(rule: Int) throws {
+        let marker = "@Test(\"R\(rule): "
+        let wrapped = "\"R\(rule): "
+        let tests = try SourceTree.testFiles()
+        #expect(tests.contains { $0.contains(marker) || $0.contains(wrapped) }, "no test begins with R\(rule):")
+    }
+
+    @Test("each rule has a row in Documentation/Rules.md", arguments: 1...31)
+    func isDocumented(rule: Int) throws {
+        #expect(try SourceTree.text(of: "Documentation/Rules.md").contains("| **R\(rule)** "))
+    }
+}

@@ -1,0 +1,110 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@Suite("Cancellation")
+struct CancellationTests {
+    @Test("R9: a task that is cancelled beforehand makes no attempt")
+    func cancelledBeforehand() async {
+        let counter = Counter()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await withRetry(clock: TestClock(.autoAdvancing)) { _ = counter.next() }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(counter.value == 0)
+    }
+
+    @Test("R9: cancellation in mid-wait ends the call and makes no further attempt")
+    func cancelledInMidWait() async {
+        let clock = TestClock()
+        let counter = Counter()
+        let task = Task.retrying(maxRetryCount: 5, clock: clock) {
+            counter.next()
+            throw Transient()
+        }
+        await clock.sleepers(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(counter.value == 1)
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test("R9: cancellation during an attempt is seen before the wait")
+    func cancelledInAttempt() async {
+        let clock = TestClock()
+        let task = Task {
+            try await withRetry(clock: clock) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw Transient()
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(clock.sleeps == [])
+    }
+
+    @Test("R9: an outcome that finishes the call is handed over even when the task was cancelled meanwhile")
+    func finishedWhileCancelled() async throws {
+        let task = Task {
+            try await withRetry(clock: TestClock()) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return "done"
+            }
+        }
+        #expect(try await task.value == "done")
+    }
+
+    @Test("R9: a CancellationError is never retried, whatever the predicate says")
+    func cancellationErrorIsFinal() async {
+        let clock = TestClock(.autoAdvancing)
+        var attempts = 0
+        await #expect(throws: CancellationError.self) {
+            try await withRetry(.standard, clock: clock, retriesExhausted: true, while: { _ in true }) {
+                attempts += 1
+                throw CancellationError()
+            }
+        }
+        #expect(attempts == 1)
+        #expect(clock.sleeps == [])
+    }
+
+    @Test("R9: a cancelled parent cancels the wait of its child")
+    func cancelledParent() async {
+        let clock = TestClock()
+        let parent = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await withRetry(clock: clock) { throw Transient() } }
+                try await group.waitForAll()
+            }
+        }
+        await clock.sleepers(atLeast: 1)
+        parent.cancel()
+        await #expect(throws: CancellationError.self) { try await parent.value }
+    }
+
+    @Test("R9: on the real clock a wait ends within 5 ms of its cancellation")
+    func withinFiveMilliseconds() async throws {
+        // The least of many counts: what other processes take on a loaded machine is not the clock's doing.
+        var least = Duration.seconds(1000)
+        for _ in 0..<200 where least > .milliseconds(5) {
+            let failed = Counter()
+            let ended = Collected<ContinuousClock.Instant>()
+            let task = Task {
+                defer { ended.add(.now) }
+                try await withRetry(.constant(delay: .seconds(3600))) {
+                    failed.next()
+                    throw Transient()
+                }
+            }
+            while failed.value == 0 { await Task.yield() }
+            // Well into the wait, and not at its beginning.
+            try await Task.sleep(for: .milliseconds(2))
+            let cancelled = ContinuousClock.now
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            let end = try #require(ended.values.first)
+            least = min(least, cancelled.duration(to: end))
+        }
+        #expect(least <= .milliseconds(5))
+    }
+}

@@ -1,0 +1,110 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@Suite("withRetry over throwing operations")
+struct ThrowingFormTests {
+    let clock = TestClock(.autoAdvancing)
+
+    @Test("R12: without arguments there are 3 tries in all")
+    func standardTries() async {
+        var attempts = 0
+        await #expect(throws: Transient(number: 3)) {
+            try await withRetry(clock: clock) {
+                attempts += 1
+                throw Transient(number: attempts)
+            }
+        }
+        #expect(clock.sleeps.count == 2)
+        #expect(clock.sleeps[0] <= .milliseconds(500))
+        #expect(clock.sleeps[1] <= .seconds(1))
+    }
+
+    @Test("the call reads as it stands in the documentation")
+    func asDocumented() async throws {
+        let value = try await withRetry(
+            .exponential(from: .milliseconds(100), maximumNumberOfAttempts: 4),
+            clock: clock
+        ) { (attempt: Attempt) in
+            if attempt.number < 4 { throw Transient() }
+            return "loaded"
+        }
+        #expect(value == "loaded")
+        #expect(clock.sleeps == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+    }
+
+    @Test("an error that the predicate does not accept is thrown at once")
+    func finalErrors() async {
+        var attempts = 0
+        await #expect(throws: Final.self) {
+            try await withRetry(.standard, clock: clock, while: { $0 is Transient }) {
+                attempts += 1
+                if attempts == 2 { throw Final() }
+                throw Transient()
+            }
+        }
+        #expect(attempts == 2)
+    }
+
+    @Test("R24: an error on which an inner loop has spent its tries is not tried again")
+    func exhaustedErrors() async {
+        var attempts = 0
+        await #expect(throws: Spent.self) {
+            try await withRetry(clock: clock) {
+                attempts += 1
+                throw Spent()
+            }
+        }
+        #expect(attempts == 1)
+        #expect(clock.sleeps == [])
+    }
+
+    @Test("R24: an exhausted error is tried again where the caller asks for it")
+    func exhaustedErrorsOnRequest() async {
+        var attempts = 0
+        await #expect(throws: Spent.self) {
+            try await withRetry(clock: clock, retriesExhausted: true) {
+                attempts += 1
+                throw Spent()
+            }
+        }
+        #expect(attempts == 3)
+    }
+
+    @Test("withRetry(3) makes 4 tries, on the real timer")
+    func countForm() async throws {
+        // Its waits are real ones, at most 0.5, 1 and 2 s; so it succeeds at its second try here.
+        var attempts = 0
+        let value = try await withRetry(3) {
+            attempts += 1
+            if attempts == 1 { throw Transient() }
+            return attempts
+        }
+        #expect(value == 2)
+        #expect(try Backoff.standard.limited(toRetries: 3).maximumNumberOfAttempts == 4)
+    }
+
+    @Test("R31: a negative count is refused by name")
+    func negativeCount() async {
+        await #expect(throws: InvalidArgument("maxRetryCount", is: -1, expected: "zero or more")) {
+            try await withRetry(-1) { Issue.record("it was tried") }
+        }
+    }
+
+    @Test("R31: a count at the end of the range does not overflow")
+    func largestCount() throws {
+        #expect(try Backoff.standard.limited(toRetries: .max).maximumNumberOfAttempts == .max)
+    }
+
+    @Test("R13: a schedule without end goes on for as long as it takes")
+    func manyAttempts() async throws {
+        let schedule = try Backoff.exponential(from: .seconds(1), maximumNumberOfAttempts: nil)
+        var attempts = 0
+        try await withRetry(schedule.capped(at: .seconds(30)), clock: clock) {
+            attempts += 1
+            if attempts < 5000 { throw Transient() }
+        }
+        #expect(attempts == 5000)
+        #expect(clock.sleeps.max() == .seconds(30))
+    }
+}

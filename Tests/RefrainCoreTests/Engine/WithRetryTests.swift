@@ -1,0 +1,174 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@Suite("withRetry over outcomes")
+struct WithRetryTests {
+    let clock = TestClock(.autoAdvancing)
+
+    @Test("an outcome that is finished with at once is returned after one attempt")
+    func oneAttempt() async throws {
+        let outcome = try await withRetry(clock: clock) { attempt in
+            attempt.number
+        } decide: { _, number in
+            .finish(number * 10, .succeeded)
+        }
+        #expect(outcome == 10)
+        #expect(clock.sleeps == [])
+    }
+
+    @Test("R24: the first success reads no clock and draws no random number")
+    func freeOfCharge() async throws {
+        let random = RandomSource(seed: 7)
+        let value = try await withRetry(clock: clock, random: random) { "first" }
+        #expect(value == "first")
+        #expect(clock.uses == 0)
+        #expect(random.next() == RandomSource(seed: 7).next())
+    }
+
+    @Test("a failure does draw, so that the test before this one means something")
+    func drawsAfterFailure() async throws {
+        let random = RandomSource(seed: 7)
+        try await withRetry(clock: clock, random: random) { attempt in
+            if attempt.number == 1 { throw Transient() }
+        }
+        #expect(clock.uses > 0)
+        #expect(random.next() != RandomSource(seed: 7).next())
+    }
+
+    @Test("each attempt knows its number, its tries and the wait before it")
+    func attemptsCount() async throws {
+        var seen: [Attempt] = []
+        let outcome = try await withRetry(clock: clock) { attempt in
+            seen.append(attempt)
+            return attempt.number
+        } decide: { attempt, number in
+            number == 4 ? .finish(number, .succeeded) : .retry(after: .seconds(number), .transientError)
+        }
+        #expect(outcome == 4)
+        #expect(seen.map(\.number) == [1, 2, 3, 4])
+        #expect(seen.map(\.tries) == [1, 2, 3, 4])
+        #expect(seen.map(\.previousDelay) == [.zero, .seconds(1), .seconds(2), .seconds(3)])
+        #expect(seen.allSatisfy { $0.remaining == nil })
+        #expect(clock.sleeps == [.seconds(1), .seconds(2), .seconds(3)])
+    }
+
+    @Test("R11: a free retry counts as an attempt and uses up no try")
+    func freeAttempts() async throws {
+        var seen: [Attempt] = []
+        _ = try await withRetry(clock: clock) { attempt in
+            seen.append(attempt)
+        } decide: { attempt, _ in
+            attempt.number == 5
+                ? .finish((), .succeeded)
+                : .retry(after: .zero, .transientError, isFree: !attempt.number.isMultiple(of: 2))
+        }
+        #expect(seen.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(seen.map(\.tries) == [1, 1, 2, 2, 3])
+    }
+
+    @Test("R11: free retries do not use up a schedule's number of tries")
+    func freeAttemptsAndSchedules() async throws {
+        let schedule = try Backoff.constant(delay: .seconds(1), maximumNumberOfAttempts: 2)
+        var attempts = 0
+        _ = try await withRetry(clock: clock) { _ in
+            attempts += 1
+        } decide: { attempt, _ in
+            if attempt.number <= 3 { return .retry(after: .zero, .transientError, isFree: true) }
+            guard let delay = schedule.delay(after: attempt) else { return .finish((), .triesUsedUp) }
+            return .retry(after: delay, .transientError)
+        }
+        // Three free ones, then the two that the schedule allows.
+        #expect(attempts == 5)
+        #expect(clock.sleeps == [.seconds(1)])
+    }
+
+    @Test("no wait is asked of the clock where the delay is zero or negative")
+    func noSleepForNothing() async throws {
+        var delays: [Duration] = [.zero, .seconds(-5), Duration(attoseconds: .min)]
+        _ = try await withRetry(clock: clock) { _ in
+        } decide: { _, _ in
+            guard let delay = delays.popLast() else { return .finish((), .succeeded) }
+            return .retry(after: delay, .transientError)
+        }
+        #expect(clock.uses == 0)
+    }
+
+    @Test("R13: a delay that is too large for any clock is cut, not trapped")
+    func hugeDelays() async throws {
+        var seen: [Duration] = []
+        _ = try await withRetry(clock: clock) { attempt in
+            seen.append(attempt.previousDelay)
+        } decide: { attempt, _ in
+            switch attempt.number {
+            case 1: .retry(after: Duration(attoseconds: .max), .transientError)
+            case 2: .retry(after: .seconds(Int64.max), .transientError)
+            default: .finish((), .succeeded)
+            }
+        }
+        #expect(seen == [.zero, .longestDelay, .longestDelay])
+        #expect(clock.sleeps == [.longestDelay, .longestDelay])
+    }
+
+    @Test("an attempt's numbers are at least 1, and stay where they are at the end of the range")
+    func extremeNumbers() {
+        #expect(Attempt(number: 0).number == 1)
+        #expect(Attempt(number: .min, tries: .min).tries == 1)
+        #expect(Attempt(number: .max).tries == .max)
+    }
+
+    @Test("both closures run on the caller's actor, and may touch its state")
+    func callersActor() async throws {
+        let account = Account()
+        try await account.load(clock)
+        #expect(await account.log == ["try 1", "decide 1", "try 2", "decide 2"])
+        #expect(try await account.loadThrowing(clock) == 3)
+        #expect(await account.predicateCalls == 2)
+    }
+
+    @Test("a class that is not Sendable may be used in the closures")
+    func notSendable() async throws {
+        final class Tally { var tries = 0 }
+        let tally = Tally()
+        try await withRetry(clock: clock) {
+            tally.tries += 1
+            if tally.tries < 3 { throw Transient() }
+        }
+        #expect(tally.tries == 3)
+    }
+}
+
+/// An actor whose closures touch its own state; that this compiles without warnings is half of the test.
+private actor Account {
+    var log: [String] = []
+    var predicateCalls = 0
+    private var tries = 0
+
+    func load(_ clock: TestClock) async throws {
+        _ = try await withRetry(clock: clock) { attempt in
+            assertIsolated()
+            log.append("try \(attempt.number)")
+        } decide: { attempt, _ in
+            assertIsolated()
+            log.append("decide \(attempt.number)")
+            return attempt.number < 2 ? .retry(after: .seconds(1), .transientError) : .finish((), .succeeded)
+        }
+    }
+
+    func loadThrowing(_ clock: TestClock) async throws -> Int {
+        try await withRetry(
+            .standard,
+            clock: clock,
+            while: { _ in
+                assertIsolated()
+                predicateCalls += 1
+                return true
+            }
+        ) {
+            assertIsolated()
+            tries += 1
+            if tries < 3 { throw Transient() }
+            return tries
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import RefrainCurl
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("CurlLoader: requests and responses")
+struct RequestTests {
+    let server: FaultServer
+    let loader = CurlLoader()
+
+    init() throws { server = try FaultServer() }
+
+    @Test("a GET brings status, headers and body")
+    func get() async throws {
+        let request = try HTTPRequest(server.baseURL + "/bytes/1000")
+        let response = try await loader.response(for: request)
+        #expect(response.status == 200)
+        #expect(response.headers["Content-Length"] == "1000")
+        #expect(try await response.body.collect().count == 1000)
+        let entry = try #require(server.requests(toPath: "/bytes/1000").first)
+        #expect(entry.method == "GET")
+        #expect(response.exchange.version == "1.1")
+        #expect(!response.exchange.reusedConnection)
+        #expect(try #require(response.exchange.bytesSent) > 30)
+    }
+
+    @Test("2,000 requests at 64 in flight all succeed, over no more than 32 connections")
+    func many() async throws {
+        try await concurrently(2000, inFlight: 64) { [loader, server] number in
+            let response = try await loader.response(for: HTTPRequest(server.baseURL + "/bytes/\(number % 100)"))
+            #expect(response.status == 200)
+            #expect(response.body.length == Int64(number % 100))
+        }
+        #expect(server.log.count == 2000)
+        #expect(server.connectionCount <= 32)
+    }
+
+    @Test("methods and bodies arrive as they were given", arguments: [0, 1, 5000, 16_384, 16_385, 200_000, 3_000_000])
+    func bodies(size: Int) async throws {
+        server.on("/echo-size") { request in
+            [.respond(.init(200, body: "\(request.method) \(request.body.count)"))]
+        }
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        for method: HTTPMethod in [.post, .put, .patch, .delete, .get, "PURGE"] {
+            let request = try HTTPRequest(server.baseURL + "/echo-size", method: method, body: .bytes(bytes))
+            let response = try await loader.response(for: request)
+            #expect(try await response.body.collect() == Array("\(method) \(size)".utf8))
+            let sent = try #require(response.exchange.bytesSent)
+            #expect(sent > size + 30 && sent < size + 400)
+        }
+        for entry in server.log {
+            #expect(entry.header("Content-Type") == nil)
+            #expect(entry.header("Expect") == nil)
+            let announces = size > 0 || ["POST", "PUT", "PATCH"].contains(entry.method)
+            #expect(entry.header("Content-Length") == (announces ? "\(size)" : nil))
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import RefrainCore
+import RefrainCurl
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("CurlLoader: limits of time, and cancellation")
+struct TimeoutTests {
+    let server: FaultServer
+    let loader = CurlLoader()
+
+    init() throws { server = try FaultServer() }
+
+    private func request(_ url: String, _ change: (inout Timeouts) -> Void) throws -> HTTPRequest {
+        var request = try HTTPRequest(url)
+        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil)
+        change(&request.timeouts)
+        return request
+    }
+
+    private func expectTimeout(_ request: HTTPRequest, sent: Bool, _ word: String? = nil) async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error: HTTPError
+        switch await loader.load(request) {
+        case .failure(let failure): error = failure
+        case .success(let response):
+            error = try await #require(throws: HTTPError.self) { try await response.body.collect() }
+        }
+        #expect(error.code == .timedOut, "\(error)")
+        #expect((error.bytesSent == 0) == !sent)
+        if let word { #expect("\(error)".contains(word), "\(error)") }
+        #expect(clock.now - start >= .milliseconds(99))
+        #expect(clock.now - start < .seconds(5))
+    }
+
+    @Test("the connect limit ends an attempt to connect that gets no answer")
+    func connect() async throws {
+        let silent = try FaultServer(mode: .neverAccept)
+        // The queue of a listening socket takes one connection beyond its length.
+        let url = silent.baseURL + "/"
+        let fillers = (0..<3).map { _ in Task { await CurlLoader().load(try request(url) { $0.total = .seconds(3) }) } }
+        try await Task.sleep(for: .milliseconds(100))
+        try await expectTimeout(request(url) { $0.connect = .milliseconds(100) }, sent: false)
+        try await expectTimeout(request(url) { $0.total = .milliseconds(100) }, sent: false, "total")
+        for filler in fillers { filler.cancel() }
+    }
+
+    @Test("each limit ends a request that has been sent")
+    func limits() async throws {
+        try await expectTimeout(
+            request(server.baseURL + "/hang") { $0.firstByte = .milliseconds(100) },
+            sent: true,
+            "first byte"
+        )
+        try await expectTimeout(
+            request(server.baseURL + "/hang") { $0.total = .milliseconds(100) },
+            sent: true,
+            "total"
+        )
+        for path in ["/hang", "/hang-headers", "/hang-body"] {
+            for streams in [false, true] {
+                var request = try request(server.baseURL + path) { $0.idle = .milliseconds(100) }
+                request.streamsResponse = streams
+                try await expectTimeout(request, sent: true, "nothing was")
+            }
+        }
+        try await expectTimeout(
+            request(server.baseURL + "/trickle?bytes=10000&interval=10") { $0.total = .milliseconds(200) },
+            sent: true,
+            "total"
+        )
+    }
+
+    @Test("bytes that trickle keep the idle limit away")
+    func trickle() async throws {
+        let request = try request(server.baseURL + "/trickle?bytes=40&interval=20") { $0.idle = .milliseconds(400) }
+        #expect(try await loader.response(for: request).status == 200)
+    }
+
+    @Test("the wait for a connection counts to the total limit")
+    func queueWait() async throws {
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = 1
+        let narrow = try CurlLoader(configuration: configuration)
+        let hanging = Task { await narrow.load(try request(server.baseURL + "/hang") { _ in }) }
+        #expect(await eventually { server.count(path: "/hang") == 1 })
+        let error = try failure(
+            of: await narrow.load(request(server.baseURL + "/ok") { $0.total = .milliseconds(100) })
+        )
+        #expect(error.code == .timedOut)
+        #expect(error.bytesSent == 0)
+        #expect(server.count(path: "/ok") == 0)
+
+        let waiting = Task { await narrow.load(try request(server.baseURL + "/ok") { _ in }) }
+        try await Task.sleep(for: .milliseconds(20))
+        waiting.cancel()
+        #expect(try failure(of: await waiting.value).code == .cancelled)
+        hanging.cancel()
+        #expect(try failure(of: await hanging.value).code == .cancelled)
+        #expect(try await narrow.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+    }
+
+    @Test("R9: the server sees the connection of a cancelled request close")
+    func cancellation() async throws {
+        for path in ["/hang", "/hang-body", "/huge"] {
+            server.clearLog()
+            let task = Task { await loader.load(try HTTPRequest(server.baseURL + path)) }
+            #expect(await eventually { server.log.count == 1 })
+            task.cancel()
+            let error = try failure(of: await task.value)
+            #expect([.cancelled, .dataLengthExceedsMaximum].contains(error.code))
+            #expect(try #require(error.bytesSent) > 0)
+            #expect(await eventually { server.openConnectionCount == 0 })
+        }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await loader.load(try HTTPRequest(server.baseURL + "/never"))
+        }
+        let error = try failure(of: await task.value)
+        #expect(error.code == .cancelled)
+        #expect(error.bytesSent == 0)
+        #expect(server.count(path: "/never") == 0)
+    }
+
+    @Test("reset ends what is under way and what waits, and goes on")
+    func reset() async throws {
+        let tasks = (0..<100).map { _ in Task { await loader.load(try HTTPRequest(server.baseURL + "/hang")) } }
+        #expect(await eventually { server.count(path: "/hang") == 32 })
+        await loader.reset()
+        for task in tasks { #expect(try failure(of: await task.value).code == .cancelled) }
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+        #expect(server.count(path: "/hang") == 32)
+    }
+
+    @Test("shutdown ends what is under way and what waits, and refuses the rest")
+    func shutdown() async throws {
+        let tasks = (0..<100).map { _ in Task { await loader.load(try HTTPRequest(server.baseURL + "/hang")) } }
+        #expect(await eventually { server.count(path: "/hang") == 32 })
+        await loader.shutdown()
+        for task in tasks { #expect(try failure(of: await task.value).code == .sessionInvalidated) }
+        let error = try failure(of: await loader.load(HTTPRequest(server.baseURL + "/ok")))
+        #expect(error.code == .sessionInvalidated)
+        await loader.shutdown()
+        await loader.reset()
+        #expect(await eventually { server.openConnectionCount == 0 })
+    }
+
+    @Test("a loader that nobody holds closes its connections")
+    func release() async throws {
+        for _ in 0..<20 {
+            _ = try await CurlLoader().response(for: HTTPRequest(server.baseURL + "/ok"))
+        }
+        #expect(await eventually { server.openConnectionCount == 0 })
+    }
+
+    @Test("10,000 requests that are cancelled at once all end", .timeLimit(.minutes(1)))
+    func massCancellation() async throws {
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10_000 {
+                group.addTask { [loader, server] in
+                    guard let request = try? HTTPRequest(server.baseURL + "/hang") else { return false }
+                    if case .failure(let error) = await loader.load(request) { return error.code == .cancelled }
+                    return false
+                }
+            }
+            #expect(await eventually { server.count(path: "/hang") == 32 })
+            group.cancelAll()
+            var ended = 0
+            for await wasCancelled in group where wasCancelled { ended += 1 }
+            return ended
+        }
+        #expect(ended == 10_000)
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+    }
+}

@@ -1,0 +1,86 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("Tasks with callbacks")
+struct HTTPTaskTests {
+    @Test("A loaded request calls back with its response, and handlers added later run at once")
+    func completes() async {
+        let task = MockLoader().then(.status(204)).load(sampleRequest()) { _ in }
+        #expect(await task.result.status == 204)
+        let late = Journal<HTTPStatus?>()
+        task.addCompletionHandler { late.add($0.status) }
+        #expect(late.values == [204])
+        task.addCancelHandler { late.add(nil) }
+        task.cancel()
+        #expect(late.values == [204])
+        #expect(await task.result.status == 204)
+    }
+
+    @Test(
+        "R9: a cancelled task cancels its loader, runs its cancel handlers in reverse and completes once, as cancelled"
+    )
+    func cancels() async {
+        let hold = MockHold()
+        let events = Journal<String>()
+        let task = MockLoader().then(.held(by: hold, .status(200))).load(sampleRequest()) {
+            events.add($0.errorCode?.rawValue ?? "a response")
+        }
+        task.addCancelHandler { events.add("first") }
+        task.addCancelHandler { events.add("second") }
+        await hold.arrivals(atLeast: 1)
+        task.cancel()
+        task.cancel()
+        #expect(await task.result.errorCode == .cancelled)
+        #expect(events.values.filter { $0 != "cancelled" } == ["second", "first"])
+        #expect(events.values.count == 3)
+        #expect(hold.count == 0)
+    }
+
+    @Test("A response that comes after the cancellation is not handed over")
+    func lateResponse() async {
+        let gate = MockHold()
+        // A loader that pays no heed to cancellation.
+        let deaf = AnyLoader { request in
+            await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value
+        }
+        let task = deaf.load(sampleRequest()) { _ in }
+        await gate.arrivals(atLeast: 1)
+        task.cancel()
+        await gate.release()
+        #expect(await task.result.errorCode == .cancelled)
+    }
+
+    @Test("Each task has a name of its own")
+    func identity() {
+        let mock = MockLoader().otherwise(.status(200))
+        let ids = (0..<100).map { _ in mock.load(sampleRequest()) { _ in }.id }
+        #expect(Set(ids).count == 100)
+    }
+
+    @Test("R30: a thousand tasks cancelled from several sides complete once each")
+    func completesOnceUnderFire() async {
+        let mock = MockLoader().otherwise(.status(200))
+        let completions = Journal<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    let task = mock.load(sampleRequest()) { _ in completions.add(number) }
+                    async let other: Void = task.cancel()
+                    task.cancel()
+                    await other
+                    _ = await task.result
+                }
+            }
+        }
+        #expect(completions.values.sorted() == Array(0..<1_000))
+    }
+
+    @Test("The completion form of reset calls back when the loader has been reset")
+    func resetForm() async {
+        let mock = MockLoader()
+        await withCheckedContinuation { continuation in mock.reset { continuation.resume() } }
+        #expect(mock.resets == 1)
+    }
+}

@@ -1,0 +1,195 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("ResetGuard and Autocancel")
+struct ResetGuardTests {
+    private let hold = MockHold()
+    private let clock = TestClock()
+
+    @Test("A reset cancels what is in flight, awaits it, and opens again")
+    func cancelsAndReopens() async {
+        let guardStage = ResetGuard()
+        let mock = MockLoader().then(.held(by: hold, .status(200))).then(.status(201))
+        let loader = guardStage --> mock
+        let task = loader.load(sampleRequest()) { _ in }
+        await hold.arrivals(atLeast: 1)
+        #expect(guardStage.numberOfRequests == 1)
+        await loader.reset()
+        #expect(hold.count == 0)
+        #expect(mock.resets == 1)
+        #expect(await task.result.errorCode == .cancelled)
+        #expect(await loader.load(sampleRequest()).status == 201)
+        #expect(guardStage.numberOfRequests == 0)
+    }
+
+    /// A loader whose request stays until a gate opens, cancelled or not.
+    private func deaf(_ gate: MockHold, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
+        AnyLoader { request in
+            await withTaskCancellationHandler {
+                await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value
+            } onCancel: {
+                onCancel()
+            }
+        }
+    }
+
+    @Test("Requests are refused until the last one in flight has returned")
+    func refusesUntilAllHaveReturned() async {
+        let cancellations = Journal<Void>()
+        let loader = ResetGuard() --> deaf(hold) { cancellations.add(()) }
+        let first = loader.load(sampleRequest()) { _ in }
+        await hold.arrivals(atLeast: 1)
+        let reset = Task { await loader.reset() }
+        await wait(until: { !cancellations.values.isEmpty })
+        let refused = await loader.load(sampleRequest())
+        #expect(refused.errorCode == .resetInProgress)
+        if case .failure(let error) = refused { #expect(error.bytesSent == 0) }
+        await hold.release()
+        await reset.value
+        #expect(await first.result.status == 200)
+        #expect(await loader.load(sampleRequest()).status == 200)
+    }
+
+    @Test("Requests are refused until what follows has been reset")
+    func refusesUntilTheRestIsReset() async {
+        let gate = hold
+        let loader =
+            ResetGuard()
+            --> AnyLoader(reset: {
+                _ = await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest())
+            }) { .success(HTTPResponse(request: $0, status: 200)) }
+        let reset = Task { await loader.reset() }
+        await gate.arrivals(atLeast: 1)
+        #expect(await loader.load(sampleRequest()).errorCode == .resetInProgress)
+        await gate.release()
+        await reset.value
+        #expect(await loader.load(sampleRequest()).status == 200)
+    }
+
+    @Test("Resets that overlap are one, and all of their callers wait for its end")
+    func shared() async {
+        let resets = Journal<Void>()
+        let gate = hold
+        let loader =
+            ResetGuard()
+            --> AnyLoader(reset: {
+                resets.add(())
+                _ = await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest())
+            }) { .success(HTTPResponse(request: $0, status: 200)) }
+        let first = Task { await loader.reset() }
+        await gate.arrivals(atLeast: 1)
+        let others = (0..<10).map { _ in Task { await loader.reset() } }
+        await gate.release()
+        await first.value
+        for other in others { await other.value }
+        // Those that came while the first was under way had no second one run for them.
+        #expect((1...2).contains(resets.values.count))
+    }
+
+    @Test("A reset finds the requests that wait for their next try, for a slot, and for an answer")
+    func findsAll() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let mock = MockLoader().then(.status(503)).otherwise(.held(by: hold, .status(200)))
+        let loader = ResetGuard() --> retry --> throttle --> mock
+        let inBackOff = loader.load(sampleRequest("1")) { _ in }
+        await clock.sleepers(atLeast: 1)
+        let inFlight = loader.load(sampleRequest("2")) { _ in }
+        await hold.arrivals(atLeast: 1)
+        let inQueue = loader.load(sampleRequest("3")) { _ in }
+        await wait(until: { throttle.numberOfWaitingRequests == 1 })
+        await loader.reset()
+        for task in [inBackOff, inFlight, inQueue] {
+            let code = await task.result.errorCode
+            #expect(code == .cancelled)
+        }
+        #expect(await inBackOff.result.attempts.count == 1)
+        #expect(mock.requests.count == 2)
+        #expect(clock.sleepers == 0)
+        #expect(hold.count == 0)
+        #expect(throttle.numberOfRunningRequests == 0)
+        #expect(throttle.numberOfWaitingRequests == 0)
+    }
+
+    @Test("A thousand requests in back-off end with a reset, and nothing is left behind")
+    func massReset() async throws {
+        let guardStage = ResetGuard()
+        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let mock = MockLoader().otherwise(.status(503))
+        let loader = guardStage --> retry --> (try Throttle(maximumNumberOfRequests: 8)) --> mock
+        let tasks = (0..<1_000).map { loader.load(sampleRequest("\($0)")) { _ in } }
+        await clock.sleepers(atLeast: 1_000)
+        await loader.reset()
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(clock.sleepers == 0)
+        #expect(guardStage.numberOfRequests == 0)
+        #expect(mock.requests.count == 1_000)
+    }
+
+    @Test("A thousand requests in back-off end when their callers cancel, and nothing is left behind")
+    func massCancellation() async throws {
+        let guardStage = ResetGuard()
+        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let loader = guardStage --> retry --> MockLoader().otherwise(.status(503))
+        let tasks = (0..<1_000).map { loader.load(sampleRequest("\($0)")) { _ in } }
+        await clock.sleepers(atLeast: 1_000)
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(clock.sleepers == 0)
+        #expect(guardStage.numberOfRequests == 0)
+    }
+
+    @Test("A stage that asks for a reset from within its own request does not wait for itself")
+    func resetFromWithin() async {
+        let slot = Locked<AnyLoader?>(nil)
+        let resets = Journal<Void>()
+        let loader = AnyLoader(
+            ResetGuard()
+                --> AnyLoader(reset: { resets.add(()) }) { request in
+                    await slot.withLock { $0 }?.reset()
+                    return Task.isCancelled
+                        ? .failure(HTTPError(.cancelled, request: request))
+                        : .success(HTTPResponse(request: request, status: 200))
+                }
+        )
+        slot.withLock { $0 = loader }
+        _ = await loader.load(sampleRequest())
+        slot.withLock { $0 = nil }
+        await loader.reset()
+        #expect(!resets.values.isEmpty)
+        #expect(await loader.load(sampleRequest()).status == 200)
+    }
+
+    @Test("The caller's own cancellation reaches the loader behind the guard")
+    func callerCancels() async {
+        let guardStage = ResetGuard()
+        let loader = guardStage --> MockLoader().then(.held(by: hold, .status(200)))
+        let task = Task { await loader.load(sampleRequest()) }
+        await hold.arrivals(atLeast: 1)
+        task.cancel()
+        #expect(await task.value.errorCode == .cancelled)
+        #expect(guardStage.numberOfRequests == 0)
+    }
+
+    @Test("Autocancel cancels what has passed it, and lets in what comes during the reset")
+    func autocancel() async {
+        let resetGate = MockHold()
+        let gate = hold
+        let mock = MockLoader().then(.held(by: gate, .status(200))).otherwise(.status(202))
+        let loader =
+            Autocancel()
+            --> AnyLoader(reset: {
+                _ = await MockLoader().then(.held(by: resetGate, .status(200))).load(sampleRequest())
+            }) { await mock.load($0) }
+        let task = loader.load(sampleRequest()) { _ in }
+        await gate.arrivals(atLeast: 1)
+        let reset = Task { await loader.reset() }
+        await resetGate.arrivals(atLeast: 1)
+        #expect(await task.result.errorCode == .cancelled)
+        #expect(await loader.load(sampleRequest()).status == 202)
+        await resetGate.release()
+        await reset.value
+    }
+}

@@ -1,0 +1,55 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("Throttle and Retry in both orders")
+struct ThrottleAndRetryTests {
+    private let clock = TestClock()
+    private let sends = Journal<String>()
+
+    private func retry() throws -> Retry {
+        Retry(try Backoff.constant(delay: .seconds(1)), budgets: nil, clocks: clock.clockPair())
+    }
+
+    /// Fails the first two tries of A.
+    private var loader: AnyLoader {
+        AnyLoader { [sends] request in
+            let name = request.name
+            let tries = sends.values.filter { $0.hasPrefix(name) }.count
+            sends.add("\(name)\(tries + 1)")
+            return .success(HTTPResponse(request: request, status: name == "A" && tries < 2 ? 503 : 200))
+        }
+    }
+
+    @Test("throttle --> retry holds the slot through the back-off: A1 A2 A3 B1")
+    func throttleFirst() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let chain = throttle --> (try retry()) --> loader
+        let a = chain.load(sampleRequest("A")) { _ in }
+        await clock.sleepers(atLeast: 1)
+        let b = chain.load(sampleRequest("B")) { _ in }
+        await wait { throttle.numberOfWaitingRequests == 1 }
+        await clock.advanceToNextSleeper()
+        await clock.advanceToNextSleeper()
+        #expect(await a.result.status == 200)
+        #expect(await b.result.status == 200)
+        #expect(sends.values == ["A1", "A2", "A3", "B1"])
+    }
+
+    @Test("retry --> throttle gives the slot back during the back-off: A1 B1 A2 A3")
+    func retryFirst() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let chain = try retry() --> throttle --> loader
+        let a = chain.load(sampleRequest("A")) { _ in }
+        await clock.sleepers(atLeast: 1)
+        #expect(throttle.numberOfRunningRequests == 0)
+        #expect(await chain.load(sampleRequest("B")).status == 200)
+        await clock.advanceToNextSleeper()
+        await clock.advanceToNextSleeper()
+        #expect(await a.result.status == 200)
+        #expect(sends.values == ["A1", "B1", "A2", "A3"])
+    }
+
+    private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
+}

@@ -1,0 +1,147 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("Throttle")
+struct ThrottleTests {
+    private let hold = MockHold()
+
+    private func held() -> MockLoader { MockLoader().otherwise(.held(by: hold, .status(200))) }
+
+    /// Starts requests one after the other, each in its place in the queue before the next begins.
+    private func start(_ count: Int, on loader: some HTTPLoader, _ throttle: Throttle) async -> [HTTPTask] {
+        var tasks: [HTTPTask] = []
+        for number in 0..<count {
+            let before = throttle.numberOfRunningRequests + throttle.numberOfWaitingRequests
+            tasks.append(loader.load(sampleRequest("\(number)")) { _ in })
+            await wait { throttle.numberOfRunningRequests + throttle.numberOfWaitingRequests > before }
+        }
+        return tasks
+    }
+
+    private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
+
+    @Test("No more requests pass than the limit allows, and the others follow in the order in which they came")
+    func firstComeFirstServed() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 2)
+        let journal = Journal<String>()
+        let gate = MockHold()
+        let mock = MockLoader()
+        mock.then(times: 2, .held(by: gate, .status(200)))
+        mock.otherwise(
+            MockReply { request in
+                journal.add(request.name)
+                return .success(HTTPResponse(request: request, status: 200))
+            }
+        )
+        let tasks = await start(6, on: throttle --> mock, throttle)
+        await gate.arrivals(atLeast: 2)
+        #expect(mock.requests.count == 2)
+        #expect(throttle.numberOfWaitingRequests == 4)
+        try throttle.setMaximumNumberOfRequests(1)
+        await gate.release()
+        for task in tasks { #expect(await task.result.status == 200) }
+        #expect(journal.values == ["2", "3", "4", "5"])
+        #expect(throttle.numberOfRunningRequests == 0)
+    }
+
+    @Test("R9: a request that is cancelled in the queue leaves at once, was never sent, and holds nobody up")
+    func cancelledWaiter() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let mock = held()
+        let tasks = await start(3, on: throttle --> mock, throttle)
+        tasks[1].cancel()
+        let result = await tasks[1].result
+        #expect(result.errorCode == .cancelled)
+        #expect(throws: HTTPError.self) { try result.get() }
+        if case .failure(let error) = result { #expect(error.bytesSent == 0) }
+        #expect(throttle.numberOfWaitingRequests == 1)
+        await hold.release()
+        #expect(await tasks[0].result.status == 200)
+        #expect(await tasks[2].result.status == 200)
+        #expect(mock.requests.map(\.name) == ["0", "2"])
+    }
+
+    @Test("A request whose task is cancelled beforehand takes no slot")
+    func cancelledBeforehand() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let mock = held()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await (throttle --> mock).load(sampleRequest())
+        }
+        #expect(await task.value.errorCode == .cancelled)
+        #expect(mock.requests.isEmpty)
+        #expect(throttle.numberOfRunningRequests == 0)
+    }
+
+    @Test("A request that asks never to be throttled passes a full throttle and takes no slot")
+    func never() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(204))
+        let loader = throttle --> mock
+        let tasks = await start(2, on: loader, throttle)
+        var request = sampleRequest("refresh")
+        #expect(request.throttle == .always)
+        request.throttle = .never
+        #expect(await loader.load(request).status == 204)
+        #expect(throttle.numberOfWaitingRequests == 1)
+        await hold.release()
+        for task in tasks { _ = await task.result }
+    }
+
+    @Test("A higher limit lets waiting requests pass at once; a lower one interrupts nobody")
+    func limitChanges() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let mock = held()
+        let tasks = await start(4, on: throttle --> mock, throttle)
+        try throttle.setMaximumNumberOfRequests(3)
+        await hold.arrivals(atLeast: 3)
+        #expect(throttle.numberOfWaitingRequests == 1)
+        try throttle.setMaximumNumberOfRequests(1)
+        #expect(throttle.numberOfRunningRequests == 3)
+        #expect(throttle.maximumNumberOfRequests == 1)
+        await hold.release()
+        for task in tasks { #expect(await task.result.status == 200) }
+    }
+
+    @Test("R31: a limit under 1 is refused where it is given, in words", arguments: [0, -1, .min])
+    func refusedLimits(limit: Int) throws {
+        let refusal = InvalidArgument("maximumNumberOfRequests", is: limit, expected: "1 or more")
+        #expect(throws: refusal) { try Throttle(maximumNumberOfRequests: limit) }
+        let throttle = Throttle()
+        #expect(throttle.maximumNumberOfRequests == .max)
+        #expect(throws: refusal) { try throttle.setMaximumNumberOfRequests(limit) }
+        #expect(throttle.maximumNumberOfRequests == .max)
+    }
+
+    @Test("A reset sends everybody in the queue away, and the throttle works on")
+    func reset() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let tasks = await start(5, on: throttle --> held(), throttle)
+        await throttle.reset()
+        for task in tasks.dropFirst() { #expect(await task.result.errorCode == .cancelled) }
+        #expect(throttle.numberOfRunningRequests == 1)
+        await hold.release()
+        #expect(await tasks[0].result.status == 200)
+        #expect(await (throttle --> MockLoader().then(.status(200))).load(sampleRequest()).status == 200)
+    }
+
+    @Test("A thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
+    func massCancellation() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 3)
+        let loader = throttle --> MockLoader().otherwise(.status(200))
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    let task = loader.load(sampleRequest("\(number)")) { _ in }
+                    if !number.isMultiple(of: 3) { task.cancel() }
+                    _ = await task.result
+                }
+            }
+        }
+        #expect(throttle.numberOfRunningRequests == 0)
+        #expect(throttle.numberOfWaitingRequests == 0)
+    }
+}

@@ -1,0 +1,123 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("Timeout")
+struct TimeoutTests {
+    private let clock = TestClock()
+    private let hold = MockHold()
+
+    private func stage(_ total: Duration) throws -> Timeout { try Timeout(total: total, clocks: clock.clockPair()) }
+
+    @Test("R9: a try that takes too long is cancelled, and ends as timed out")
+    func timesOut() async throws {
+        let loader = try stage(.seconds(5)) --> MockLoader().then(.held(by: hold, .status(200)))
+        let task = Task { await loader.load(sampleRequest()) }
+        await hold.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(4))
+        #expect(hold.count == 1)
+        await clock.advance(by: .seconds(1))
+        #expect(await task.value.errorCode == .timedOut)
+        #expect(hold.count == 0)
+    }
+
+    @Test("A try that ends in time keeps its result, and the timer goes with it")
+    func inTime() async throws {
+        let loader = try stage(.seconds(5)) --> MockLoader().then(.status(200)).then(.failure(.dnsLookupFailed))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(await loader.load(sampleRequest()).errorCode == .dnsLookupFailed)
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test("R9: the caller's own cancellation stays a cancellation")
+    func callerCancels() async throws {
+        let loader = try stage(.seconds(5)) --> MockLoader().then(.held(by: hold, .status(200)))
+        let task = Task { await loader.load(sampleRequest()) }
+        await hold.arrivals(atLeast: 1)
+        task.cancel()
+        #expect(await task.value.errorCode == .cancelled)
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test("A cancellation from further in, as by a reset, is not taken for the timeout")
+    func innerCancellation() async throws {
+        let loader = try stage(.seconds(5)) --> MockLoader().then(.failure(.cancelled))
+        #expect(await loader.load(sampleRequest()).errorCode == .cancelled)
+    }
+
+    @Test("Limits that the request has set itself stay, be it to none; the others are filled in")
+    func ownLimits() async throws {
+        let mock = MockLoader().otherwise(.status(200))
+        let stage = try Timeout(
+            total: .seconds(5),
+            connect: .seconds(1),
+            firstByte: .seconds(2),
+            clocks: clock.clockPair()
+        )
+        var own = sampleRequest()
+        own.timeout = .seconds(9)
+        own.timeouts.connect = nil
+        _ = await (stage --> mock).load(sampleRequest())
+        _ = await (stage --> mock).load(own)
+        let filled = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(60), total: .seconds(5))
+        let kept = Timeouts(connect: nil, firstByte: .seconds(2), idle: .seconds(60), total: .seconds(9))
+        #expect(mock.requests.map(\.timeouts) == [filled, kept])
+    }
+
+    @Test("R20: what a deadline leaves cuts a total, and is not taken for the caller's choice")
+    func deadlineCuts() async throws {
+        var request = sampleRequest()
+        request.deadline = .seconds(60)
+        let mock = MockLoader().otherwise(.status(200))
+        let retry = Retry(nil, budgets: nil, clocks: clock.clockPair())
+        _ = await (retry --> (try stage(.seconds(5))) --> mock).load(request)
+        request.deadline = .seconds(3)
+        _ = await (retry --> (try stage(.seconds(5))) --> mock).load(request)
+        #expect(mock.requests.map(\.timeout) == [.seconds(5), .seconds(3)])
+    }
+
+    @Test("A loader that keeps time by itself is not raced")
+    func noRace() async throws {
+        struct TimeKeeper: HTTPLoader {
+            let mock: MockLoader
+            var keepsTimeouts: Bool { true }
+            func load(_ request: HTTPRequest) async -> HTTPResult { await mock.load(request) }
+        }
+        let mock = MockLoader().then(.status(200))
+        _ = await (try stage(.seconds(5)) --> TimeKeeper(mock: mock)).load(sampleRequest())
+        #expect(clock.sleeps.isEmpty)
+        #expect(mock.requests.first?.timeout == .seconds(5))
+    }
+
+    @Test("After Retry, each try has the whole time, and a try that timed out is tried again")
+    func eachTry() async throws {
+        let retry = Retry(try Backoff.immediately(), budgets: nil, clocks: clock.clockPair())
+        let mock = MockLoader().then(.held(by: hold, .status(200))).then(.status(200))
+        let loader = retry --> (try stage(.seconds(5))) --> mock
+        let task = Task { await loader.load(sampleRequest()) }
+        await clock.sleepers(atLeast: 1)
+        await hold.arrivals(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        let result = await task.value
+        #expect(result.status == 200)
+        #expect(result.attempts.map(\.error) == [.timedOut, nil])
+    }
+
+    @Test(
+        "R31: limits that are not positive are refused where they are given",
+        arguments: [Duration.zero, .seconds(-1)]
+    )
+    func refused(limit: Duration) {
+        #expect(throws: InvalidArgument("total", is: limit, expected: "longer than zero")) { try Timeout(total: limit) }
+        #expect(throws: InvalidArgument("idle", is: limit, expected: "longer than zero")) { try Timeout(idle: limit) }
+    }
+
+    @Test("R31: a limit beyond all measure is no limit, and no trap")
+    func endless() async throws {
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
+        let loader = try Timeout(total: longest) --> MockLoader().then(.status(200))
+        #expect(await loader.load(sampleRequest()).status == 200)
+    }
+}

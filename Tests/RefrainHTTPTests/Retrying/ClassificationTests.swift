@@ -1,0 +1,125 @@
+import RefrainHTTP
+import Testing
+
+@Suite("What is worth trying again")
+struct ClassificationTests {
+    private func isTransient(_ facts: RetryFacts) -> Bool {
+        if case .transient = Classification.recommended(facts) { return true }
+        return false
+    }
+
+    @Test("R7: of all statuses, exactly the listed ones are transient by themselves")
+    func statuses() {
+        let finalServerErrors: Set = [501, 505, 506, 508, 510, 511]
+        for status in 100...999 {
+            let expected =
+                [408, 421, 425, 429].contains(status)
+                || ((500..<600).contains(status) && !finalServerErrors.contains(status))
+            #expect(isTransient(facts(.get, .status(HTTPStatus(rawValue: status)))) == expected, "\(status)")
+        }
+    }
+
+    @Test("R7: 413 and 403 are transient only with a well-formed Retry-After")
+    func needRetryAfter() {
+        for status: HTTPStatus in [403, 413] {
+            #expect(isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"])))
+            #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3 s"])))
+            #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"], serverDelays: .ignored)))
+        }
+        for status: HTTPStatus in [400, 401, 404, 410, 451] {
+            #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"])))
+        }
+    }
+
+    @Test("R5: with a key 409 is still running, and 422 is final")
+    func keyedConflicts() {
+        #expect(isTransient(facts(.post, .status(409), key: true)))
+        #expect(!isTransient(facts(.post, .status(409))))
+        #expect(!isTransient(facts(.post, .status(422), key: true)))
+    }
+
+    @Test("R7: after 408 and 421 the next try goes over another connection")
+    func freshConnections() {
+        for status: HTTPStatus in [408, 421] {
+            #expect(RetryPolicy.recommended.judge(facts(.get, .status(status))).needsFreshConnection)
+        }
+        #expect(!RetryPolicy.recommended.judge(facts(.get, .status(503))).needsFreshConnection)
+    }
+
+    /// Written by hand from rule R8 and from Alamofire's list; not from the code.
+    private let transientCodes: Set<HTTPError.Code> = [
+        .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .callIsActive,
+        .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
+        .internationalRoamingOff, .networkConnectionLost, .notConnectedToInternet, .resourceUnavailable,
+        .secureConnectionFailed, .timedOut, .unknown, .zeroByteResource, .requestNotProcessed,
+        .badServerResponse, .cannotParseResponse,
+    ]
+
+    @Test("R8: of all failures, exactly those that may pass are transient")
+    func failures() {
+        for code in HTTPError.Code.allCases {
+            #expect(isTransient(facts(.get, .failure(code))) == transientCodes.contains(code), "\(code)")
+        }
+    }
+
+    @Test("R8: protocol garbage is tried once more, and only once")
+    func garbage() {
+        for code: HTTPError.Code in [.badServerResponse, .cannotParseResponse] {
+            #expect(isTransient(facts(.get, .failure(code), attempt: 1)))
+            #expect(!isTransient(facts(.get, .failure(code), attempt: 2)))
+        }
+    }
+
+    @Test("R8: the bare policy follows Alamofire's list of 18 failures and 5 statuses")
+    func alamofire() throws {
+        let policy = RetryPolicy()
+        let retried = HTTPError.Code.allCases.filter { policy.judge(facts(.get, .failure($0))).retries }
+        #expect(Set(retried) == RetryPolicy.defaultRetryableErrorCodes)
+        #expect(retried.count == 18)
+        let statuses = (100...599).map { HTTPStatus(rawValue: $0) }.filter {
+            policy.judge(facts(.get, .status($0))).retries
+        }
+        #expect(statuses == [408, 500, 502, 503, 504])
+        let methods: [HTTPMethod] = [.get, .head, .options, .trace, .put, .delete, .post, .patch, .connect, .query]
+        #expect(methods.filter { policy.judge(facts($0, .status(503))).retries } == Array(methods.prefix(6)))
+        #expect(policy.judge(facts(.get, .status(503), attempt: 1)).range == .milliseconds(500)...(.milliseconds(500)))
+        #expect(policy.judge(facts(.get, .status(503), attempt: 2)).range == .seconds(1)...(.seconds(1)))
+        #expect(policy.judge(facts(.get, .status(503), attempt: 3)).reason == .triesUsedUp)
+        let longer = try RetryPolicy(retryLimit: 4)
+        #expect(longer.judge(facts(.get, .status(503), attempt: 4)).range == .seconds(4)...(.seconds(4)))
+    }
+
+    @Test("R2: naming POST in the methods of the bare policy is the caller's leave")
+    func namedPost() throws {
+        let policy = try RetryPolicy(retryableHTTPMethods: [.get, .post])
+        #expect(policy.judge(facts(.post, .status(503))).retries)
+        #expect(!policy.judge(facts(.post, .status(503), body: .onceAndRead)).retries)
+        #expect(!policy.judge(facts(.post, .status(503), replay: .forbidden)).retries)
+    }
+
+    @Test("R9: cancellation is never retried, under either policy")
+    func cancellation() {
+        for policy in [RetryPolicy.recommended, RetryPolicy()] {
+            #expect(policy.judge(facts(.get, .failure(.cancelled))).reason == .cancelled)
+        }
+    }
+
+    @Test("Settings that make no sense are refused by name")
+    func refusals() {
+        func refused(_ make: () throws(InvalidArgument) -> RetryPolicy) -> String? {
+            do throws(InvalidArgument) { _ = try make() } catch { return error.argument }
+            return nil
+        }
+        #expect(refused { () throws(InvalidArgument) in try RetryPolicy(retryLimit: -1) } == "retryLimit")
+        #expect(
+            refused { () throws(InvalidArgument) in try RetryPolicy(exponentialBackoffBase: 1) }
+                == "exponentialBackoffBase"
+        )
+        for scale in [-1, .nan, .infinity] as [Double] {
+            #expect(
+                refused { () throws(InvalidArgument) in try RetryPolicy(exponentialBackoffScale: scale) }
+                    == "exponentialBackoffScale"
+            )
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Redirects")
+struct RedirectTests {
+    private let clock = TestClock(.autoAdvancing)
+    private let mock = MockLoader()
+
+    private var chain: some HTTPLoader { Redirect(clocks: clock.clockPair()) --> mock }
+
+    private func redirect(_ status: HTTPStatus, to location: String, _ more: HTTPHeaders = [:]) -> MockReply {
+        var headers = more
+        headers["Location"] = location
+        return .status(status, headers: headers)
+    }
+
+    @Test("R26: methods and bodies change as RFC 9110 says", arguments: [301, 302, 303, 307, 308] as [HTTPStatus])
+    func methods(status: HTTPStatus) async throws {
+        for method: HTTPMethod in [.get, .head, .post, .put, .delete, .patch] {
+            mock.then(redirect(status, to: "/next")).then(.status(200))
+            var request = try HTTPRequest("http://a.example/first", method: method, body: .text("x"))
+            request.headers["Content-Type"] = "text/plain"
+            _ = try await chain.response(for: request)
+            let sent = try #require(mock.requests.last)
+            let becomesGet = status == 303 ? method != .head : (status.rawValue < 303 && method == .post)
+            #expect(sent.method == (becomesGet ? .get : method), "\(status) \(method)")
+            #expect(sent.body.isEmpty == becomesGet, "\(status) \(method)")
+            #expect(sent.headers.contains("Content-Type") == !becomesGet, "\(status) \(method)")
+            #expect(sent.url.absoluteString == "http://a.example/next")
+        }
+    }
+
+    @Test("R26: twenty redirects are followed, the next one is an error")
+    func limit() async throws {
+        for _ in 0..<20 { mock.then(redirect(302, to: "/again")) }
+        mock.then(.status(200))
+        let request = try HTTPRequest("http://a.example/again")
+        let response = try await chain.response(for: request)
+        #expect(response.attempts.count == 21)
+        #expect(response.attempts.dropLast().allSatisfy { $0.reason == .redirected && $0.decision == .retry })
+        mock.otherwise(redirect(302, to: "/again"))
+        guard case .failure(let error) = await chain.load(request) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .httpTooManyRedirects)
+        #expect(error.attempts.count == 21)
+    }
+
+    @Test("R26: across origins credentials are dropped, and do not come back")
+    func credentials() async throws {
+        mock.then(redirect(307, to: "http://b.example/x")).then(redirect(307, to: "http://a.example/y")).then(
+            .status(200)
+        )
+        var request = try HTTPRequest("http://a.example/", method: .post, body: .text("x"))
+        request.headers = [
+            "Authorization": "Bearer t", "Cookie": "c=1", "Proxy-Authorization": "p", "X-Api-Key": "k", "X-Kept": "1",
+        ]
+        request.secretHeaders = ["x-api-key"]
+        request.idempotencyKey = .generated
+        _ = try await chain.response(for: request)
+        let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Idempotency-Key"]
+        #expect(names.allSatisfy { mock.requests[0].headers.contains($0) })
+        for later in mock.requests.dropFirst() {
+            #expect(names.filter { later.headers.contains($0) } == [])
+            #expect(later.headers["X-Kept"] == "1")
+            #expect(!later.hasIdempotencyKey)
+        }
+    }
+
+    @Test("R6: what a redirect has dropped stays dropped, also when a stage adds it again")
+    func stayDropped() async throws {
+        mock.then(redirect(302, to: "http://b.example/x")).then(.status(200))
+        var request = try HTTPRequest("http://a.example/")
+        request.headers["Authorization"] = "Bearer t"
+        _ = try await chain.response(for: request)
+        var signedAgain = try #require(mock.requests.last)
+        signedAgain.headers["Authorization"] = "Bearer t"
+        #expect(!signedAgain.withoutDroppedHeaders().headers.contains("Authorization"))
+    }
+
+    @Test("R26: scheme, host and port make the origin")
+    func origins() async throws {
+        let elsewhere = ["https://a.example/", "http://a.example:81/", "http://c.a.example/", "//b.example/"]
+        for target in elsewhere {
+            mock.then(redirect(302, to: target)).then(.status(200))
+            var request = try HTTPRequest("http://a.example/")
+            request.headers["Cookie"] = "c=1"
+            _ = try await chain.response(for: request)
+            #expect(mock.requests.last?.headers.contains("Cookie") == false, "\(target)")
+        }
+        for target in ["http://A.EXAMPLE:80/z", "/z", "?q=1", "z"] {
+            mock.then(redirect(302, to: target)).then(.status(200))
+            var request = try HTTPRequest("http://a.example/")
+            request.headers["Cookie"] = "c=1"
+            _ = try await chain.response(for: request)
+            #expect(mock.requests.last?.headers.contains("Cookie") == true, "\(target)")
+        }
+    }
+
+    @Test("R26: userinfo in Location is ignored")
+    func userinfo() async throws {
+        mock.then(redirect(302, to: "http://user:secret@a.example/x")).then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://a.example/"))
+        #expect(mock.requests.last?.url.absoluteString == "http://a.example/x")
+    }
+
+    @Test("R26: https never falls to http")
+    func downgrade() async throws {
+        mock.then(redirect(302, to: "http://a.example/x"))
+        guard case .failure(let error) = await chain.load(try HTTPRequest("https://a.example/")) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .insecureRedirect)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("R8: a redirect without a usable target is an error, and final")
+    func unusable() async throws {
+        let retrying =
+            Redirect(clocks: clock.clockPair())
+            --> Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> mock
+        let replies: [MockReply] = [
+            .status(302), redirect(302, to: ""), redirect(302, to: "ftp://a.example/"), redirect(302, to: "http://"),
+            redirect(302, to: "http://a.example:99999/"), redirect(302, to: "javascript:alert(1)"),
+            .status(302, headers: HTTPHeaders([("Location", "/a"), ("Location", "/b")])),
+        ]
+        for reply in replies {
+            let before = mock.requests.count
+            mock.then(reply)
+            guard case .failure(let error) = await retrying.load(try HTTPRequest("http://a.example/")) else {
+                Issue.record("a success")
+                continue
+            }
+            #expect(error.code == .redirectToNonExistentLocation)
+            #expect(mock.requests.count == before + 1)
+        }
+    }
+
+    @Test("R4: a redirect that wants a spent body again is an error; a 303 wants none")
+    func spentBody() async throws {
+        func stream() -> HTTPBody {
+            .oneShot(
+                AsyncStream {
+                    $0.yield([1]); $0.finish()
+                }
+            )
+        }
+        mock.then(redirect(307, to: "/x"))
+        let request = try HTTPRequest("http://a.example/", method: .put, body: stream())
+        guard case .failure(let error) = await chain.load(request) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .requestBodyStreamExhausted)
+        mock.then(redirect(303, to: "/x")).then(.status(200))
+        let other = try HTTPRequest("http://a.example/", method: .put, body: stream())
+        #expect(try await chain.response(for: other).status == 200)
+    }
+
+    @Test("R18: a redirect with Retry-After waits, within the bounds")
+    func waits() async throws {
+        mock.then(redirect(302, to: "/x", ["Retry-After": "9"])).then(.status(200))
+        let response = try await chain.response(for: HTTPRequest("http://a.example/"))
+        #expect(clock.sleeps == [.seconds(9)])
+        #expect(response.attempts.first?.delay == .seconds(9))
+        mock.then(redirect(302, to: "/x", ["Retry-After": "900"]))
+        guard case .failure(let error) = await chain.load(try HTTPRequest("http://a.example/")) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .comeBackLater)
+    }
+
+    @Test("R23: redirects draw on no budget, and use up no tries")
+    func noBudget() async throws {
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 0, clock: ErasedClock(clock))
+        let loader =
+            Redirect(clocks: clock.clockPair())
+            --> Retry(RetryPolicy.recommended, budgets: RetryBudgets { _ in budget }, clocks: clock.clockPair())
+            --> mock
+        for _ in 0..<10 { mock.then(redirect(302, to: "/x")) }
+        mock.then(.status(200))
+        #expect(try await loader.response(for: HTTPRequest("http://a.example/")).status == 200)
+    }
+
+    @Test("Each hop has tries of its own: a POST answered by 303 is not posted again")
+    func triesOfAHop() async throws {
+        let loader =
+            Redirect(clocks: clock.clockPair())
+            --> Retry(try Backoff.immediately(), budgets: nil, clocks: clock.clockPair()) --> mock
+        mock.then(redirect(303, to: "/result")).then(.status(503)).then(.status(200))
+        let response = try await loader.response(for: HTTPRequest("http://a.example/", method: .post, body: .text("x")))
+        #expect(mock.requests.map(\.method) == [.post, .get, .get])
+        #expect(response.attempts.map(\.number) == [1, 2, 3])
+        #expect(response.attempts.map(\.reason) == [.redirected, .transientStatus, .succeeded])
+    }
+
+    @Test("R20: the deadline spans all hops")
+    func deadlineSpansHops() async throws {
+        let loader =
+            Redirect(clocks: clock.clockPair())
+            --> Retry(try Backoff.constant(delay: .seconds(2)), budgets: nil, clocks: clock.clockPair()) --> mock
+        mock.then(.status(503)).then(redirect(302, to: "/x")).then(.status(503)).then(.status(200))
+        var request = try HTTPRequest("http://a.example/")
+        request.deadline = .seconds(3)
+        let response = try await loader.response(for: request)
+        #expect(response.status == 503)
+        #expect(response.attempts.last?.reason == .deadlineExceeded)
+        #expect(response.attempts.map(\.start) == [.zero, .seconds(2), .seconds(2)])
+    }
+
+    @Test("A request that wants no redirects gets the answer itself")
+    func notFollowed() async throws {
+        mock.then(redirect(302, to: "/x"))
+        var request = try HTTPRequest("http://a.example/")
+        request.followsRedirects = false
+        #expect(try await chain.response(for: request).status == 302)
+        #expect(throws: InvalidArgument.self) { try Redirect(maximumNumberOfRedirects: -1) }
+    }
+}

@@ -1,0 +1,264 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("Downloads that go on")
+struct ResumeTests {
+    private let clock = TestClock(.autoAdvancing)
+    private let mock = MockLoader()
+    private let content = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 7) }
+
+    private func chain(_ schedule: Backoff = .standard) -> some HTTPLoader {
+        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil, clocks: clock.clockPair())
+            --> Resume(clocks: clock.clockPair()) --> mock
+    }
+
+    /// A response that delivers a part of the content, and then fails.
+    private func part(
+        _ range: Range<Int>,
+        status: HTTPStatus,
+        headers: HTTPHeaders,
+        cut: Bool
+    ) -> MockReply {
+        MockReply { [content] request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
+                stream.yield(Array(content[range]))
+                stream.finish(throwing: cut ? HTTPError(.networkConnectionLost, request: request, bytesSent: 9) : nil)
+            }
+            return .success(
+                HTTPResponse(request: request, status: status, headers: headers, body: .oneShot(chunks))
+            )
+        }
+    }
+
+    private let whole: HTTPHeaders = ["ETag": "\"v1\"", "Content-Length": "1000"]
+
+    private func load(_ sink: CollectingSink, _ loader: some HTTPLoader) async throws -> HTTPResult {
+        var request = try HTTPRequest("http://a.example/file")
+        request.download = Download(to: sink)
+        return await loader.load(request)
+    }
+
+    @Test("R11: a cut download goes on with Range and If-Range, and no byte is doubled")
+    func resumes() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(
+                part(
+                    400..<1000,
+                    status: 206,
+                    headers: ["ETag": "\"v1\"", "Content-Range": "bytes 400-999/1000"],
+                    cut: false
+                )
+            )
+        let sink = CollectingSink()
+        let result = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        #expect(mock.requests.map { $0.headers["Range"] } == [nil, "bytes=400-"])
+        #expect(mock.requests.map { $0.headers["If-Range"] } == [nil, "\"v1\""])
+        #expect(mock.requests.allSatisfy { $0.headers["Accept-Encoding"] == "identity" })
+        #expect(result.attempts.map(\.reason) == [.resumed, .succeeded])
+    }
+
+    @Test("R11: resumptions that bring new bytes use up no try")
+    func freeResumptions() async throws {
+        mock.then(part(0..<100, status: 200, headers: whole, cut: true))
+        for start in stride(from: 100, to: 1000, by: 100) {
+            let headers: HTTPHeaders = ["Content-Range": "bytes \(start)-999/1000"]
+            mock.then(part(start..<(start + 100), status: 206, headers: headers, cut: start < 900))
+        }
+        let sink = CollectingSink()
+        let result = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        #expect(result.attempts.count == 10)
+    }
+
+    @Test("R11: resumptions that bring nothing use up tries")
+    func emptyResumptions() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+        mock.otherwise(part(400..<400, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: true))
+        let result = try await load(CollectingSink(), chain())
+        #expect(result.attempts.count == 4)
+        #expect(result.attempts.last?.reason == .triesUsedUp)
+    }
+
+    @Test(
+        "R11: an answer that is not the rest starts over",
+        arguments: [
+            ("another start", 206, ["Content-Range": "bytes 399-999/1000", "ETag": "\"v1\""]),
+            ("another total", 206, ["Content-Range": "bytes 400-1000/1001", "ETag": "\"v1\""]),
+            ("another validator", 206, ["Content-Range": "bytes 400-999/1000", "ETag": "\"v2\""]),
+            ("a weak validator", 206, ["Content-Range": "bytes 400-999/1000", "ETag": "W/\"v1\""]),
+            ("several parts", 206, ["Content-Type": "multipart/byteranges; boundary=x"]),
+            ("no range", 206, [:]),
+            ("a coding", 206, ["Content-Range": "bytes 400-999/1000", "Content-Encoding": "gzip"]),
+            ("no such range", 416, ["Content-Range": "bytes */1000"]),
+        ] as [(String, HTTPStatus, HTTPHeaders)]
+    )
+    func startsOver(_ name: String, status: HTTPStatus, headers: HTTPHeaders) async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(part(400..<1000, status: status, headers: headers, cut: false))
+            .then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink()
+        let result = try await load(sink, chain())
+        #expect(sink.bytes == content, "\(name)")
+        #expect(mock.requests.last?.headers.contains("Range") == false)
+        #expect(result.attempts.count == 3)
+    }
+
+    @Test("R11: a 200 in place of the rest is the whole")
+    func wholeAgain() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(part(0..<1000, status: 200, headers: ["ETag": "\"v2\"", "Content-Length": "1000"], cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        #expect(sink.restarts == 1)
+    }
+
+    @Test(
+        "R11: without a strong validator, or with a content coding, a cut starts over and uses up a try",
+        arguments: [
+            ["Content-Length": "1000"],
+            ["ETag": "W/\"v1\"", "Content-Length": "1000"],
+            ["Last-Modified": "Mon, 03 Jun 2019 10:59:59 GMT", "Date": "Mon, 03 Jun 2019 11:00:00 GMT"],
+            ["ETag": "\"v1\"", "Content-Encoding": "gzip"],
+            ["ETag": "\"v1\"", "Accept-Ranges": "none"],
+        ] as [HTTPHeaders]
+    )
+    func notResumable(headers: HTTPHeaders) async throws {
+        mock.then(times: 3, part(0..<400, status: 200, headers: headers, cut: true))
+        let sink = CollectingSink()
+        let result = try await load(sink, chain())
+        #expect(mock.requests.allSatisfy { !$0.headers.contains("Range") })
+        #expect(result.attempts.count == 3)
+        #expect(sink.restarts == 2)
+    }
+
+    @Test("R11: a Last-Modified that is old enough is a validator")
+    func lastModified() async throws {
+        let date = "Mon, 03 Jun 2019 10:00:00 GMT"
+        let headers: HTTPHeaders = [
+            "Last-Modified": date, "Date": "Mon, 03 Jun 2019 11:00:00 GMT", "Content-Length": "1000",
+        ]
+        mock.then(part(0..<400, status: 200, headers: headers, cut: true))
+            .then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        #expect(mock.requests.last?.headers["If-Range"] == date)
+    }
+
+    @Test("R10: a rest that is shorter or longer than it was said to be is no success")
+    func wrongLength() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+            .then(part(700..<1000, status: 206, headers: ["Content-Range": "bytes 700-899/1000"], cut: false))
+            .then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+    }
+
+    @Test("A sink that has passed bytes on ends the call instead of repeating them")
+    func cannotStartOver() async throws {
+        mock.then(part(0..<400, status: 200, headers: ["Content-Length": "1000"], cut: true))
+            .then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink(mayStartOver: false)
+        guard case .failure(let error) = try await load(sink, chain()) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .callerFailed)
+        #expect(error.underlyingError is CannotStartOver)
+        #expect(sink.bytes == Array(content.prefix(400)))
+    }
+
+    @Test("An answer of another status leaves the download alone, and carries its body")
+    func otherStatus() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(.status(503))
+            .then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        mock.then(.status(404, body: .text("not here")))
+        let result = try await load(CollectingSink(), chain())
+        #expect(try result.get().body.bytesInMemory == Array("not here".utf8))
+    }
+
+    @Test("The limit of a body counts over all its parts")
+    func limit() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+        var request = try HTTPRequest("http://a.example/file")
+        request.maximumBodySize = 999
+        request.download = Download(to: CollectingSink())
+        guard case .failure(let error) = await chain().load(request) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .dataLengthExceedsMaximum)
+    }
+
+    @Test("R11: of 2,000 downloads cut at random places each ends with the source's bytes")
+    func properties() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        let random = RandomSource(seed: seed)
+        let content = content
+        for _ in 0..<2_000 {
+            let mock = MockLoader()
+            mock.otherwise(
+                MockReply { request in
+                    let from = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+                    let draw = random.next()
+                    let ignoresRange = draw % 7 == 0
+                    let start = ignoresRange ? 0 : from
+                    let end = min(1000, start + Int(draw >> 8) % 700)
+                    let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
+                        if end > start { stream.yield(Array(content[start..<end])) }
+                        let cut = HTTPError(.networkConnectionLost, request: request, bytesSent: 9)
+                        stream.finish(throwing: end < 1000 ? cut : nil)
+                    }
+                    let isRest = from > 0 && !ignoresRange
+                    let headers: HTTPHeaders =
+                        isRest
+                        ? ["Content-Range": "bytes \(start)-999/1000"] : ["ETag": "\"v1\"", "Content-Length": "1000"]
+                    return .success(
+                        HTTPResponse(
+                            request: request,
+                            status: isRest ? 206 : 200,
+                            headers: headers,
+                            body: .oneShot(chunks)
+                        )
+                    )
+                }
+            )
+            let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 200))
+            let loader = Retry(policy, budgets: nil, clocks: clock.clockPair()) --> Resume() --> mock
+            var request = try HTTPRequest("http://a.example/file")
+            let sink = CollectingSink()
+            request.download = Download(to: sink)
+            let response = try await loader.response(for: request)
+            #expect(sink.bytes == content, "seed \(seed)")
+            #expect(response.exchange.bytesReceived == 1000, "seed \(seed)")
+        }
+    }
+}
+
+private final class CollectingSink: DownloadSink {
+    private let state = Locked((bytes: [UInt8](), restarts: 0))
+    private let mayStartOver: Bool
+
+    init(mayStartOver: Bool = true) { self.mayStartOver = mayStartOver }
+
+    var bytes: [UInt8] { state.withLock { $0.bytes } }
+    var restarts: Int { state.withLock { $0.restarts } }
+
+    func write(_ bytes: [UInt8]) async throws { state.withLock { $0.bytes += bytes } }
+
+    func startOver() async throws {
+        guard mayStartOver else { throw CannotStartOver() }
+        state.withLock { $0 = ([], $0.restarts + 1) }
+    }
+}

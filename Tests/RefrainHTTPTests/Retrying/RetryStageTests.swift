@@ -1,0 +1,362 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("The retry stage")
+struct RetryStageTests {
+    private let clock = TestClock(.autoAdvancing)
+    private let mock = MockLoader()
+
+    private func chain(
+        _ strategy: (any HTTPRetryStrategy)? = RetryPolicy.recommended,
+        budgets: RetryBudgets? = nil
+    ) -> some HTTPLoader {
+        Retry(strategy, budgets: budgets, clocks: clock.clockPair(), random: RandomSource(seed: 1)) --> mock
+    }
+
+    private func request(_ method: HTTPMethod = .get, body: HTTPBody = .empty) throws -> HTTPRequest {
+        try HTTPRequest("http://api.example/items", method: method, body: body)
+    }
+
+    @Test("R3: each recorded attempt is one send, and the record tells what came of it")
+    func sendsAreRecorded() async throws {
+        mock.then(.failure(.networkConnectionLost, bytesSent: 80)).then(.status(503, bytesSent: 80)).then(
+            .status(200, bytesSent: 80)
+        )
+        let response = try await chain().response(for: request())
+        #expect(mock.requests.count == 3)
+        #expect(response.attempts.map(\.number) == [1, 2, 3])
+        #expect(response.attempts.map(\.error) == [.networkConnectionLost, nil, nil])
+        #expect(response.attempts.map(\.status) == [nil, 503, 200])
+        #expect(response.attempts.map(\.decision) == [.retry, .retry, .finish])
+        #expect(response.attempts.map(\.reason) == [.transientFailure, .transientStatus, .succeeded])
+        #expect(response.attempts.map(\.bytesSent) == [80, 80, 80])
+        #expect(response.attempts.map(\.delay) == clock.sleeps + [.zero])
+    }
+
+    @Test("R29: the record is on the error as well, and starts count from the beginning of the call")
+    func recordOnError() async throws {
+        mock.then(times: 3, .failure(.timedOut, bytesSent: 10))
+        let loader = chain(try Backoff.constant(delay: .seconds(2)))
+        guard case .failure(let error) = await loader.load(try request()) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .timedOut)
+        #expect(error.attempts.map(\.start) == [.zero, .seconds(2), .seconds(4)])
+        #expect(error.attempts.last?.reason == .triesUsedUp)
+        #expect(error.retriesAreExhausted)
+        #expect("\(error)".contains("3. timedOut"))
+    }
+
+    @Test("A bare stage sends a request once, and says that it had no strategy")
+    func noStrategy() async throws {
+        mock.then(.status(503))
+        let response = try await chain(nil).response(for: request())
+        #expect(response.status == 503)
+        #expect(response.attempts.map(\.reason) == [.noStrategy])
+    }
+
+    @Test("The request's own strategy goes before the stage's")
+    func ownStrategy() async throws {
+        var own = try request()
+        own.retryStrategy = try Backoff.immediately(maximumNumberOfAttempts: 2)
+        mock.then(times: 2, .status(503))
+        let response = try await chain().response(for: own)
+        #expect(response.attempts.count == 2)
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test("R2: a POST that a server answered with 503 is not sent again, unless the caller allows it")
+    func unsafeRequest() async throws {
+        mock.then(.status(503))
+        let refused = try await chain().response(for: request(.post, body: .text("x")))
+        #expect(refused.attempts.map(\.reason) == [.notReplayable])
+        #expect(mock.requests.count == 1)
+        mock.then(.status(503)).then(.status(201))
+        var allowed = try request(.post, body: .text("x"))
+        allowed.replay = .allowed
+        #expect(try await chain().response(for: allowed).status == 201)
+    }
+
+    @Test("R2: the rules hold for a strategy of the caller's as well")
+    func unsafeRequestUnderOwnStrategy() async throws {
+        struct Always: HTTPRetryStrategy {
+            func retryDelay(for result: HTTPResult) -> Duration? { .zero }
+        }
+        mock.then(.status(503))
+        let response = try await chain(Always()).response(for: request(.post))
+        #expect(response.attempts.map(\.reason) == [.notReplayable])
+    }
+
+    @Test("R4: a one-shot body is sent once, but may go out after a try that read none of it")
+    func oneShotBodies() async throws {
+        func stream() -> HTTPBody {
+            .oneShot(
+                AsyncStream {
+                    $0.yield([1, 2, 3]); $0.finish()
+                }
+            )
+        }
+        mock.then(.status(503))
+        let spent = try await chain().response(for: request(.put, body: stream()))
+        #expect(spent.attempts.map(\.reason) == [.bodyNotReplayable])
+        mock.then(.failure(.cannotConnectToHost, bytesSent: 0)).then(.status(200))
+        #expect(try await chain().response(for: request(.put, body: stream())).status == 200)
+    }
+
+    @Test("R5: a generated key is the same on every try, another for each call, and a structured string")
+    func generatedKeys() async throws {
+        var keyed = try request(.post, body: .text("x"))
+        keyed.idempotencyKey = .generated
+        mock.then(.status(503)).then(.status(409, headers: ["Retry-After": "2"])).then(.status(201))
+        #expect(try await chain().response(for: keyed).status == 201)
+        mock.then(.status(201))
+        _ = try await chain().response(for: keyed)
+        let keys = mock.requests.map { $0.headers[values: "Idempotency-Key"] }
+        #expect(keys.allSatisfy { $0.count == 1 && ($0.first?.hasPrefix("\"") ?? false) && $0.first?.count == 38 })
+        #expect(Set(keys.prefix(3)).count == 1)
+        #expect(keys[3] != keys[0])
+        #expect((clock.sleeps.last ?? .zero) >= .seconds(2))
+    }
+
+    @Test("R5: a key set by hand counts, an empty one does not, and one that cannot be written is refused")
+    func handmadeKeys() async throws {
+        var byHand = try request(.post)
+        byHand.headers["Idempotency-Key"] = "\"k\""
+        mock.then(.status(503)).then(.status(200))
+        #expect(try await chain().response(for: byHand).attempts.count == 2)
+        for empty in ["", "\"\""] {
+            byHand.headers["Idempotency-Key"] = empty
+            mock.then(.status(503))
+            #expect(try await chain().response(for: byHand).attempts.count == 1)
+        }
+        var bad = try request(.post)
+        bad.idempotencyKey = .custom("schlüssel")
+        await #expect(throws: HTTPError.self) { try await chain().response(for: bad) }
+        #expect(mock.remainingReplies == 0)
+    }
+
+    @Test("R6: each try is built from the original request, and headers never pile up")
+    func originals() async throws {
+        let adapting =
+            Retry(
+                try Backoff.immediately(),
+                budgets: nil,
+                clocks: clock.clockPair()
+            ) --> AddHeader(name: "X-Signed") --> mock
+        mock.then(times: 2, .status(503)).then(.status(200))
+        _ = try await adapting.response(for: request())
+        #expect(mock.requests.map { $0.headers[values: "X-Signed"].count } == [1, 1, 1])
+    }
+
+    @Test("R7: after a 421 the next tries ask for another connection")
+    func freshConnection() async throws {
+        mock.then(.status(421)).then(.status(200))
+        _ = try await chain().response(for: request())
+        #expect(mock.requests.map(\.needsFreshConnection) == [false, true])
+    }
+
+    @Test("R9: a cancelled wait ends the call, and the record says so")
+    func cancelledWait() async throws {
+        let clock = TestClock()
+        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> mock
+        mock.then(.status(503, headers: ["Retry-After": "60"]))
+        let request = try request()
+        let task = Task { await loader.load(request) }
+        await clock.sleepers(atLeast: 1)
+        task.cancel()
+        guard case .failure(let error) = await task.value else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .cancelled)
+        #expect(error.attempts.map(\.reason) == [.cancelled])
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("R9: a reset ends every wait of the stage, and nothing is tried again")
+    func resetDuringWaits() async throws {
+        let clock = TestClock()
+        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> mock
+        mock.then(times: 50, .status(503, headers: ["Retry-After": "60"]))
+        let request = try request()
+        let tasks = (0..<50).map { _ in Task { await loader.load(request) } }
+        await clock.sleepers(atLeast: 50)
+        await loader.reset()
+        for task in tasks {
+            guard case .failure(let error) = await task.value else {
+                Issue.record("a success")
+                continue
+            }
+            #expect(error.code == .cancelled)
+        }
+        #expect(mock.requests.count == 50)
+    }
+
+    @Test("R18: a wait over the cap becomes an error with the response and the date")
+    func comeBack() async throws {
+        mock.then(.status(503, headers: ["Retry-After": "301"]))
+        guard case .failure(let error) = await chain().load(try request()) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .comeBackLater)
+        #expect(error.response?.status == 503)
+        #expect(error.comeBackAt == clock.clockPair().wallNow.advanced(by: .seconds(301)))
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test("R20: the deadline bounds waits and cuts the last try, each try's own timeout stays")
+    func deadline() async throws {
+        var limited = try request()
+        limited.deadline = .seconds(5)
+        limited.timeout = .seconds(4)
+        limited.retryStrategy = try Backoff.constant(delay: .seconds(2), maximumNumberOfAttempts: 9)
+        mock.then(times: 3, .status(503))
+        let response = try await chain().response(for: limited)
+        #expect(response.attempts.count == 3)
+        #expect(response.attempts.last?.reason == .deadlineExceeded)
+        #expect(mock.requests.map(\.timeout) == [.seconds(4), .seconds(3), .seconds(1)])
+        #expect(clock.sleeps == [.seconds(2), .seconds(2)])
+    }
+
+    @Test("R20: a try that the deadline cut ends with an error of its own")
+    func cutByDeadline() async throws {
+        var limited = try request()
+        limited.deadline = .seconds(1)
+        let clock = clock
+        mock.then { request in
+            try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
+            return .failure(HTTPError(.timedOut, request: request, bytesSent: 5))
+        }
+        guard case .failure(let error) = await chain().load(limited) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .deadlineExceeded)
+        #expect(error.lastFailure == .timedOut)
+    }
+
+    @Test("R22: without budget the call ends with an error that says that the limit is local")
+    func emptyBudget() async throws {
+        let clock = clock
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, clock: ErasedClock(clock))
+        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        mock.then(times: 2, .status(503))
+        guard case .failure(let error) = await loader.load(try request()) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .budgetExhausted)
+        #expect(error.response?.status == 503)
+        #expect(error.attempts.map(\.reason) == [.transientStatus, .budgetExhausted])
+        #expect("\(error)".contains("local"))
+    }
+
+    @Test("R22: a budget that waits gives the retry its turn, within the deadline")
+    func waitingBudget() async throws {
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
+        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        mock.then(times: 2, .status(503)).then(.status(200))
+        #expect(try await loader.response(for: request()).status == 200)
+        #expect(clock.sleeps.count == 1)
+        var hurried = try request()
+        hurried.deadline = .milliseconds(10)
+        mock.then(.status(503))
+        guard case .failure(let error) = await loader.load(hurried) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .budgetExhausted)
+    }
+
+    @Test("R24: a stage round another one adds no tries to what that one has spent")
+    func nestedStages() async throws {
+        let outer = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        mock.otherwise(.status(503))
+        let response = try await (outer --> inner --> mock).response(for: request())
+        #expect(mock.requests.count == 3)
+        #expect(response.attempts.count == 3)
+    }
+
+    @Test("R24: within a further try of an outer stage, an inner one makes a single try")
+    func nestedSecondTry() async throws {
+        let outer = Retry(try Backoff.immediately(), budgets: nil, clocks: clock.clockPair())
+        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        // A stage between the two fails the first try by itself, after the inner one has succeeded.
+        let loader = outer --> FailFirst() --> inner --> mock
+        mock.then(.status(200)).then(.status(503)).then(.status(503)).then(.status(200))
+        let response = try await loader.response(for: request())
+        #expect(mock.requests.count == 3)
+        #expect(response.status == 503)
+    }
+
+    @Test("R24: withRetry round a chain does not try again what the chain has given up")
+    func engineRoundChain() async throws {
+        mock.otherwise(.failure(.timedOut, bytesSent: 9))
+        let loader = chain()
+        let request = try request()
+        await #expect(throws: HTTPError.self) {
+            try await withRetry(.immediately(maximumNumberOfAttempts: 5)) { try await loader.response(for: request) }
+        }
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test("R30: ten thousand random outcomes each complete once, with as many records as sends")
+    func properties() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        let random = RandomSource(seed: seed)
+        let statuses: [HTTPStatus] = [200, 404, 408, 429, 500, 501, 503]
+        let methods: [HTTPMethod] = [.get, .put, .post, .delete]
+        for _ in 0..<10_000 {
+            let mock = MockLoader()
+            mock.otherwise(
+                MockReply { request in
+                    let draw = random.next()
+                    if draw % 3 == 0 {
+                        return .failure(HTTPError(.networkConnectionLost, request: request, bytesSent: Int64(draw % 2)))
+                    }
+                    let status = statuses[Int(draw % UInt64(statuses.count))]
+                    return .success(
+                        HTTPResponse(request: request, status: status, exchange: ExchangeFacts(bytesSent: 10))
+                    )
+                }
+            )
+            let loader =
+                Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair(), random: random) --> mock
+            let result = await loader.load(try request(methods[Int(random.next() % 4)]))
+            #expect(result.attempts.count == mock.requests.count, "seed \(seed)")
+            #expect(result.attempts.count <= 3, "seed \(seed)")
+            #expect(result.attempts.dropLast().allSatisfy { $0.decision == .retry }, "seed \(seed)")
+            #expect(result.attempts.last?.decision == .finish, "seed \(seed)")
+        }
+    }
+}
+
+private struct AddHeader: HTTPMiddleware {
+    let name: String
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        var request = request
+        request.headers.add(name, "1")
+        return await next.load(request)
+    }
+}
+
+/// Turns the first success into a 503 of its own, without a record.
+private struct FailFirst: HTTPMiddleware {
+    private let calls = Locked(0)
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let result = await next.load(request)
+        let call = calls.withLock { count in
+            count += 1
+            return count
+        }
+        guard call == 1 else { return result }
+        return .success(HTTPResponse(request: request, status: 503))
+    }
+}

@@ -1,0 +1,56 @@
+import RefrainHTTP
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Runs a property on 10,000 seeded cases; the first that fails names its seed, with which it can be had again.
+func forEachSeed(_ property: (inout RandomSource) -> Bool) {
+    for seed in UInt64(0)..<10_000 {
+        var random = RandomSource(seed: seed)
+        guard property(&random) else {
+            Issue.record("the property fails with seed \(seed)")
+            return
+        }
+    }
+}
+
+/// Values that many tasks add to, in the order in which they came.
+final class Journal<Value: Sendable>: Sendable {
+    private let contents = Locked<[Value]>([])
+
+    func add(_ value: Value) { contents.withLock { $0.append(value) } }
+
+    var values: [Value] { contents.withLock { $0 } }
+}
+
+/// Returns when the condition holds; for handshakes with state that nobody announces.
+func wait(until condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+/// A request to a host that no test talks to.
+func sampleRequest(_ path: String = "", method: HTTPMethod = .get, body: HTTPBody = .empty) -> HTTPRequest {
+    let url = URL(string: "https://api.example.com/\(path)") ?? URL(filePath: "/")
+    return HTTPRequest(url, method: method, body: body)
+}
+
+extension HTTPRequest {
+    /// The last part of the path, by which tests tell requests apart.
+    var name: String { url.lastPathComponent }
+}
+
+extension HTTPResult {
+    var errorCode: HTTPError.Code? {
+        if case .failure(let error) = self { return error.code }
+        return nil
+    }
+
+    var status: HTTPStatus? {
+        if case .success(let response) = self { return response.status }
+        return nil
+    }
+}

@@ -1,0 +1,70 @@
+import RefrainHTTP
+import Testing
+
+@Suite("Errors and records")
+struct HTTPErrorTests {
+    private func record(_ number: Int, _ decision: AttemptRecord.Decision, _ reason: RetryReason) -> AttemptRecord {
+        AttemptRecord(
+            number: number,
+            start: .milliseconds(10 * number),
+            duration: .milliseconds(7),
+            status: number == 1 ? 503 : nil,
+            error: number == 1 ? nil : .networkConnectionLost,
+            bytesSent: 120,
+            decision: decision,
+            reason: reason,
+            rules: Rules(7, 15),
+            delay: decision == .retry ? .milliseconds(250) : .zero
+        )
+    }
+
+    @Test("R29: an error tells what happened, to which request, after which attempts, and what to do")
+    func description() throws {
+        let request = try HTTPRequest("https://user:secret@api.example.com/x", method: .post)
+        var error = HTTPError(.budgetExhausted, request: request, message: "too many failures")
+        error.lastFailure = .networkConnectionLost
+        error.attempts = [record(1, .retry, .transientStatus), record(2, .finish, .budgetExhausted)]
+        let lines = error.description.split(separator: "\n").map(String.init)
+        #expect(lines.count == 3)
+        #expect(
+            lines[0] == "POST https://api.example.com/x failed: budgetExhausted (too many failures); the last attempt "
+                + "failed with networkConnectionLost. This limit is local: the retry budget of the origin is empty, the "
+                + "server was not asked"
+        )
+        #expect(lines[1] == "  1. status 503 in 7 ms, again after 250 ms: transientStatus")
+        #expect(lines[2] == "  2. networkConnectionLost in 7 ms, ended: budgetExhausted")
+    }
+
+    @Test("An error is a value: a copy that is changed leaves the first one alone")
+    func copies() {
+        let first = HTTPError(.timedOut, request: sampleRequest())
+        var second = first
+        second.code = .cancelled
+        second.message = "changed"
+        second.bytesSent = 3
+        #expect(first.code == .timedOut)
+        #expect(first.message == nil)
+        #expect(first.bytesSent == nil)
+        #expect(second.code == .cancelled)
+    }
+
+    @Test("R24: an error whose tries are used up says so")
+    func exhaustion() {
+        for (reason, isExhausted) in [
+            (RetryReason.triesUsedUp, true), (.budgetExhausted, true), (.deadlineExceeded, true),
+            (.comeBackLater, true),
+            (.exhaustedWithin, true), (.finalFailure, false), (.cancelled, false), (.notReplayable, false),
+        ] {
+            var error = HTTPError(.timedOut, request: sampleRequest())
+            #expect(!error.retriesAreExhausted)
+            error.attempts = [record(1, .finish, reason)]
+            #expect(error.retriesAreExhausted == isExhausted, "\(reason)")
+        }
+    }
+
+    @Test("R8: there are the 48 codes of URLError and eleven of our own, each with a name of its own")
+    func codes() {
+        #expect(HTTPError.Code.allCases.count == 59)
+        #expect(Set(HTTPError.Code.allCases.map(\.rawValue)).count == 59)
+    }
+}

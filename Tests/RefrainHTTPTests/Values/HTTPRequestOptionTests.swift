@@ -1,0 +1,53 @@
+import RefrainHTTP
+import Testing
+
+@Suite("Options")
+struct HTTPRequestOptionTests {
+    private enum Priority: HTTPRequestOption { static let defaultValue = 0 }
+    private enum Tag: HTTPRequestOption { static let defaultValue: String? = "none" }
+
+    @Test("An option has its default until it is set, and travels with the copy that it was set on")
+    func values() {
+        let plain = sampleRequest()
+        var request = plain
+        #expect(request[option: Priority.self] == 0)
+        request[option: Priority.self] += 3
+        #expect(request[option: Priority.self] == 3)
+        #expect(plain[option: Priority.self] == 0)
+    }
+
+    @Test("An optional option that is set to nil is nil, not its default")
+    func optionals() {
+        var request = sampleRequest()
+        #expect(request[option: Tag.self] == "none")
+        request[option: Tag.self] = nil
+        #expect(request[option: Tag.self] == nil)
+        request[option: Tag.self] = "x"
+        #expect(request[option: Tag.self] == "x")
+    }
+
+    @Test("The settings of stages have the defaults that their documentation tells")
+    func defaults() {
+        let request = sampleRequest()
+        #expect(request.timeouts == .standard)
+        #expect(request.timeout == nil)
+        #expect(request.deadline == nil)
+        #expect(request.throttle == .always)
+        #expect(request.serverEnvironment == nil)
+        #expect(request.retryStrategy == nil)
+        #expect(request.idempotencyKey == .none)
+        #expect(request.maximumBodySize == nil)
+        #expect(!request.streamsResponse)
+        #expect(!request.needsFreshConnection)
+    }
+
+    @Test("Timeouts are equal by their limits, whether these were set or not")
+    func timeouts() {
+        var own = Timeouts.standard
+        own.connect = .seconds(10)
+        #expect(own == .standard)
+        #expect(Set([own, .standard]).count == 1)
+        own.total = .seconds(1)
+        #expect(own != .standard)
+    }
+}

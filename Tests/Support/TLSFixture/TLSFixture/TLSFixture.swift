@@ -1,0 +1,121 @@
+internal import CTLSRelay
+internal import RefrainCore
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A relay on loopback that ends TLS in front of a TCP port.
+///
+/// Each fixture makes its own root and its own certificate when it starts; ``caPath`` is the root as a PEM file.
+public final class TLSFixture: Sendable {
+    /// What is right or wrong with the certificate that is shown.
+    public enum Identity: Int, Sendable, CaseIterable {
+        /// Signed by the root, for `localhost` and the loopback addresses.
+        case valid
+        /// As ``valid``, but it ended yesterday.
+        case expired
+        /// As ``valid``, but it begins tomorrow.
+        case notYetValid
+        /// Signed by itself.
+        case selfSigned
+        /// Signed by the root, for `wrong.example`.
+        case wrongHost
+        /// Signed by another root than the one in ``TLSFixture/caPath``.
+        case untrustedRoot
+    }
+
+    /// Why a fixture could not start.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// One line for people.
+        public let description: String
+    }
+
+    /// A raw pointer that only goes to functions of the relay.
+    private struct Handle: @unchecked Sendable {
+        // @unchecked Sendable: the relay locks its own state.
+        let relay: OpaquePointer
+    }
+
+    /// The port that the relay listens on.
+    public let port: UInt16
+    /// The root certificate as a PEM file; it is removed by ``stop()``.
+    public let caPath: String
+
+    private let directory: String
+    private let handle: Locked<Handle?>
+
+    /// Starts a relay.
+    ///
+    /// - Parameters:
+    ///   - upstreamPort: the port on 127.0.0.1 that gets the bytes.
+    ///   - identity: what is wrong with the certificate.
+    ///   - closeNotify: whether TLS is ended as it should be before the connection is closed.
+    ///   - alpn: protocols that are accepted, best first; if there are none, the extension is ignored.
+    public init(
+        upstreamPort: UInt16,
+        identity: Identity = .valid,
+        closeNotify: Bool = true,
+        alpn: [String] = ["http/1.1"]
+    ) throws(Failure) {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/refrain-tls-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "no directory in \(base)") }
+        let directory = template.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { String(cString: $0) } ?? base
+        }
+        let caPath = directory + "/ca.pem"
+        let names = alpn.flatMap { [UInt8($0.utf8.count & 0xff)] + Array($0.utf8) }
+        var text = [CChar](repeating: 0, count: 256)
+        let relay = tls_relay_start(
+            upstreamPort,
+            tls_identity(UInt32(identity.rawValue)),
+            closeNotify ? 1 : 0,
+            names,
+            names.count,
+            caPath,
+            &text,
+            text.count
+        )
+        guard let relay else {
+            unlink(caPath)
+            rmdir(directory)
+            throw Failure(
+                description: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            )
+        }
+        self.directory = directory
+        self.caPath = caPath
+        port = tls_relay_port(relay)
+        handle = Locked(Handle(relay: relay))
+    }
+
+    deinit { stop() }
+
+    /// `https://127.0.0.1:PORT`, without a slash at its end.
+    public var baseURL: String { "https://127.0.0.1:\(port)" }
+
+    /// How many handshakes were completed.
+    public var handshakeCount: Int {
+        handle.withLock { $0.map { Int(tls_relay_handshakes($0.relay)) } ?? 0 }
+    }
+
+    /// Ends every connection and waits for the relay's threads.
+    ///
+    /// Further calls do nothing.
+    public func stop() {
+        let taken = handle.withLock { handle in
+            let taken = handle
+            handle = nil
+            return taken
+        }
+        guard let taken else { return }
+        tls_relay_stop(taken.relay)
+        unlink(caPath)
+        rmdir(directory)
+    }
+}
