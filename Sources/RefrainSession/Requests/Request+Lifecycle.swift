@@ -147,6 +147,7 @@ extension Request {
         }
         guard let (outcome, waiters) = ending else { return }
         session?.forget(self)
+        didEnd(outcome)
         monitor.requestDidFinish(self)
         for waiter in waiters { waiter.resume(returning: outcome) }
     }

@@ -41,6 +41,9 @@ public class Request: @unchecked Sendable, Identifiable {
     /// What the kind of request does with a response before the request ends; nil: nothing is wrong with it.
     func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
 
+    /// What the kind of request does once the request has ended, however it did.
+    func didEnd(_ outcome: RequestOutcome) {}
+
     /// What the kind of request does where the checks of a try have failed, before another one.
     func discardTry() async {}
 }

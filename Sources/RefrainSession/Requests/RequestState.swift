@@ -25,6 +25,11 @@ struct RequestState {
     var validations: [Request.Inspection] = []
     var serializations: [Request.Inspection] = []
 
+    var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
+    var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
+    var uploadProgress = TransferProgress(completed: 0, total: nil)
+    var downloadProgress = TransferProgress(completed: 0, total: nil)
+
     var outcome: RequestOutcome?
     var waiters: [CheckedContinuation<RequestOutcome, Never>] = []
 

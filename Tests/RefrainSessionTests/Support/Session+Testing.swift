@@ -16,3 +16,11 @@ extension Session {
         return Session(loader: loader, interceptor: interceptor, eventMonitors: monitors, settings: settings)
     }
 }
+
+extension Request {
+    /// Waits for the end of a request that ends with an error.
+    func ended() async -> RefrainError {
+        while !isCancelled && !isFinished || error == nil { await Task.yield() }
+        return error ?? .explicitlyCancelled
+    }
+}
