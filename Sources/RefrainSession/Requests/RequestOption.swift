@@ -34,6 +34,7 @@ extension HTTPRequest {
         if copy.sessionRequest !== original.sessionRequest {
             // The adapter made a request of its own: what the chain reads is carried over.
             copy[option: SessionRequestOption.self] = original.sessionRequest
+            copy[option: TargetOption.self] = original[option: TargetOption.self]
             copy.download = original.download
             copy.streamsResponse = original.streamsResponse
             copy.timeouts = original.timeouts
