@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Refrain", targets: ["Refrain"]),
         .library(name: "RefrainCore", targets: ["RefrainCore"]),
         .library(name: "RefrainHTTP", targets: ["RefrainHTTP"]),
+        .library(name: "RefrainSession", targets: ["RefrainSession"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
@@ -24,8 +25,10 @@ let package = Package(
         ),
         .target(name: "CurlShim", dependencies: ["CLibcurl"]),
         .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
+        // The session: requests, interceptors, validation, serialization.
+        .target(name: "RefrainSession", dependencies: ["RefrainHTTP"]),
         // The umbrella.
-        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl"]),
+        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainSession"]),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
         .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
@@ -35,6 +38,10 @@ let package = Package(
         .testTarget(
             name: "RefrainIntegrationTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainTesting", "TLSFixture"]
+        ),
+        .testTarget(
+            name: "RefrainSessionTests",
+            dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
         ),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),

@@ -1,3 +1,4 @@
 @_exported public import RefrainCore
 @_exported public import RefrainCurl
 @_exported public import RefrainHTTP
+@_exported public import RefrainSession

@@ -25,6 +25,12 @@ public final class Download: Sendable {
     /// The bytes that there will be, where the server has said it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
+    /// Forgets what has arrived, so that the next try asks for the whole.
+    package func startOver() async throws {
+        try await sink.startOver()
+        current = DownloadState()
+    }
+
     /// The state as it is now; the one call that this download belongs to is the only one that changes it.
     var current: DownloadState {
         get { state.withLock { $0 } }

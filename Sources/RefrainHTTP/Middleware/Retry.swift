@@ -59,7 +59,7 @@ public struct Retry: HTTPMiddleware {
                 clock: clocks.monotonic.grouped(in: generation),
                 operation: { attempt in await call.send(attempt, to: next) },
                 decide: { attempt, result in
-                    let decision = call.decide(attempt, result)
+                    let decision = await call.decide(attempt, result)
                     // Also where no wait lies between: what was reset is not tried again (rule R9).
                     guard case .retry = decision, generation.isClosed else { return decision }
                     return .finish(.failure(call.cancelled()), .cancelled)

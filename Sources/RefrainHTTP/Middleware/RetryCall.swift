@@ -12,6 +12,8 @@ struct RetryCall {
     private var attemptBegan: Duration
     private var record = CallRecord()
     private var needsFreshConnection = false
+    /// What the last retry was paid for; a success gives it back to a budget of tokens.
+    private var lastPaid: RetryBudget.Cause?
 
     init(
         request: HTTPRequest,
@@ -46,21 +48,26 @@ struct RetryCall {
     }
 
     /// Decides what follows an attempt.
-    mutating func decide(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult> {
+    mutating func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
         let elapsed = clocks.now - began
         let duration = elapsed - (attemptBegan - began)
-        let remaining = request.deadline.map { $0 - elapsed }
-        var judgement = judge(attempt, result, remaining: remaining)
+        var judgement = await judge(attempt, result, remaining: request.deadline.map { $0 - elapsed })
+        // A strategy may have taken its time.
+        let remaining = request.deadline.map { $0 - (clocks.now - began) }
         var delay = Duration.zero
         var outcome = result
         if case .retry(let wait) = judgement.action {
             delay = wait.drawn(using: random)
             if let remaining, delay >= remaining {
                 judgement = .finish(.deadlineExceeded, judgement.rules.union(Rules(20)))
-            } else if let budget {
-                switch budget.withdraw(longestWait: remaining.map { $0 - .nanoseconds(1) }) {
-                case .granted: break
-                case .grantedAfter(let turn): delay = max(delay, turn)
+            } else if let budget, judgement.drawsOnBudget {
+                let cause = BudgetCause.of(result, judgement)
+                switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
+                case .granted:
+                    lastPaid = cause
+                case .grantedAfter(let turn):
+                    lastPaid = cause
+                    delay = max(delay, turn)
                 case .refused:
                     judgement = .finish(.budgetExhausted, judgement.rules.union(Rules(22)))
                     outcome = .failure(CallEnding.budgetExhausted(request, result))
@@ -80,10 +87,12 @@ struct RetryCall {
                 rules: judgement.rules,
                 delay: delay
             )
+            observe()
             return .retry(after: delay, judgement.reason, isFree: judgement.isFree)
         case .comeBack(let date):
             outcome = .failure(CallEnding.comeBack(request, result, at: date))
         case .finish:
+            if judgement.reason == .succeeded { budget?.creditSuccess(after: lastPaid) }
             if judgement.reason == .deadlineExceeded { outcome = CallEnding.deadlineExceeded(request, result) }
         }
         record.add(
@@ -94,6 +103,7 @@ struct RetryCall {
             reason: judgement.reason,
             rules: judgement.rules
         )
+        observe()
         return .finish(outcome.recorded(record.attempts), judgement.reason)
     }
 
@@ -113,7 +123,12 @@ struct RetryCall {
         return error
     }
 
-    private func judge(_ attempt: Attempt, _ result: HTTPResult, remaining: Duration?) -> RetryJudgement {
+    private func observe() {
+        guard let observer = request.attemptObserver, let last = record.attempts.last else { return }
+        observer(last)
+    }
+
+    private func judge(_ attempt: Attempt, _ result: HTTPResult, remaining: Duration?) async -> RetryJudgement {
         guard let strategy else {
             return .finish(result.isSuccess ? .succeeded : .noStrategy)
         }
@@ -126,7 +141,20 @@ struct RetryCall {
         if RetryNesting.isInside { return .finish(result.isSuccess ? .succeeded : .nested, Rules(24)) }
         if result.retriesAreExhausted { return .finish(.exhaustedWithin, Rules(24)) }
         let facts = RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
-        return strategy.judge(facts, for: result)
+        return await strategy.judge(facts, for: result, of: request)
+    }
+}
+
+/// What a retry is paid for, where budgets have prices (see ``RetryBudget/tokens(capacity:costs:refund:)``).
+enum BudgetCause {
+    static func of(_ result: HTTPResult, _ judgement: RetryJudgement) -> RetryBudget.Cause {
+        switch result {
+        case .failure(let error): error.code == .timedOut ? .timeout : .transient
+        case .success(let response):
+            // A server that names a time asks for rest, whatever its status.
+            response.status == .tooManyRequests || !judgement.rules.isDisjoint(with: Rules(15, 19))
+                ? .throttled : .transient
+        }
     }
 }
 

@@ -42,7 +42,7 @@ public enum ReplaySafety {
         case .failure(let code):
             // The transport's evidence goes before what the kind of failure suggests.
             facts.bytesSent.map { $0 == 0 } ?? code.precedesSending
-        case .status(.requestTimeout), .status(.misdirectedRequest), .status(.tooEarly):
+        case .status(.requestTimeout), .status(.misdirectedRequest), .status(.tooEarly), .status(.unauthorized):
             true
         case .status(.contentTooLarge), .status(.tooManyRequests):
             ServerDelay.retryAfter(in: facts) != nil

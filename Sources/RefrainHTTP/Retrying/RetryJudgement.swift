@@ -21,6 +21,9 @@ public struct RetryJudgement: Sendable, Hashable {
     /// Whether the next try must go over another connection (rule R7).
     public var needsFreshConnection = false
 
+    /// Whether the next try draws on the budget; the one replay after a token refresh does not (rule R23).
+    public var drawsOnBudget = true
+
     /// The outcome stands.
     public static func finish(_ reason: RetryReason, _ rules: Rules = []) -> RetryJudgement {
         RetryJudgement(action: .finish, reason: reason, rules: rules)

@@ -29,6 +29,8 @@ extension RetryReason {
     public static let strategyDeclined = RetryReason(rawValue: "strategyDeclined")
     /// The request's strategy said yes.
     public static let strategyRetried = RetryReason(rawValue: "strategyRetried")
+    /// A check of the caller's found the answer unacceptable.
+    public static let validationFailed = RetryReason(rawValue: "validationFailed")
     /// The credentials were refreshed, and the request is sent once more (rule R27).
     public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
 

@@ -22,12 +22,22 @@ public protocol HTTPRetryStrategy: Sendable {
 
     /// The whole decision, for strategies that know the rules themselves.
     func judge(_ facts: RetryFacts, for result: HTTPResult) -> RetryJudgement
+
+    /// The whole decision, for strategies that must wait for it, or that need the options of the request.
+    ///
+    /// It is asked once for each attempt, by ``Retry``. Cancellation of the calling task should end it.
+    func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement
 }
 
 extension HTTPRetryStrategy {
     /// Asks the form that does not count.
     public func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
         retryDelay(for: result)
+    }
+
+    /// Asks the form that needs no wait.
+    public func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
+        judge(facts, for: result)
     }
 
     /// Asks for the delay, and holds it against the rules on what may be sent again and on the server's delays.

@@ -1,0 +1,13 @@
+private enum AttemptObserverOption: HTTPRequestOption {
+    static let defaultValue: (@Sendable (AttemptRecord) -> Void)? = nil
+}
+
+extension HTTPRequest {
+    /// Is told of every attempt as soon as it is decided what follows it: the reason, and the wait before the next one.
+    ///
+    /// ``Retry`` calls it, before it waits. The closure must not block.
+    public var attemptObserver: (@Sendable (AttemptRecord) -> Void)? {
+        get { self[option: AttemptObserverOption.self] }
+        set { self[option: AttemptObserverOption.self] = newValue }
+    }
+}

@@ -1,0 +1,166 @@
+internal import RefrainCore
+
+/// Signs requests, and refreshes the credential once for all who wait, however many are refused (rule R27).
+///
+/// ```swift
+/// let authentication = AuthenticationInterceptor(authenticator: TokenAuthenticator(), credential: token)
+/// let session = Session(loader: loader, interceptor: .interceptor(interceptors: [authentication, .recommendedRetryPolicy]))
+/// ```
+///
+/// A request that is refused is sent once more after a refresh; if it was signed with a credential from before, without
+/// one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator may make
+/// its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor,
+    ReplaysAfterRefresh
+{
+    /// What requests are signed with.
+    public typealias Credential = AuthenticatorType.Credential
+
+    /// Signs and refreshes.
+    public let authenticator: AuthenticatorType
+    /// How often the credential may be refreshed; nil: as often as it takes.
+    public let refreshWindow: RefreshWindow?
+
+    private let clock: ErasedClock
+    private let state: Locked<State>
+
+    private struct State {
+        var credentials: CredentialState<Credential>
+        var waiters: [ObjectIdentifier: AnswerSlot<Credential>] = [:]
+
+        mutating func takeWaiters() -> [AnswerSlot<Credential>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    private typealias Step = CredentialState<Credential>.Step
+
+    /// Makes the interceptor.
+    ///
+    /// - Parameters:
+    ///   - authenticator: signs and refreshes.
+    ///   - credential: the credential to begin with; nil: requests fail with
+    ///     ``AuthenticationError/missingCredential`` until there is one.
+    ///   - refreshWindow: how often the credential may be refreshed.
+    ///   - clock: what the window is measured on.
+    public init(
+        authenticator: AuthenticatorType,
+        credential: Credential? = nil,
+        refreshWindow: RefreshWindow? = .standard,
+        clock: ErasedClock = ClockPair.system.monotonic
+    ) {
+        self.authenticator = authenticator
+        self.refreshWindow = refreshWindow
+        self.clock = clock
+        state = Locked(State(credentials: CredentialState(credential)))
+    }
+
+    /// The credential; setting it lets those who wait for a refresh go on with it.
+    public var credential: Credential? {
+        get { state.withLock { $0.credentials.credential } }
+        set {
+            let waiters = state.withLock { state in
+                state.credentials.replace(with: newValue)
+                return state.takeWaiters()
+            }
+            let result = newValue.map(Result<Credential, any Error>.success)
+            for waiter in waiters { waiter.give(result ?? .failure(AuthenticationError.missingCredential)) }
+        }
+    }
+
+    /// Signs a request, after a refresh where one is due.
+    public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+        guard !isWithinRefresh else { return request }
+        let credential = try await obtain(for: session) { credentials, now in
+            credentials.sign(window: refreshWindow, now: now)
+        }
+        var signed = request
+        authenticator.apply(credential, to: &signed)
+        return signed
+    }
+
+    /// Has a refused request sent once more, after a refresh where it was signed with the present credential.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        guard !isWithinRefresh, let sent = request.request, let response = request.response,
+            authenticator.didRequest(sent, with: response, failDueToAuthenticationError: error)
+        else { return .doNotRetry }
+        guard let credential else { return .doNotRetryWithError(AuthenticationError.missingCredential) }
+        guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
+        guard authenticator.isRequest(sent, authenticatedWith: credential) else { return .retry }
+        do {
+            _ = try await obtain(for: session) { credentials, now in
+                // Another request's refresh may have ended since.
+                if let present = credentials.credential, credentials.refreshing == nil,
+                    !authenticator.isRequest(sent, authenticatedWith: present)
+                {
+                    return .use(present)
+                }
+                return credentials.refused(window: refreshWindow, now: now)
+            }
+            return .retry
+        } catch {
+            return .doNotRetryWithError(error)
+        }
+    }
+
+    /// How many requests wait for the refresh that goes on.
+    package var numberOfWaitingRequests: Int { state.withLock { $0.waiters.count } }
+
+    /// Whether this code runs within a refresh of this interceptor's, and so must not wait for it.
+    private var isWithinRefresh: Bool { RefreshScope.interceptors.contains(ObjectIdentifier(self)) }
+
+    /// Asks the state machine, does what it says, and answers the credential that comes of it.
+    private func obtain(
+        for session: Session,
+        by decide: (inout CredentialState<Credential>, Duration) -> Step
+    ) async throws -> Credential {
+        let waiter = AnswerSlot<Credential>()
+        let key = ObjectIdentifier(waiter)
+        let now = clock.now.offset
+        let step = state.withLock { state -> Step in
+            let step = decide(&state.credentials, now)
+            // In the same step, so that no end of a refresh is missed.
+            if step.waits { state.waiters[key] = waiter }
+            return step
+        }
+        switch step {
+        case .use(let credential): return credential
+        case .fail(let error): throw error
+        case .join: break
+        case .start(let number, let credential): refresh(credential, number, for: session)
+        }
+        defer { state.withLock { _ = $0.waiters.removeValue(forKey: key) } }
+        return try await withTaskCancellationHandler {
+            try await waiter.value()
+        } onCancel: {
+            waiter.give(.failure(CancellationError()))
+        }
+    }
+
+    /// Refreshes in a task of its own: it is for all, and goes on when the request that began it is cancelled.
+    private func refresh(_ credential: Credential, _ number: Int, for session: Session) {
+        Task {
+            let outcome: Result<Credential, any Error>
+            do {
+                let inside = RefreshScope.interceptors.union([ObjectIdentifier(self)])
+                outcome = .success(
+                    try await RefreshScope.$interceptors.withValue(inside) {
+                        try await authenticator.refresh(credential, for: session)
+                    }
+                )
+            } catch {
+                outcome = .failure(error)
+            }
+            let waiters = state.withLock { state in
+                state.credentials.end(number, with: try? outcome.get()) ? state.takeWaiters() : []
+            }
+            for waiter in waiters { waiter.give(outcome) }
+        }
+    }
+}
+
+/// The interceptors within whose refresh this code runs.
+private enum RefreshScope {
+    @TaskLocal static var interceptors: Set<ObjectIdentifier> = []
+}

@@ -1,0 +1,24 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension RefrainError {
+    /// What an error of the chain is to those who use a session.
+    init(of error: HTTPError) {
+        if error.code == .callerFailed, let own = error.underlyingError as? RefrainError {
+            self = own
+        } else if error.code == .cancelled {
+            self = .explicitlyCancelled
+        } else {
+            self = .sessionTaskFailed(error: error)
+        }
+    }
+
+    /// This error in the form that travels through the chain; nothing was sent.
+    func asHTTPError(_ request: HTTPRequest?) -> HTTPError {
+        let request = request ?? HTTPRequest(URL(filePath: "/"))
+        return HTTPError(.callerFailed, request: request, underlyingError: self, message: "\(self)", bytesSent: 0)
+    }
+}

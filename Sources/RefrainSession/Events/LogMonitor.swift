@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Writes one line for each event of each request, without secrets.
+///
+/// ```swift
+/// let session = Session(loader: loader, eventMonitors: [LogMonitor(redaction: Redaction(queryParameters: ["key"]))])
+/// ```
+///
+/// A line begins with the first eight characters of the request's identity.
+public struct LogMonitor: EventMonitor {
+    /// What is not shown.
+    public let redaction: Redaction
+    /// Whether header fields are shown.
+    public let showsHeaders: Bool
+
+    private let write: @Sendable (String) -> Void
+
+    /// Makes a log.
+    ///
+    /// - Parameters:
+    ///   - redaction: what is not shown.
+    ///   - showsHeaders: whether header fields are shown.
+    ///   - write: takes each line, without its end; unless told otherwise, to the standard error.
+    public init(
+        redaction: Redaction = .standard,
+        showsHeaders: Bool = false,
+        write: @escaping @Sendable (String) -> Void = LogMonitor.writeToStandardError
+    ) {
+        self.redaction = redaction
+        self.showsHeaders = showsHeaders
+        self.write = write
+    }
+
+    /// Writes a line to the standard error.
+    public static let writeToStandardError: @Sendable (String) -> Void = { line in
+        var bytes = Array(line.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        _ = bytes.withUnsafeBytes { systemWrite(2, $0) }
+    }
+
+    /// A request was made.
+    public func requestDidCreate(_ request: Request) { log(request, "created \(described(request.request))") }
+    /// A request was started, or goes on.
+    public func requestDidResume(_ request: Request) { log(request, "resumed") }
+    /// A request is held.
+    public func requestDidSuspend(_ request: Request) { log(request, "suspended") }
+    /// A request was cancelled.
+    public func requestDidCancel(_ request: Request) { log(request, "cancelled") }
+
+    /// A request was adapted.
+    public func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest) {
+        log(request, "adapted to \(described(adapted))")
+    }
+
+    /// An adapter threw.
+    public func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError) {
+        log(request, "not adapted: \(described(error))")
+    }
+
+    /// A try is sent.
+    public func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) {
+        log(request, "attempt \(number) sent: \(described(sent))")
+    }
+
+    /// A try came to its end.
+    public func request(
+        _ request: Request,
+        didFinishAttempt number: Int,
+        with result: HTTPResult,
+        after duration: Duration
+    ) {
+        let outcome: String
+        switch result {
+        case .success(let response):
+            let fields = showsHeaders ? " [\(redaction.text(of: response.headers))]" : ""
+            outcome = "status \(response.status), \(response.content.count) bytes\(fields)"
+        case .failure(let error): outcome = error.code.rawValue
+        }
+        log(request, "attempt \(number) ended after \(duration.inMilliseconds) ms: \(outcome)")
+    }
+
+    /// A response went through its checks.
+    public func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?) {
+        log(request, error.map { "invalid: \(described($0))" } ?? "valid")
+    }
+
+    /// Another try follows.
+    public func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
+        log(request, "again after \(delay.inMilliseconds) ms: \(reason)")
+    }
+
+    /// No further try follows.
+    public func request(_ request: Request, didGiveUp reason: RetryReason) { log(request, "gave up: \(reason)") }
+
+    /// The request ended.
+    public func requestDidFinish(_ request: Request) {
+        let outcome = request.error.map { "failed: \(described($0))" } ?? "finished"
+        log(request, "\(outcome) after \(request.attempts.count) attempts")
+    }
+
+    private func described(_ request: HTTPRequest?) -> String {
+        guard let request else { return "no request" }
+        let fields =
+            showsHeaders ? " [\(redaction.text(of: request.headers, hiding: request.secretHeaders))]" : ""
+        return "\(request.method) \(redaction.text(of: request.url))\(fields)"
+    }
+
+    /// The kind of an error: its texts may quote URLs and bodies.
+    private func described(_ error: RefrainError) -> String {
+        switch error {
+        case .sessionTaskFailed(let error): error.code.rawValue
+        case .requestAdaptationFailed(_, let name): "the adapter \(name) failed"
+        case .requestRetryFailed(_, _, let name): "the retrier \(name) failed"
+        case .responseValidationFailed(.unacceptableStatusCode(let code)): "status \(code)"
+        case .responseValidationFailed(.customValidationFailed): "a check of the caller's"
+        case .responseSerializationFailed: "the response could not be read"
+        case .invalidURL: "the URL is invalid"
+        case .createRequestFailed, .parameterEncodingFailed: "the request could not be made"
+        case .sessionInvalidated: "the session was invalidated"
+        default: String(error.description.map { $0.isNewline ? " " : $0 })
+        }
+    }
+
+    private func log(_ request: Request, _ event: String) { write("\(request.id.uuidString.prefix(8)) \(event)") }
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, buffer.baseAddress, buffer.count)
+}

@@ -1,0 +1,95 @@
+internal import RefrainCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Counts requests, attempts and retries, and measures how long attempts take, by host.
+///
+/// ```swift
+/// let metrics = MetricsMonitor()
+/// let session = Session(loader: loader, eventMonitors: [metrics])
+/// // … at the end of a scrape:
+/// print(metrics.snapshot.prometheusText)
+/// ```
+///
+/// So that a client of many hosts does not fill the memory, hosts past the first thousand count as `other`.
+public final class MetricsMonitor: EventMonitor {
+    private let state = Locked(State())
+
+    private struct State {
+        var snapshot = MetricsSnapshot()
+        var hosts: Set<String> = []
+
+        mutating func host(of request: HTTPRequest?) -> String {
+            let host = request?.url.host()?.lowercased() ?? "none"
+            guard !hosts.contains(host) else { return host }
+            guard hosts.count < 1000 else { return "other" }
+            hosts.insert(host)
+            return host
+        }
+    }
+
+    /// Begins to count from zero.
+    public init() {}
+
+    /// The numbers of this moment.
+    public var snapshot: MetricsSnapshot { state.withLock { $0.snapshot } }
+
+    /// Counts a request.
+    public func requestDidCreate(_ request: Request) { state.withLock { $0.snapshot.requestsCreated += 1 } }
+
+    /// Counts an attempt, and its duration.
+    public func request(
+        _ request: Request,
+        didFinishAttempt number: Int,
+        with result: HTTPResult,
+        after duration: Duration
+    ) {
+        let outcome: String
+        switch result {
+        case .success(let response): outcome = "\(response.status)"
+        case .failure(let error): outcome = error.code.rawValue
+        }
+        let sent = request.request
+        state.withLock { state in
+            let host = state.host(of: sent)
+            state.snapshot.attempts[.init(host: host, outcome: outcome), default: 0] += 1
+            state.snapshot.durations[host, default: DurationHistogram()].add(duration)
+        }
+    }
+
+    /// Counts a retry.
+    public func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
+        let sent = request.request
+        state.withLock { state in
+            let host = state.host(of: sent)
+            state.snapshot.retries[.init(host: host, reason: reason), default: 0] += 1
+        }
+    }
+
+    /// Counts an end without a further try.
+    public func request(_ request: Request, didGiveUp reason: RetryReason) {
+        let sent = request.request
+        state.withLock { state in
+            let host = state.host(of: sent)
+            state.snapshot.givenUp[.init(host: host, reason: reason), default: 0] += 1
+        }
+    }
+
+    /// Counts an end.
+    public func requestDidFinish(_ request: Request) {
+        let (hasFailed, wasCancelled) = (request.error != nil, request.isCancelled)
+        state.withLock { state in
+            if wasCancelled {
+                state.snapshot.requestsCancelled += 1
+            } else if hasFailed {
+                state.snapshot.requestsFailed += 1
+            } else {
+                state.snapshot.requestsSucceeded += 1
+            }
+        }
+    }
+}

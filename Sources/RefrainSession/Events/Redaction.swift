@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a log must not show: fields and query parameters whose values are secrets.
+public struct Redaction: Hashable, Sendable {
+    /// The header fields whose values are hidden, in lower case.
+    public let headers: Set<String>
+    /// The query parameters whose values are hidden.
+    public let queryParameters: Set<String>
+
+    /// Credentials and cookies, and nothing of the query.
+    public static let standard = Redaction()
+
+    /// Hides credentials and cookies, and what is named besides.
+    public init(headers: Set<String> = [], queryParameters: Set<String> = []) {
+        let always: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+        self.headers = always.union(headers.map { $0.lowercased() })
+        self.queryParameters = queryParameters
+    }
+
+    /// The URL as text, without user, password and the values of hidden parameters.
+    public func text(of url: URL) -> String {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(a URL)" }
+        parts.user = nil
+        parts.password = nil
+        if let query = parts.percentEncodedQuery, !queryParameters.isEmpty {
+            let pairs = query.split(separator: "&", omittingEmptySubsequences: false)
+            parts.percentEncodedQuery = pairs.map(redacted).joined(separator: "&")
+        }
+        return parts.string ?? "(a URL)"
+    }
+
+    /// The fields on one line, with hidden values.
+    public func text(of fields: HTTPHeaders, hiding further: Set<String> = []) -> String {
+        let hidden = headers.union(further.map { $0.lowercased() })
+        return fields.map { field in
+            let value = hidden.contains(field.name.lowercased()) ? Self.mark : field.value
+            // One event is one line, whatever a server sends.
+            return "\(field.name): \(String(value.map { $0.isNewline ? " " : $0 }))"
+        }.joined(separator: ", ")
+    }
+
+    private func redacted(_ pair: Substring) -> String {
+        let name = pair.prefix { $0 != "=" }
+        guard name.count < pair.count, queryParameters.contains(Self.decoded(name)) else { return String(pair) }
+        return "\(name)=\(Self.mark)"
+    }
+
+    /// The name without its percent escapes; what is no escape stays as it is.
+    private static func decoded(_ name: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(name.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let mark = "***"
+}

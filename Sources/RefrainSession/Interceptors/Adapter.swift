@@ -1,0 +1,33 @@
+/// An adapter made from a closure.
+public struct Adapter: RequestInterceptor {
+    /// A closure with a completion.
+    public typealias AdaptHandler =
+        @Sendable (HTTPRequest, Session, InterceptorCompletion<Result<HTTPRequest, any Error>>) -> Void
+    /// An asynchronous closure.
+    public typealias AsyncAdaptHandler = @Sendable (HTTPRequest, Session) async throws -> HTTPRequest
+
+    private let handler: AsyncAdaptHandler
+
+    /// Makes an adapter from an asynchronous closure.
+    public init(_ handler: @escaping AsyncAdaptHandler) { self.handler = handler }
+
+    /// Makes an adapter from a closure that calls its completion, at once or later, on any thread.
+    public init(_ handler: @escaping AdaptHandler) {
+        self.handler = { request, session in
+            try await InterceptorCompletion<Result<HTTPRequest, any Error>>.wait { handler(request, session, $0) }.get()
+        }
+    }
+
+    /// Calls the closure.
+    public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+        try await handler(request, session)
+    }
+}
+
+extension RequestAdapter where Self == Adapter {
+    /// An adapter made from an asynchronous closure.
+    public static func adapter(using handler: @escaping Adapter.AsyncAdaptHandler) -> Adapter { Adapter(handler) }
+
+    /// An adapter made from a closure that calls its completion.
+    public static func adapter(using handler: @escaping Adapter.AdaptHandler) -> Adapter { Adapter(handler) }
+}

@@ -1,0 +1,85 @@
+/// Several adapters and retriers as one interceptor.
+///
+/// Adapters run in order until one throws. Retriers are asked in order until one answers other than `.doNotRetry`.
+public struct Interceptor: RequestInterceptor {
+    /// The adapters, in order.
+    public let adapters: [any RequestAdapter]
+    /// The retriers, in order.
+    public let retriers: [any RequestRetrier]
+
+    /// Makes an interceptor from lists; `interceptors` are appended to both of the others.
+    public init(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors
+        self.retriers = retriers + interceptors
+    }
+
+    /// Makes an interceptor from an adapter and a retrier.
+    public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
+        self.init(adapters: [adapter], retriers: [retrier])
+    }
+
+    /// Makes an interceptor from two asynchronous closures.
+    public init(
+        adaptHandler: @escaping Adapter.AsyncAdaptHandler,
+        retryHandler: @escaping Retrier.AsyncRetryHandler
+    ) {
+        self.init(adapter: Adapter(adaptHandler), retrier: Retrier(retryHandler))
+    }
+
+    /// Makes an interceptor from two closures that call their completions.
+    public init(adaptHandler: @escaping Adapter.AdaptHandler, retryHandler: @escaping Retrier.RetryHandler) {
+        self.init(adapter: Adapter(adaptHandler), retrier: Retrier(retryHandler))
+    }
+
+    /// Runs the adapters one after the other.
+    public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+        var request = request
+        for adapter in adapters { request = try await adapter.adapt(request, for: session) }
+        return request
+    }
+
+    /// Runs the adapters one after the other, and tells them the state.
+    public func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
+        var request = request
+        for adapter in adapters { request = try await adapter.adapt(request, using: state) }
+        return request
+    }
+
+    /// Asks the retriers one after the other.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        for retrier in retriers {
+            let answer = await retrier.retry(request, for: session, dueTo: error)
+            if case .doNotRetry = answer { continue }
+            return answer
+        }
+        return .doNotRetry
+    }
+}
+
+extension RequestInterceptor where Self == Interceptor {
+    /// An interceptor from two asynchronous closures.
+    public static func interceptor(
+        adapter: @escaping Adapter.AsyncAdaptHandler,
+        retrier: @escaping Retrier.AsyncRetryHandler
+    ) -> Interceptor {
+        Interceptor(adaptHandler: adapter, retryHandler: retrier)
+    }
+
+    /// An interceptor from an adapter and a retrier.
+    public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
+        Interceptor(adapter: adapter, retrier: retrier)
+    }
+
+    /// An interceptor from lists; `interceptors` are appended to both of the others.
+    public static func interceptor(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) -> Interceptor {
+        Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
+    }
+}

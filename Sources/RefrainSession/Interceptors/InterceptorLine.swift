@@ -1,0 +1,25 @@
+/// The adapters and the retriers of one request, the session's before its own, with composites taken apart.
+///
+/// Taken apart, each retrier is seen for what it is: a policy's decision keeps its schedule, its rules and its reason.
+struct InterceptorLine: Sendable {
+    private(set) var adapters: [any RequestAdapter] = []
+    private(set) var retriers: [any RequestRetrier] = []
+
+    init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
+        for interceptor in [session, request] {
+            guard let interceptor else { continue }
+            add(adapter: interceptor)
+            add(retrier: interceptor)
+        }
+    }
+
+    private mutating func add(adapter: any RequestAdapter) {
+        guard let composite = adapter as? Interceptor else { return adapters.append(adapter) }
+        for part in composite.adapters { add(adapter: part) }
+    }
+
+    private mutating func add(retrier: any RequestRetrier) {
+        guard let composite = retrier as? Interceptor else { return retriers.append(retrier) }
+        for part in composite.retriers { add(retrier: part) }
+    }
+}

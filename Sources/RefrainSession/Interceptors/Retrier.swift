@@ -1,0 +1,39 @@
+/// A retrier made from a closure.
+public struct Retrier: RequestInterceptor {
+    /// A closure with a completion.
+    public typealias RetryHandler =
+        @Sendable (Request, Session, any Error, InterceptorCompletion<RetryResult>) -> Void
+    /// An asynchronous closure.
+    public typealias AsyncRetryHandler = @Sendable (Request, Session, any Error) async -> RetryResult
+
+    private let handler: AsyncRetryHandler
+
+    /// Makes a retrier from an asynchronous closure.
+    public init(_ handler: @escaping AsyncRetryHandler) { self.handler = handler }
+
+    /// Makes a retrier from a closure that calls its completion, at once or later, on any thread.
+    ///
+    /// A completion that is never called fails the request with ``RefrainError/requestRetryFailed``.
+    public init(_ handler: @escaping RetryHandler) {
+        self.handler = { request, session, error in
+            do {
+                return try await InterceptorCompletion<RetryResult>.wait { handler(request, session, error, $0) }
+            } catch {
+                return .doNotRetryWithError(error)
+            }
+        }
+    }
+
+    /// Calls the closure.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        await handler(request, session, error)
+    }
+}
+
+extension RequestRetrier where Self == Retrier {
+    /// A retrier made from an asynchronous closure.
+    public static func retrier(using handler: @escaping Retrier.AsyncRetryHandler) -> Retrier { Retrier(handler) }
+
+    /// A retrier made from a closure that calls its completion.
+    public static func retrier(using handler: @escaping Retrier.RetryHandler) -> Retrier { Retrier(handler) }
+}

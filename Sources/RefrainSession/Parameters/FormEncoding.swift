@@ -1,0 +1,118 @@
+/// Writes parameters as `application/x-www-form-urlencoded`, with nested keys in brackets: a pure function.
+///
+/// Keys are sorted, so that the same parameters always give the same text, which caches and signatures need.
+public struct FormEncoding: Hashable, Sendable {
+    /// How the key of a list's element is written.
+    public enum ArrayEncoding: Hashable, Sendable {
+        /// `key[]`, the usual form.
+        case brackets
+        /// `key`.
+        case noBrackets
+        /// `key[0]`.
+        case indexInBrackets
+    }
+
+    /// How true and false are written.
+    public enum BoolEncoding: Hashable, Sendable {
+        /// `1` and `0`, the usual form.
+        case numeric
+        /// `true` and `false`.
+        case literal
+    }
+
+    /// How a value that is nothing is written.
+    public enum NilEncoding: Hashable, Sendable {
+        /// Key and value are left out, the usual form.
+        case dropKey
+        /// `key=`.
+        case dropValue
+        /// `key=null`.
+        case null
+    }
+
+    /// How a space is written.
+    public enum SpaceEncoding: Hashable, Sendable {
+        /// `%20`, the usual form.
+        case percentEscaped
+        /// `+`.
+        case plusReplaced
+    }
+
+    /// How the key of a list's element is written.
+    public var arrays: ArrayEncoding
+    /// How true and false are written.
+    public var bools: BoolEncoding
+    /// How a value that is nothing is written.
+    public var nils: NilEncoding
+    /// How a space is written.
+    public var spaces: SpaceEncoding
+
+    /// Chooses the forms.
+    public init(
+        arrays: ArrayEncoding = .brackets,
+        bools: BoolEncoding = .numeric,
+        nils: NilEncoding = .dropKey,
+        spaces: SpaceEncoding = .percentEscaped
+    ) {
+        self.arrays = arrays
+        self.bools = bools
+        self.nils = nils
+        self.spaces = spaces
+    }
+
+    /// The text of the parameters.
+    public func text(of parameters: Parameters) -> String {
+        var pairs: [String] = []
+        for (key, value) in parameters.sorted(by: { $0.key < $1.key }) { append(value, key: key, to: &pairs) }
+        return pairs.joined(separator: "&")
+    }
+
+    private func append(_ value: ParameterValue, key: String, to pairs: inout [String]) {
+        switch value {
+        case .dictionary(let members):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                append(member, key: "\(key)[\(name)]", to: &pairs)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                append(element, key: elementKey(key, index), to: &pairs)
+            }
+        case .string(let text): pairs.append("\(escaped(key))=\(escaped(text))")
+        case .int(let number): pairs.append("\(escaped(key))=\(number)")
+        case .double(let number): pairs.append("\(escaped(key))=\(escaped("\(number)"))")
+        case .bool(let flag): pairs.append("\(escaped(key))=\(bools == .numeric ? (flag ? "1" : "0") : "\(flag)")")
+        case .null:
+            switch nils {
+            case .dropKey: break
+            case .dropValue: pairs.append("\(escaped(key))=")
+            case .null: pairs.append("\(escaped(key))=null")
+            }
+        }
+    }
+
+    private func elementKey(_ key: String, _ index: Int) -> String {
+        switch arrays {
+        case .brackets: "\(key)[]"
+        case .noBrackets: key
+        case .indexInBrackets: "\(key)[\(index)]"
+        }
+    }
+
+    /// Escapes all but the unreserved characters of RFC 3986 §2.3, and `?` and `/`, which a query may hold.
+    private func escaped(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"), UInt8(ascii: "?"), UInt8(ascii: "/"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: " ") where spaces == .plusReplaced:
+                result += "+"
+            default:
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+}

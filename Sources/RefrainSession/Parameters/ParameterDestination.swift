@@ -1,0 +1,45 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Where encoded parameters go.
+public enum ParameterDestination: Hashable, Sendable {
+    /// Into the query for GET, HEAD and DELETE, else into the body.
+    case methodDependent
+    /// Into the query.
+    case queryString
+    /// Into the body.
+    case httpBody
+
+    func isQuery(for method: HTTPMethod) -> Bool {
+        switch self {
+        case .methodDependent: method == .get || method == .head || method == .delete
+        case .queryString: true
+        case .httpBody: false
+        }
+    }
+
+    /// Puts form text where it belongs; a query that is there already comes first.
+    func place(_ text: String, into request: HTTPRequest) throws(RefrainError) -> HTTPRequest {
+        var request = request
+        guard isQuery(for: request.method) else {
+            request.body = .bytes(Array(text.utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8")
+            return request
+        }
+        guard !text.isEmpty else { return request }
+        guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else {
+            throw .parameterEncodingFailed(
+                error: InvalidArgument("url", is: request.url.absoluteString, expected: "a URL that can have a query")
+            )
+        }
+        parts.percentEncodedQuery = [parts.percentEncodedQuery, text].compactMap { $0 }.filter { !$0.isEmpty }
+            .joined(separator: "&")
+        guard let url = parts.url else {
+            throw .parameterEncodingFailed(error: InvalidArgument("query", is: text, expected: "a valid query"))
+        }
+        request.url = url
+        return request
+    }
+}

@@ -1,0 +1,20 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A request whose response is collected in memory.
+///
+/// Bodies over ``HTTPRequest/maximumBodySize`` fail; download those, or read them as a stream.
+public class DataRequest: Request, @unchecked Sendable {
+    // @unchecked Sendable: as `Request`, to which it adds no state of its own.
+
+    /// The body of the last try's response, or nil where it had none.
+    public var data: Data? { response.map { Data($0.content) } }
+}
+
+extension HTTPResponse {
+    /// The bytes of a body that was collected.
+    var content: [UInt8] { body.bytesInMemory ?? [] }
+}

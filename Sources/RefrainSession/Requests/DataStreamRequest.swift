@@ -1,0 +1,180 @@
+/// A request whose response is read as it arrives.
+///
+/// ```swift
+/// for try await chunk in session.streamRequest("https://example.com/events").validate().chunks { … }
+/// ```
+///
+/// The server is held back while nobody reads. Tries end with the head of the response: a body that is cut short
+/// ends the stream with an error, since what was delivered cannot be taken back.
+public final class DataStreamRequest: Request, @unchecked Sendable {
+    // @unchecked Sendable: as `Request`; what it adds is immutable and Sendable.
+    private let channel = ChunkChannel()
+
+    /// The chunks of the body, to be read by one reader, once; reading starts the request.
+    ///
+    /// They end with ``RefrainError``. A reader that leaves early cancels the request.
+    public var chunks: Chunks { Chunks(request: self) }
+
+    /// Calls `handler` with each chunk, and then with the end; the request starts at once.
+    @discardableResult
+    public func responseStream(_ handler: @escaping @Sendable (Event) -> Void) -> Self {
+        let chunks = chunks
+        Task {
+            do {
+                for try await chunk in chunks { handler(.stream(chunk)) }
+                handler(.complete(.success(())))
+            } catch {
+                handler(.complete(.failure(error as? RefrainError ?? .explicitlyCancelled)))
+            }
+        }
+        startIfWanted()
+        return self
+    }
+
+    /// What a stream brings.
+    public enum Event: Sendable {
+        /// The next bytes.
+        case stream([UInt8])
+        /// The end.
+        case complete(Result<Void, RefrainError>)
+    }
+
+    override func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
+        var request = request
+        request.streamsResponse = true
+        return request
+    }
+
+    override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
+        var failure = error
+        if error == nil, let response { failure = await pass(on: response) }
+        channel.finish(failure.map { .failure($0) } ?? .success(()))
+        return failure
+    }
+
+    override func didEnd(_ outcome: RequestOutcome) {
+        // Where nothing was sent, nothing was settled.
+        channel.finish(outcome.error.map { .failure($0) } ?? .success(()))
+    }
+
+    private func pass(on response: HTTPResponse) async -> RefrainError? {
+        var completed: Int64 = 0
+        let total = response.expectedLength
+        do {
+            for try await chunk in response.body {
+                await gate.pass()
+                try Task.checkCancellation()
+                await channel.send(chunk)
+                try Task.checkCancellation()
+                guard !channel.isAbandoned else { return .explicitlyCancelled }
+                completed += Int64(chunk.count)
+                note(downloaded: TransferProgress(completed: completed, total: total))
+            }
+            return nil
+        } catch let error as HTTPError {
+            return RefrainError(of: error)
+        } catch {
+            return .explicitlyCancelled
+        }
+    }
+
+    /// The chunks of a streamed body.
+    public struct Chunks: AsyncSequence, Sendable {
+        /// One piece of the body.
+        public typealias Element = [UInt8]
+
+        let request: DataStreamRequest
+
+        /// Starts the request, and reads its chunks.
+        public func makeAsyncIterator() -> Iterator {
+            request.startIfWanted()
+            return Iterator(request)
+        }
+
+        /// Reads chunk after chunk.
+        public final class Iterator: AsyncIteratorProtocol {
+            private let request: DataStreamRequest
+            private let channel: ChunkChannel
+            private var hasEnded = false
+
+            init(_ request: DataStreamRequest) {
+                self.request = request
+                channel = request.channel
+            }
+
+            deinit {
+                guard !hasEnded else { return }
+                channel.abandon()
+                request.cancel()
+            }
+
+            /// The next chunk, or nil at the end.
+            ///
+            /// - Throws: ``RefrainError``.
+            public func next() async throws -> [UInt8]? {
+                guard !hasEnded else { return nil }
+                do {
+                    if let chunk = try await channel.next() { return chunk }
+                    hasEnded = true
+                    return nil
+                } catch {
+                    hasEnded = true
+                    request.cancel()
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+extension DataStreamRequest {
+    /// Accepts these statuses only.
+    @discardableResult
+    public func validate(statusCode accepted: some Sequence<Int>) -> Self {
+        let accepted = Set(accepted)
+        addValidation { _, response in ValidationRules.check(statusCode: response, in: accepted) }
+        return self
+    }
+
+    /// Accepts content of these types only.
+    @discardableResult
+    public func validate(contentType accepted: some Sequence<String>) -> Self {
+        let accepted = Array(accepted)
+        addValidation { _, response in
+            ValidationRules.check(contentType: response, in: accepted, isEmpty: response.expectedLength == 0)
+        }
+        return self
+    }
+
+    /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
+    @discardableResult
+    public func validate() -> Self {
+        validate(statusCode: ValidationRules.acceptableStatusCodes)
+        addValidation { request, response in
+            ValidationRules.check(accept: request, response, isEmpty: response.expectedLength == 0)
+        }
+        return self
+    }
+}
+
+extension Session {
+    /// Makes a request whose response is read as it arrives.
+    public func streamRequest(
+        _ request: some HTTPRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil
+    ) -> DataStreamRequest {
+        adopting(DataStreamRequest(RequestMaking.make(request), line: line(interceptor), session: self))
+    }
+
+    /// Makes a request for a URL, whose response is read as it arrives.
+    public func streamRequest(
+        _ url: some URLConvertible,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = [:],
+        interceptor: (any RequestInterceptor)? = nil,
+        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+    ) -> DataStreamRequest {
+        let original = RequestMaking.make(url, method, headers, requestModifier)
+        return adopting(DataStreamRequest(original, line: line(interceptor), session: self))
+    }
+}

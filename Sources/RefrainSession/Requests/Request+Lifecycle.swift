@@ -1,0 +1,154 @@
+internal import RefrainCore
+
+extension Request {
+    /// Starts the request, or lets a suspended one go on.
+    ///
+    /// A request that was cancelled or has ended is left as it is.
+    @discardableResult
+    public func resume() -> Self {
+        enum Step { case none, start(Session?), goOn }
+        let step = state.withLock { state -> Step in
+            guard state.move(to: .resumed) else { return .none }
+            guard !state.hasStarted else { return .goOn }
+            state.hasStarted = true
+            return .start(state.session)
+        }
+        switch step {
+        case .none: return self
+        case .start(let session):
+            gate.open()
+            monitor.requestDidResume(self)
+            guard let session else {
+                finish(.failure(RefrainError.sessionDeinitialized.asHTTPError(request)))
+                return self
+            }
+            start(in: session)
+        case .goOn:
+            gate.open()
+            monitor.requestDidResume(self)
+        }
+        return self
+    }
+
+    /// Holds the request: no further try begins, and no byte is taken from a stream, until ``resume()``.
+    ///
+    /// An exchange whose response is collected in memory runs to its end; what follows it waits.
+    @discardableResult
+    public func suspend() -> Self {
+        guard state.withLock({ $0.move(to: .suspended) }) else { return self }
+        gate.close()
+        monitor.requestDidSuspend(self)
+        return self
+    }
+
+    /// Ends the request with ``RefrainError/explicitlyCancelled``, in mid-exchange and in mid-wait as well.
+    @discardableResult
+    public func cancel() -> Self {
+        cancel(because: nil)
+        return self
+    }
+
+    /// Ends the request for a reason that is not the caller's.
+    func cancel(because reason: RefrainError?) {
+        enum Step { case none, end, cancel(Task<Void, Never>?) }
+        let step = state.withLock { state -> Step in
+            guard state.move(to: .cancelled) else { return .none }
+            state.endReason = reason
+            // A start that has not come to its task yet looks at the state once it has.
+            return state.hasStarted ? .cancel(state.task) : .end
+        }
+        if case .none = step { return }
+        monitor.requestDidCancel(self)
+        switch step {
+        case .none: break
+        case .cancel(let task): task?.cancel()
+        case .end:
+            finish(.failure(RefrainError.explicitlyCancelled.asHTTPError(request)))
+        }
+    }
+
+    /// Waits for the end; a request that nobody starts is waited for until somebody does.
+    func outcome() async -> RequestOutcome {
+        await withCheckedContinuation { continuation in
+            let outcome: RequestOutcome? = state.withLock { state in
+                if state.outcome == nil { state.waiters.append(continuation) }
+                return state.outcome
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+
+    private func start(in session: Session) {
+        let request: HTTPRequest
+        do {
+            request = try prepare(original.get())
+        } catch {
+            let failure = error as? RefrainError ?? .createRequestFailed(error: error)
+            return finish(.failure(failure.asHTTPError(nil)))
+        }
+        let chain = session.chain
+        let task = Task {
+            let result = await chain.load(request.carrying(self))
+            await conclude(result)
+        }
+        // Cancelled between its start and here: nobody else has seen the task.
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.lifecycle == .cancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Looks at a response that no try of this request has looked at, lets the kind settle, and ends.
+    private func conclude(_ result: HTTPResult) async {
+        if case .success(let response) = result, !state.withLock({ $0.current.isInspected }) { inspect(response) }
+        let outcome = makeOutcome(result)
+        var settled = outcome
+        settled.error = await settle(outcome.response, error: outcome.error)
+        end(settled)
+    }
+
+    /// Ends a request that has sent nothing.
+    private func finish(_ result: HTTPResult) { end(makeOutcome(result)) }
+
+    private func makeOutcome(_ result: HTTPResult) -> RequestOutcome {
+        state.withLock { state in
+            var outcome = RequestOutcome(attempts: result.attempts)
+            switch result {
+            case .success(let response):
+                outcome.response = response
+                outcome.error = state.current.validationError
+                outcome.serializationError = state.current.serializationError
+            case .failure(let error):
+                outcome.response = error.response
+                outcome.error = RefrainError(of: error)
+            }
+            if outcome.attempts.isEmpty { outcome.attempts = state.attempts }
+            if let retryFailure = state.retryFailure { outcome.error = retryFailure }
+            if state.lifecycle == .cancelled {
+                outcome.error = state.endReason ?? .explicitlyCancelled
+            }
+            return outcome
+        }
+    }
+
+    private func end(_ outcome: RequestOutcome) {
+        let ending: (RequestOutcome, [CheckedContinuation<RequestOutcome, Never>])? = state.withLock { state in
+            guard state.outcome == nil else { return nil }
+            var outcome = outcome
+            // Cancelled while the kind settled.
+            if state.lifecycle == .cancelled { outcome.error = state.endReason ?? .explicitlyCancelled }
+            _ = state.move(to: .finished)
+            state.outcome = outcome
+            state.response = outcome.response
+            state.task = nil
+            defer { state.waiters = [] }
+            return (outcome, state.waiters)
+        }
+        guard let (outcome, waiters) = ending else { return }
+        session?.forget(self)
+        didEnd(outcome)
+        monitor.requestDidFinish(self)
+        for waiter in waiters { waiter.resume(returning: outcome) }
+    }
+}

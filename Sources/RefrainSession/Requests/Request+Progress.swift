@@ -1,0 +1,45 @@
+internal import RefrainCore
+
+extension Request {
+    /// Is called with the progress of the request's body; each try begins anew at zero.
+    ///
+    /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
+    @discardableResult
+    public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
+        state.withLock { $0.uploadHandlers.append(handler) }
+        return self
+    }
+
+    /// Is called with the progress of the response's body; each try begins anew, a resumed download where it stopped.
+    ///
+    /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
+    @discardableResult
+    public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
+        state.withLock { $0.downloadHandlers.append(handler) }
+        return self
+    }
+
+    /// How far the request's body has gone, where its progress is watched.
+    public var uploadProgress: TransferProgress { state.withLock { $0.uploadProgress } }
+    /// How far the response's body has come, where its progress is watched.
+    public var downloadProgress: TransferProgress { state.withLock { $0.downloadProgress } }
+
+    var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.uploadHandlers.isEmpty } }
+    var watchesDownload: Bool { state.withLock { !$0.downloadHandlers.isEmpty } }
+
+    func note(uploaded progress: TransferProgress) {
+        let handlers = state.withLock { state in
+            state.uploadProgress = progress
+            return state.uploadHandlers
+        }
+        for handler in handlers { handler(progress) }
+    }
+
+    func note(downloaded progress: TransferProgress) {
+        let handlers = state.withLock { state in
+            state.downloadProgress = progress
+            return state.downloadHandlers
+        }
+        for handler in handlers { handler(progress) }
+    }
+}

@@ -1,0 +1,98 @@
+internal import RefrainCore
+
+extension Request {
+    /// A look at a response: a check, or the reading of its content. The answer is what is wrong with it.
+    typealias Inspection = @Sendable (HTTPRequest, HTTPResponse) -> RefrainError?
+
+    /// Adds a check that each try's response must pass.
+    func addValidation(_ inspection: @escaping Inspection) { state.withLock { $0.validations.append(inspection) } }
+
+    /// Adds a reader that each try's acceptable response is handed to.
+    func addSerialization(_ inspection: @escaping Inspection) {
+        state.withLock { $0.serializations.append(inspection) }
+    }
+
+    /// Notes that a try begins; answers its number, from 1.
+    func beginTry() -> Int {
+        state.withLock { state in
+            state.current = TryState()
+            state.response = nil
+            state.tries += 1
+            return state.tries
+        }
+    }
+
+    /// Notes what the adapters made of the request.
+    func note(sent request: HTTPRequest) { state.withLock { $0.requests.append(request) } }
+
+    /// Hands a try's response to the checks until one fails, then to the readers.
+    func inspect(_ response: HTTPResponse) {
+        let (validations, serializations) = state.withLock { state in
+            state.response = response
+            state.current.isInspected = true
+            return (state.validations, state.serializations)
+        }
+        let sent = request ?? response.request
+        for validation in validations {
+            guard let error = validation(sent, response) else { continue }
+            state.withLock { $0.current.validationError = error }
+            monitor.request(self, didValidate: response, error: error)
+            return
+        }
+        if !validations.isEmpty { monitor.request(self, didValidate: response, error: nil) }
+        for serialization in serializations {
+            guard let error = serialization(sent, response) else { continue }
+            state.withLock { state in
+                if state.current.serializationError == nil { state.current.serializationError = error }
+            }
+        }
+    }
+
+    /// Why a try has failed, in the eyes of the retriers; nil where it has not.
+    func failure(of result: HTTPResult) -> RefrainError? {
+        switch result {
+        case .failure(let error):
+            return RefrainError(of: error)
+        case .success(let response):
+            let current = state.withLock { $0.current }
+            if let error = current.validationError ?? current.serializationError { return error }
+            guard response.status.rawValue >= 400 else { return nil }
+            return .responseValidationFailed(reason: .unacceptableStatusCode(code: response.status.rawValue))
+        }
+    }
+
+    /// Notes a failed try before the retriers are asked.
+    func note(failure: RefrainError?, facts: RetryFacts, of result: HTTPResult) {
+        state.withLock { state in
+            state.lastFacts = facts
+            if case .failure(let error) = result {
+                state.current.failure = failure
+                state.response = error.response
+            }
+        }
+    }
+
+    /// Notes that a retrier ended the request.
+    func note(retryFailure: RefrainError) { state.withLock { $0.retryFailure = retryFailure } }
+
+    /// Notes what was decided after an attempt, and tells the monitor.
+    func note(_ record: AttemptRecord) {
+        state.withLock { state in
+            var record = record
+            record.number = state.attempts.count + 1
+            state.attempts.append(record)
+            if record.decision == .retry { state.retryCount += 1 }
+        }
+        switch record.decision {
+        case .retry: monitor.request(self, willRetryAfter: record.delay, reason: record.reason)
+        case .finish:
+            guard record.reason != .succeeded else { return }
+            monitor.request(self, didGiveUp: record.reason)
+        }
+    }
+
+    /// Whether this is the first replay that an authenticator asks for (rule R27).
+    func claimReplay(for authenticator: ObjectIdentifier) -> Bool {
+        state.withLock { $0.replays.insert(authenticator).inserted }
+    }
+}

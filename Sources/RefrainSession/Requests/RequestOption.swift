@@ -1,0 +1,47 @@
+private enum SessionRequestOption: HTTPRequestOption {
+    static let defaultValue: Request? = nil
+}
+
+private enum SessionStrategyOption: HTTPRequestOption {
+    static let defaultValue: (any HTTPRetryStrategy)? = nil
+}
+
+extension HTTPRequest {
+    /// The session's request that this one is a try of.
+    var sessionRequest: Request? { self[option: SessionRequestOption.self] }
+
+    /// The strategy that was set on the request itself; it goes before the session's policies.
+    var ownStrategy: (any HTTPRetryStrategy)? { self[option: SessionStrategyOption.self] }
+
+    /// This request, on its way through the chain on behalf of `owner`.
+    func carrying(_ owner: Request) -> HTTPRequest {
+        var copy = self
+        copy[option: SessionRequestOption.self] = owner
+        // The session's own strategy asks the interceptors, and then this one.
+        copy[option: SessionStrategyOption.self] = retryStrategy
+        copy.retryStrategy = nil
+        let theirs = attemptObserver
+        copy.attemptObserver = { record in
+            owner.note(record)
+            theirs?(record)
+        }
+        return copy
+    }
+
+    /// This request as `original` must have it to stay within the chain, whatever an adapter made of it.
+    func keepingPlace(of original: HTTPRequest) -> HTTPRequest {
+        var copy = self
+        if copy.sessionRequest !== original.sessionRequest {
+            // The adapter made a request of its own: what the chain reads is carried over.
+            copy[option: SessionRequestOption.self] = original.sessionRequest
+            copy[option: TargetOption.self] = original[option: TargetOption.self]
+            copy.download = original.download
+            copy.streamsResponse = original.streamsResponse
+            copy.timeouts = original.timeouts
+            copy.deadline = original.deadline
+            copy.needsFreshConnection = original.needsFreshConnection
+        }
+        for name in original.headersDroppedByRedirect { copy.headers.remove(name) }
+        return copy
+    }
+}

@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension DataRequest {
+    /// Starts the request, and reads its body as `Data`.
+    public func serializingData(
+        automaticallyCancelling: Bool = true,
+        emptyResponses: EmptyResponseRules = .standard
+    ) -> DataTask<Data> {
+        serializingResponse(
+            using: DataResponseSerializer(emptyResponses: emptyResponses),
+            automaticallyCancelling: automaticallyCancelling
+        )
+    }
+
+    /// Starts the request, and reads its body as text.
+    ///
+    /// - Parameters:
+    ///   - automaticallyCancelling: whether a waiting task that is cancelled cancels the request.
+    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8.
+    ///   - emptyResponses: which responses may be empty.
+    public func serializingString(
+        automaticallyCancelling: Bool = true,
+        encoding: String.Encoding? = nil,
+        emptyResponses: EmptyResponseRules = .standard
+    ) -> DataTask<String> {
+        serializingResponse(
+            using: StringResponseSerializer(encoding: encoding, emptyResponses: emptyResponses),
+            automaticallyCancelling: automaticallyCancelling
+        )
+    }
+
+    /// Starts the request, and reads its body as a `Decodable` value.
+    public func serializingDecodable<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        automaticallyCancelling: Bool = true,
+        decoder: any DataDecoder = JSONDecoder(),
+        emptyResponses: EmptyResponseRules = .standard
+    ) -> DataTask<Value> {
+        serializingResponse(
+            using: DecodableResponseSerializer(decoder: decoder, emptyResponses: emptyResponses),
+            automaticallyCancelling: automaticallyCancelling
+        )
+    }
+
+    /// Starts the request, and hands its response over as it is.
+    public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<HTTPResponse> {
+        DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome in
+            if let error = outcome.error { return .failure(error) }
+            guard let response = outcome.response else {
+                return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
+            }
+            return .success(response)
+        }
+    }
+
+    /// Starts the request, and reads its response with a serializer of the caller's.
+    public func serializingResponse<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling: Bool = true
+    ) -> DataTask<Serializer.Value> {
+        let value = SerializedValue(serializer, for: self)
+        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { value.result(of: $0) }
+    }
+
+    /// Starts the request, and calls `completion` once, when it has finished.
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        completion: @escaping @Sendable (DataResponse<Serializer.Value>) -> Void
+    ) -> Self {
+        let task = serializingResponse(using: serializer)
+        Task { completion(await task.response) }
+        return self
+    }
+
+    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once.
+    @discardableResult
+    public func responseDecodable<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        decoder: any DataDecoder = JSONDecoder(),
+        completion: @escaping @Sendable (DataResponse<Value>) -> Void
+    ) -> Self {
+        response(using: DecodableResponseSerializer<Value>(decoder: decoder), completion: completion)
+    }
+}

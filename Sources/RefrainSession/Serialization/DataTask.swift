@@ -1,0 +1,66 @@
+/// The value of a request's response, to be awaited: what `serializingDecodable(_:)` and its siblings hand out.
+///
+/// The request starts when the task is made. A task that awaits it and is cancelled cancels the request, unless it was
+/// made otherwise.
+public struct DataTask<Value: Sendable>: Sendable {
+    private let request: DataRequest
+    private let cancelsAutomatically: Bool
+    private let read: @Sendable (RequestOutcome) -> Result<Value, RefrainError>
+
+    init(
+        _ request: DataRequest,
+        cancelsAutomatically: Bool,
+        read: @escaping @Sendable (RequestOutcome) -> Result<Value, RefrainError>
+    ) {
+        self.request = request
+        self.cancelsAutomatically = cancelsAutomatically
+        self.read = read
+        request.startIfWanted()
+    }
+
+    /// Everything that is known when the request has finished.
+    public var response: DataResponse<Value> {
+        get async {
+            let outcome = await request.outcome(cancelsAutomatically: cancelsAutomatically)
+            return DataResponse(
+                request: request.request,
+                response: outcome.response,
+                result: read(outcome),
+                attempts: outcome.attempts
+            )
+        }
+    }
+
+    /// The value, or why there is none.
+    public var result: Result<Value, RefrainError> { get async { await response.result } }
+
+    /// The value.
+    ///
+    /// - Throws: ``RefrainError``.
+    public var value: Value { get async throws(RefrainError) { try await response.result.get() } }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Lets the request go on.
+    public func resume() { request.resume() }
+    /// Holds the request.
+    public func suspend() { request.suspend() }
+}
+
+extension Request {
+    /// Starts the request, unless its session leaves that to ``resume()``, or somebody has dealt with it already.
+    func startIfWanted() {
+        guard session?.settings.startsRequestsImmediately ?? true, isInitialized else { return }
+        resume()
+    }
+
+    /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
+    func outcome(cancelsAutomatically: Bool) async -> RequestOutcome {
+        guard cancelsAutomatically else { return await outcome() }
+        return await withTaskCancellationHandler {
+            await outcome()
+        } onCancel: {
+            cancel()
+        }
+    }
+}

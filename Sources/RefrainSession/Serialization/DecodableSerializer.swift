@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Reads values from bytes, as `JSONDecoder` does.
+public protocol DataDecoder: Sendable {
+    /// The value that the bytes describe.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension JSONDecoder: DataDecoder {}
+
+/// The body as a `Decodable` value.
+public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+    /// Reads the bytes.
+    public let decoder: any DataDecoder
+    /// Which responses may be empty; the type must be an ``EmptyResponse`` then.
+    public let emptyResponses: EmptyResponseRules
+
+    /// Makes the serializer.
+    public init(decoder: any DataDecoder = JSONDecoder(), emptyResponses: EmptyResponseRules = .standard) {
+        self.decoder = decoder
+        self.emptyResponses = emptyResponses
+    }
+
+    /// The value.
+    ///
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:)``, which leads to the place in the content and
+    ///   keeps the body.
+    public func serialize(_ response: HTTPResponse) throws -> Value {
+        let bytes = response.content
+        guard !bytes.isEmpty else {
+            guard emptyResponses.allow(response) else {
+                throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            }
+            guard let empty = (Value.self as? any EmptyResponse.Type)?.emptyValue() as? Value else {
+                throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
+            }
+            return empty
+        }
+        do {
+            return try decoder.decode(Value.self, from: Data(bytes))
+        } catch {
+            let path = (error as? DecodingError)?.place ?? ""
+            throw RefrainError.responseSerializationFailed(
+                reason: .decodingFailed(error: error, path: path, body: bytes)
+            )
+        }
+    }
+}
+
+extension DecodingError {
+    /// Where in the content the error lies, such as `users[3].name`.
+    var place: String {
+        let context: Context
+        var last: (any CodingKey)?
+        switch self {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found): context = found
+        case .keyNotFound(let key, let found): (context, last) = (found, key)
+        @unknown default: return ""
+        }
+        return (context.codingPath + (last.map { [$0] } ?? [])).reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The body as text, in the encoding that is given, or that the content's type names, or UTF-8.
+public struct StringResponseSerializer: ResponseSerializer {
+    /// The encoding; nil: that of the response.
+    public let encoding: String.Encoding?
+    /// Which responses may be empty.
+    public let emptyResponses: EmptyResponseRules
+
+    /// Makes the serializer.
+    public init(encoding: String.Encoding? = nil, emptyResponses: EmptyResponseRules = .standard) {
+        self.encoding = encoding
+        self.emptyResponses = emptyResponses
+    }
+
+    /// The text.
+    ///
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:)`` where there is no content, or it is no text.
+    public func serialize(_ response: HTTPResponse) throws -> String {
+        let bytes = response.content
+        guard !bytes.isEmpty else {
+            guard emptyResponses.allow(response) else {
+                throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            }
+            return ""
+        }
+        let charset = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])?[parameter: "charset"]
+        let chosen = encoding ?? charset.flatMap(Self.encoding(named:)) ?? .utf8
+        guard let text = String(bytes: bytes, encoding: chosen) else {
+            let name = encoding == nil ? charset ?? "utf-8" : "\(chosen)"
+            throw RefrainError.responseSerializationFailed(
+                reason: .stringSerializationFailed(encoding: name, body: bytes)
+            )
+        }
+        return text
+    }
+
+    /// The encodings that every platform has, by their IANA names.
+    private static func encoding(named name: String) -> String.Encoding? {
+        switch name.lowercased() {
+        case "utf-8", "utf8": .utf8
+        case "us-ascii", "ascii": .ascii
+        case "iso-8859-1", "latin1": .isoLatin1
+        case "windows-1252": .windowsCP1252
+        case "utf-16": .utf16
+        case "utf-16be": .utf16BigEndian
+        case "utf-16le": .utf16LittleEndian
+        case "utf-32": .utf32
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Something that can be read as a URL.
+public protocol URLConvertible: Sendable {
+    /// A request for the URL.
+    ///
+    /// - Throws: an error that says why this is no URL.
+    func asURL() throws -> URL
+}
+
+extension String: URLConvertible {
+    /// The URL that the text spells.
+    ///
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``.
+    public func asURL() throws -> URL { try HTTPRequest(self).url }
+}
+
+extension URL: URLConvertible {
+    /// The URL itself.
+    public func asURL() throws -> URL { self }
+}
+
+extension URLComponents: URLConvertible {
+    /// The URL of the parts.
+    ///
+    /// - Throws: ``InvalidArgument`` where the parts make no URL.
+    public func asURL() throws -> URL {
+        guard let url else { throw InvalidArgument("url", is: "\(self)", expected: "parts that make a URL") }
+        return url
+    }
+}
+
+/// Something that can be made into a request.
+public protocol HTTPRequestConvertible: Sendable {
+    /// The request.
+    ///
+    /// - Throws: an error that says why there is none; the request fails with
+    ///   ``RefrainError/createRequestFailed(error:)``.
+    func asHTTPRequest() throws -> HTTPRequest
+}
+
+extension HTTPRequest: HTTPRequestConvertible {
+    /// The request itself.
+    public func asHTTPRequest() throws -> HTTPRequest { self }
+}

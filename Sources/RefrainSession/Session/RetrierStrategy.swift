@@ -1,0 +1,76 @@
+/// Asks the retriers of a session and of a request what follows a failed try: the decision that the retry stage acts on.
+///
+/// Retriers are asked in order until one answers other than `.doNotRetry`. Those that are strategies, such as
+/// ``RetryPolicy``, give their whole judgement; the answers of all others are held against the rules on sending again
+/// and on the server's delays by ``HTTPRetryStrategy``'s own judgement of a plain delay.
+struct RetrierStrategy: HTTPRetryStrategy {
+    func retryDelay(for result: HTTPResult) -> Duration? { nil }
+
+    func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
+        guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
+        let failure = owner.failure(of: result)
+        owner.note(failure: failure, facts: facts, of: result)
+        guard let failure else { return .finish(.succeeded) }
+        guard let session = owner.session else { return .finish(.finalFailure) }
+        var refusal: RetryJudgement?
+        for retrier in owner.line.retriers {
+            if let strategy = retrier as? any HTTPRetryStrategy {
+                // A strategy that was set on the request itself stands in for the session's policies.
+                guard request.ownStrategy == nil else { continue }
+                let judgement = await strategy.judge(facts, for: result, of: request)
+                guard case .finish = judgement.action else { return judgement }
+                refusal = refusal ?? judgement
+                continue
+            }
+            switch await retrier.retry(owner, for: session, dueTo: failure) {
+            case .doNotRetry: continue
+            case .doNotRetryWithError(let error):
+                guard !(error is CancellationError) || !Task.isCancelled else { return .finish(.cancelled, Rules(9)) }
+                let name = "\(type(of: retrier))"
+                owner.note(retryFailure: .requestRetryFailed(retryError: error, originalError: failure, by: name))
+                return .finish(.strategyDeclined)
+            case .retry: return judgement(.zero, by: retrier, facts, result)
+            case .retryWithDelay(let delay): return judgement(delay, by: retrier, facts, result)
+            }
+        }
+        if let strategy = request.ownStrategy { return await strategy.judge(facts, for: result, of: request) }
+        if let refusal, refusal.reason != .succeeded { return refusal }
+        return .finish(
+            result.isAnswered ? .validationFailed : owner.line.retriers.isEmpty ? .noStrategy : .strategyDeclined
+        )
+    }
+
+    private func judgement(
+        _ delay: Duration,
+        by retrier: any RequestRetrier,
+        _ facts: RetryFacts,
+        _ result: HTTPResult
+    ) -> RetryJudgement {
+        var judgement = PlainDelay(delay: delay).judge(facts, for: result)
+        if retrier is any ReplaysAfterRefresh, case .retry = judgement.action {
+            judgement.reason = .credentialsRefreshed
+            judgement.rules.formUnion(Rules(27))
+            judgement.isFree = true
+            judgement.drawsOnBudget = false
+        }
+        return judgement
+    }
+}
+
+/// A retrier whose replays come after a refresh of credentials: they use up no try, and no budget (rule R23).
+protocol ReplaysAfterRefresh {}
+
+/// A delay that somebody wants, as a strategy, so that the rules are held against it as against any other.
+private struct PlainDelay: HTTPRetryStrategy {
+    let delay: Duration
+
+    func retryDelay(for result: HTTPResult) -> Duration? { delay }
+}
+
+extension HTTPResult {
+    /// Whether there is a response with a status below 400.
+    fileprivate var isAnswered: Bool {
+        if case .success(let response) = self { return response.status.rawValue < 400 }
+        return false
+    }
+}

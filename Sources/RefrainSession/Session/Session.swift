@@ -1,0 +1,134 @@
+internal import RefrainCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Makes requests, and gives them what they share: a chain to a transport, interceptors and monitors.
+///
+/// ```swift
+/// let session = Session(loader: CurlLoader(), interceptor: .recommendedRetryPolicy)
+/// let user = try await session.request("https://api.example.com/users/1")
+///     .validate()
+///     .serializingDecodable(User.self)
+///     .value
+/// ```
+///
+/// A session is a thin thing over a chain of loaders; the order of its stages stands in `SessionChain`. Keep the session
+/// for as long as its requests run: they fail with ``RefrainError/sessionDeinitialized`` when it is released. The idea
+/// is from Alamofire.
+public final class Session: Sendable {
+    /// What a session's stages are made with; the defaults are right for all but tests and special cases.
+    public struct Settings: Sendable {
+        /// Limits how many exchanges run at a time; nil: the transport's own limits alone hold.
+        public var throttle: (any HTTPMiddleware)?
+        /// Lets identical requests in flight share one exchange; nil: each has its own.
+        public var deduplicate: (any HTTPMiddleware)?
+        /// The budgets that retries draw on; nil: no limit (rule R22).
+        public var budgets: RetryBudgets? = .shared
+        /// The clocks that waits are measured on and dates are compared with.
+        public var clocks = ClockPair.system
+        /// Where jitter comes from.
+        public var random = RandomSource.shared
+        /// Whether a request starts as soon as something wants its response; else it waits for ``Request/resume()``.
+        public var startsRequestsImmediately = true
+
+        /// The settings that a session has unless told otherwise.
+        public init() {}
+    }
+
+    /// The settings.
+    public let settings: Settings
+    /// The interceptor of all requests, which goes before those of each request.
+    public let interceptor: (any RequestInterceptor)?
+    /// Who is told what happens.
+    public let eventMonitor: any EventMonitor
+
+    let chain: any HTTPLoader
+    private let state = Locked(Running())
+
+    private struct Running {
+        var requests: [UUID: Request] = [:]
+        var invalidation: RefrainError?
+    }
+
+    /// Makes a session.
+    ///
+    /// - Parameters:
+    ///   - loader: the transport, or a chain that ends in one.
+    ///   - interceptor: adapts and retries all requests. It stands in for the policy that is used when none is given,
+    ///     ``RetryPolicy/recommended``: name that one, too, where it shall stay in force:
+    ///     `Interceptor(interceptors: [mine, .recommendedRetryPolicy])`. Nil: nothing is adapted or tried again.
+    ///   - eventMonitors: who is told what happens.
+    ///   - settings: what the stages are made with.
+    public init(
+        loader: any HTTPLoader,
+        interceptor: (any RequestInterceptor)? = RetryPolicy.recommended,
+        eventMonitors: [any EventMonitor] = [],
+        settings: Settings = Settings()
+    ) {
+        self.settings = settings
+        self.interceptor = interceptor
+        eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
+        chain = SessionChain.make(settings, before: loader)
+    }
+
+    deinit { end(because: .sessionDeinitialized) }
+
+    /// Calls `action` with every request that was made and has not ended.
+    public func withAllRequests(perform action: (Set<Request>) -> Void) {
+        action(Set(state.withLock { $0.requests.values.map { $0 } }))
+    }
+
+    /// Cancels every request that has not ended.
+    public func cancelAllRequests() {
+        withAllRequests { requests in
+            for request in requests { request.cancel() }
+        }
+    }
+
+    /// Cancels every request that has not ended, and returns when all have ended.
+    public func cancelAllRequestsAndWait() async {
+        var requests: Set<Request> = []
+        withAllRequests { requests = $0 }
+        for request in requests { request.cancel() }
+        for request in requests { _ = await request.outcome() }
+    }
+
+    /// Cancels what is under way, resets every stage of the chain, and returns when that is done.
+    public func reset() async { await chain.reset() }
+
+    /// Ends the session: what is under way and what is asked later fails with
+    /// ``RefrainError/sessionInvalidated(error:)``.
+    public func invalidate(dueTo error: (any Error)? = nil) {
+        let reason = RefrainError.sessionInvalidated(error: error)
+        let isFirst = state.withLock { state in
+            guard state.invalidation == nil else { return false }
+            state.invalidation = reason
+            return true
+        }
+        if isFirst { end(because: reason) }
+    }
+
+    /// Why no request is taken any more, or nil.
+    var invalidation: RefrainError? { state.withLock { $0.invalidation } }
+
+    /// Takes a request into the session's care.
+    func adopt(_ request: Request) {
+        state.withLock { $0.requests[request.id] = request }
+        eventMonitor.requestDidCreate(request)
+    }
+
+    /// Lets go of a request that has ended.
+    func forget(_ request: Request) { _ = state.withLock { $0.requests.removeValue(forKey: request.id) } }
+
+    private func end(because reason: RefrainError) {
+        let requests = state.withLock { state in
+            defer { state.requests.removeAll() }
+            return Array(state.requests.values)
+        }
+        for request in requests { request.cancel(because: reason) }
+    }
+}

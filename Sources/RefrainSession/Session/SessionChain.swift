@@ -1,0 +1,34 @@
+/// The order in which a session's requests go through their stages, and the reason for each place.
+///
+/// This is the one readable place for it. A session adds these stages before the loader that it is given, which is a
+/// transport or a chain of its own.
+enum SessionChain {
+    static func make(_ settings: Session.Settings, before loader: any HTTPLoader) -> any HTTPLoader {
+        // 8. Next to the transport: counts bytes, and holds streams while a request is suspended.
+        var chain: any HTTPLoader = Delivery() --> loader
+        // 7. Just inside the throttle's slot: each part of a resumed download is an exchange like any other.
+        chain = Resume(clocks: settings.clocks) --> chain
+        // 6. After adapting: a refresh of credentials waits for its answer without holding a slot, and so cannot
+        //    deadlock behind its own caller. Inside of Retry: the slot is free during back-off.
+        if let throttle = settings.throttle { chain = throttle --> chain }
+        // 5. Inside of Retry: each try is adapted and authenticated anew, from the original request (rule R6).
+        //    The session's adapters run first, then the request's.
+        chain = Adaptation(clocks: settings.clocks) --> chain
+        // 4. Inside of Retry, round all that makes a try: checks see each try's response, so that retriers hear of it.
+        chain = ResponseChecks() --> chain
+        // 3. The one retry stage. It asks the retriers; nothing above or below it tries again.
+        chain =
+            Retry(
+                RetrierStrategy(),
+                budgets: settings.budgets,
+                clocks: settings.clocks,
+                random: settings.random
+            ) --> chain
+        // 2. Outside of Retry: each hop has tries of its own, and a POST answered by a 303 is not posted again.
+        chain = Redirect(clocks: settings.clocks) --> chain
+        // 1. Outside of all that tries and follows: those who share an exchange share its outcome.
+        if let deduplicate = settings.deduplicate { chain = deduplicate --> chain }
+        // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
+        return ResetGuard() --> chain
+    }
+}

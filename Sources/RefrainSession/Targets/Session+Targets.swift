@@ -1,0 +1,32 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Session {
+    /// Makes the request of a target, with its validation and its interceptor.
+    public func request(_ target: some TargetType) -> DataRequest {
+        let original = RequestMaking.make(Call(target: target))
+        let request =
+            target.task.isUpload
+            ? UploadRequest(original, line: line(target.interceptor), session: self)
+            : DataRequest(original, line: line(target.interceptor), session: self)
+        if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
+        return adopting(request)
+    }
+
+    /// Fetches a target into a file.
+    public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
+        let original = RequestMaking.make(Call(target: target))
+        let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: self)
+        if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
+        return adopting(request)
+    }
+}
+
+private struct Call: HTTPRequestConvertible {
+    let target: any TargetType
+
+    func asHTTPRequest() throws -> HTTPRequest { try target.makeRequest() }
+}

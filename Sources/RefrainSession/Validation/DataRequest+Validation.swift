@@ -1,0 +1,47 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension DataRequest {
+    /// A check of the caller's: the request that was sent, the response, and its body.
+    public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse, Data?) -> ValidationResult
+
+    /// Adds a check; of several that fail, the first one's error stands.
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        addValidation { request, response in
+            ValidationRules.error(validation(request, response, Data(response.content)))
+        }
+        return self
+    }
+
+    /// Accepts these statuses only.
+    @discardableResult
+    public func validate(statusCode accepted: some Sequence<Int>) -> Self {
+        let accepted = Set(accepted)
+        addValidation { _, response in ValidationRules.check(statusCode: response, in: accepted) }
+        return self
+    }
+
+    /// Accepts content of these types only, such as `application/json` or `image/*`; no content passes.
+    @discardableResult
+    public func validate(contentType accepted: some Sequence<String>) -> Self {
+        let accepted = Array(accepted)
+        addValidation { _, response in
+            ValidationRules.check(contentType: response, in: accepted, isEmpty: response.content.isEmpty)
+        }
+        return self
+    }
+
+    /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
+    @discardableResult
+    public func validate() -> Self {
+        validate(statusCode: ValidationRules.acceptableStatusCodes)
+        addValidation { request, response in
+            ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
+        }
+        return self
+    }
+}

@@ -1,0 +1,64 @@
+/// The checks that responses go through: pure functions of request and response.
+enum ValidationRules {
+    /// The statuses that are accepted unless told otherwise.
+    static let acceptableStatusCodes = 200..<300
+
+    static func check(statusCode response: HTTPResponse, in accepted: Set<Int>) -> RefrainError? {
+        let code = response.status.rawValue
+        guard !accepted.contains(code) else { return nil }
+        return .responseValidationFailed(reason: .unacceptableStatusCode(code: code))
+    }
+
+    /// Whether the content's type is one of those accepted; without content there is nothing to check.
+    static func check(contentType response: HTTPResponse, in accepted: [String], isEmpty: Bool) -> RefrainError? {
+        guard !isEmpty else { return nil }
+        let written = response.headers[values: "Content-Type"]
+        guard let type = MediaType.parse(fieldValues: written) else {
+            // Without a readable type, only those who take everything take it.
+            let takesAll = accepted.contains { MediaType($0)?.essence == "*/*" }
+            guard !takesAll else { return nil }
+            guard let first = written.first else {
+                return .responseValidationFailed(reason: .missingContentType(acceptableContentTypes: accepted))
+            }
+            return .responseValidationFailed(
+                reason: .unacceptableContentType(acceptableContentTypes: accepted, responseContentType: first)
+            )
+        }
+        guard !accepted.contains(where: { MediaType($0).map { type.matches($0) } ?? false }) else { return nil }
+        return .responseValidationFailed(
+            reason: .unacceptableContentType(acceptableContentTypes: accepted, responseContentType: type.essence)
+        )
+    }
+
+    /// Whether the content's type is one that the request's `Accept` allows.
+    static func check(accept request: HTTPRequest, _ response: HTTPResponse, isEmpty: Bool) -> RefrainError? {
+        let accept = request.headers[values: "Accept"]
+        guard !isEmpty, !accept.isEmpty else { return nil }
+        let listed = accept.flatMap { $0.split(separator: ",") }.map { String($0.trimmingSpaces) }
+        guard let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"]) else {
+            return check(contentType: response, in: listed, isEmpty: false)
+        }
+        guard !type.isAcceptable(accept: accept) else { return nil }
+        return .responseValidationFailed(
+            reason: .unacceptableContentType(acceptableContentTypes: listed, responseContentType: type.essence)
+        )
+    }
+
+    /// The answer of a check of the caller's as an error of the session.
+    static func error(_ result: ValidationResult) -> RefrainError? {
+        guard case .failure(let error) = result else { return nil }
+        return error as? RefrainError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
+    }
+}
+
+/// What a check of a response came to.
+public typealias ValidationResult = Result<Void, any Error>
+
+extension Substring {
+    fileprivate var trimmingSpaces: Substring {
+        var rest = self
+        while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        return rest
+    }
+}

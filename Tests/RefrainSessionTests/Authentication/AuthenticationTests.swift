@@ -1,0 +1,189 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+@Suite("Authentication")
+struct AuthenticationTests {
+    typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
+
+    private func interceptor(
+        _ service: TokenService,
+        token: Token? = Token(value: "t1"),
+        window: RefreshWindow? = .standard,
+        clock: InstantClock = InstantClock()
+    ) -> Interceptor {
+        let authenticator = TokenAuthenticator { _, _ in Token(value: service.refresh()) }
+        return Interceptor(
+            authenticator: authenticator,
+            credential: token,
+            refreshWindow: window,
+            clock: ErasedClock(clock)
+        )
+    }
+
+    @Test("a request is signed")
+    func signs() async throws {
+        let service = TokenService()
+        let session = Session.testing(service, interceptor: interceptor(service))
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(service.refreshes == 0)
+    }
+
+    @Test("R27: a refused request is sent once more after a refresh, a POST too, without using up a try or the budget")
+    func refreshes() async throws {
+        let service = TokenService(accepting: 2)
+        let session = Session.testing(service, interceptor: interceptor(service)) { settings in
+            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+        }
+        let request = session.request(HTTPRequest("/a", method: .post, body: .text("x"))).validate()
+        let response = await request.serializingString().response
+        #expect(response.value == "200")
+        #expect(service.refreshes == 1)
+        #expect(response.attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
+    }
+
+    @Test("R27: a request that is refused again after its replay is not sent a third time")
+    func oneReplay() async {
+        let service = TokenService(acceptsNothing: true)
+        let session = Session.testing(service, interceptor: interceptor(service))
+        let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
+        #expect(error?.responseCode == 401)
+        #expect(service.requests == 2)
+        #expect(service.refreshes == 1)
+    }
+
+    @Test("a credential that is due is refreshed before it is used")
+    func due() async throws {
+        let service = TokenService()
+        let session = Session.testing(
+            service,
+            interceptor: interceptor(service, token: Token(value: "t1", requiresRefresh: true))
+        )
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(service.requests == 1)
+        #expect(service.refreshes == 1)
+    }
+
+    @Test("without a credential a request fails, and says so")
+    func missing() async {
+        let service = TokenService()
+        let interceptor = interceptor(service, token: nil)
+        let session = Session.testing(service, interceptor: interceptor)
+        let error = await session.request(HTTPRequest.sample).serializingData().response.error
+        #expect(error?.underlyingError as? AuthenticationError == .missingCredential)
+        #expect(service.requests == 0)
+        interceptor.credential = Token(value: "t1")
+        #expect(await session.request(HTTPRequest.sample).serializingString().response.value == "200")
+    }
+
+    @Test("R27: a thousand concurrent refusals make one refresh")
+    func thousand() async {
+        // All are refused with the same token: none is answered before all have come.
+        let service = TokenService(accepting: 1, gathering: 1000)
+        let interceptor = interceptor(service, token: Token(value: "t0"))
+        let session = Session.testing(service, interceptor: interceptor)
+        let tasks = (0..<1000).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
+        var succeeded = 0
+        for task in tasks { succeeded += await task.response.value == "200" ? 1 : 0 }
+        #expect(succeeded == 1000)
+        #expect(service.refreshes == 1)
+        #expect(service.requests == 2000)
+    }
+
+    @Test("a request that was signed with the credential before the refresh is sent again without another one")
+    func oldCredential() async throws {
+        let service = TokenService(accepting: 2)
+        let interceptor = interceptor(service, token: Token(value: "t1"))
+        let loader = AnyLoader { request in
+            let result = await service.load(request)
+            // The new credential arrives while the refused answer is on its way.
+            if service.refusals == 1 { interceptor.credential = Token(value: "t2") }
+            return result
+        }
+        let session = Session.testing(loader, interceptor: interceptor)
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(service.refreshes == 0)
+        #expect(service.requests == 2)
+    }
+
+    @Test("R27: a refresh that fails fails all who wait, and the next request may try again")
+    func failingRefresh() async throws {
+        let service = TokenService(accepting: 1, gathering: 100)
+        let (refreshes, mayEnd) = (Counter(), Signal())
+        let interceptor = Interceptor(
+            authenticator: TokenAuthenticator { _, _ in
+                let number = refreshes.increment()
+                await mayEnd.wait()
+                guard number > 1 else { throw TestError(name: "refresh") }
+                return Token(value: service.refresh())
+            },
+            credential: Token(value: "t0")
+        )
+        let session = Session.testing(service, interceptor: interceptor)
+        let tasks = (0..<100).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
+        while interceptor.numberOfWaitingRequests < 100 { await Task.yield() }
+        mayEnd.set()
+        for task in tasks {
+            let error = await task.response.error
+            #expect(error?.underlyingError as? TestError == TestError(name: "refresh"))
+        }
+        #expect(refreshes.value == 1)
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(refreshes.value == 2)
+    }
+
+    @Test("a storm of refreshes ends with excessiveRefresh, and passes with the window")
+    func storm() async throws {
+        let service = TokenService(acceptsNothing: true)
+        let clock = InstantClock()
+        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 5)
+        let interceptor = interceptor(service, window: window, clock: clock)
+        let session = Session.testing(service, interceptor: interceptor, clock: clock)
+        for _ in 0..<5 {
+            let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
+            #expect(error?.responseCode == 401)
+        }
+        let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
+        #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(service.refreshes == 5)
+        clock.advance(by: .seconds(30))
+        _ = await session.request(HTTPRequest.sample).validate().serializingData().response
+        #expect(service.refreshes == 6)
+    }
+
+    @Test("a refresh that goes through the same session does not wait for itself")
+    func sameSession() async throws {
+        let service = TokenService(accepting: 2)
+        let authenticator = TokenAuthenticator { _, session in
+            var request = HTTPRequest("/token")
+            request.headers["X-Refresh"] = "1"
+            return Token(value: try await session.request(request).validate().serializingString().value)
+        }
+        let interceptor = Interceptor(authenticator: authenticator, credential: Token(value: "t1"))
+        let session = Session.testing(service, interceptor: interceptor)
+        let tasks = (0..<50).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
+        for task in tasks { #expect(try await task.value == "200") }
+    }
+
+    @Test("R9: a request that is cancelled while it waits for a refresh leaves at once; the refresh goes on")
+    func cancelledWaiter() async throws {
+        let service = TokenService(accepting: 2)
+        let (begun, mayEnd) = (Signal(), Signal())
+        let interceptor = Interceptor(
+            authenticator: TokenAuthenticator { _, _ in
+                begun.set()
+                await mayEnd.wait()
+                return Token(value: "t2")
+            },
+            credential: Token(value: "t1", requiresRefresh: true)
+        )
+        let session = Session.testing(service, interceptor: interceptor)
+        let (first, second) = (session.request(HTTPRequest.sample), session.request(HTTPRequest.sample))
+        let (left, stayed) = (first.serializingString(), second.serializingString())
+        await begun.wait()
+        first.cancel()
+        #expect(await left.response.error?.isExplicitlyCancelledError == true)
+        mayEnd.set()
+        #expect(try await stayed.value == "200")
+    }
+}

@@ -1,0 +1,130 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+@Suite("Event monitors")
+struct EventTests {
+    /// Writes down the names of events.
+    final class Recorder: EventMonitor {
+        let events = Journal<String>()
+        func requestDidCreate(_ request: Request) { events.append("created") }
+        func requestDidResume(_ request: Request) { events.append("resumed") }
+        func requestDidSuspend(_ request: Request) { events.append("suspended") }
+        func requestDidCancel(_ request: Request) { events.append("cancelled") }
+        func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest) {
+            events.append("adapted")
+        }
+        func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError) {
+            events.append("not adapted")
+        }
+        func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) {
+            events.append("started \(number)")
+        }
+        func request(_ request: Request, didFinishAttempt number: Int, with result: HTTPResult, after: Duration) {
+            events.append("ended \(number)")
+        }
+        func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?) {
+            events.append(error == nil ? "valid" : "invalid")
+        }
+        func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
+            events.append("retry after \(delay) \(reason)")
+        }
+        func request(_ request: Request, didGiveUp reason: RetryReason) { events.append("gave up \(reason)") }
+        func requestDidFinish(_ request: Request) { events.append("finished") }
+    }
+
+    private struct Silent: EventMonitor {}
+
+    @Test("every event of a request is told, in order, to each monitor")
+    func order() async {
+        let (one, two) = (Recorder(), Recorder())
+        let interceptor = CountingInterceptor(.retryWithDelay(.seconds(2)), .doNotRetry)
+        let session = Session.testing(
+            ScriptedLoader(.status(503), .status(404)),
+            interceptor: interceptor,
+            monitors: [one, Silent(), two]
+        )
+        _ = await session.request(HTTPRequest.sample).validate().serializingData().response
+        let expected = [
+            "created", "resumed", "adapted", "started 1", "ended 1", "invalid",
+            "retry after 2.0 seconds strategyRetried", "adapted", "started 2", "ended 2", "invalid",
+            "gave up validationFailed", "finished",
+        ]
+        #expect(one.events.entries.filter { !$0.hasPrefix("gave up") } == expected.filter { !$0.hasPrefix("gave up") })
+        #expect(one.events.entries.contains { $0.hasPrefix("gave up") })
+        #expect(two.events.entries == one.events.entries)
+    }
+
+    @Test("a failed adapter, a hold and a cancellation are told")
+    func others() async {
+        let recorder = Recorder()
+        let session = Session.testing(
+            ScriptedLoader(.status(200)),
+            interceptor: CountingInterceptor(failAdapts: [1]),
+            monitors: [recorder]
+        )
+        _ = await session.request(HTTPRequest.sample).serializingData().response
+        #expect(recorder.events.entries.contains("not adapted"))
+        let held = session.request(HTTPRequest.sample)
+        held.suspend()
+        held.cancel()
+        #expect(recorder.events.entries.suffix(4) == ["created", "suspended", "cancelled", "finished"])
+    }
+
+    @Test("a log is one line for each event, and shows no secrets")
+    func log() async {
+        let lines = Journal<String>()
+        let monitor = LogMonitor(
+            redaction: Redaction(headers: ["X-Api-Key"], queryParameters: ["token"]),
+            showsHeaders: true
+        ) { lines.append($0) }
+        let loader = ScriptedLoader(
+            .status(503, headers: ["Set-Cookie": "id=s3cret", "X-Note": "shown"]),
+            .failure(.networkConnectionLost)
+        )
+        let session = Session.testing(
+            loader,
+            interceptor: CountingInterceptor(.retry, .doNotRetry),
+            monitors: [monitor]
+        )
+        var request = HTTPRequest("/a?token=s3cret&page=2")
+        request.headers["Authorization"] = "Bearer s3cret"
+        request.headers["x-api-key"] = "s3cret"
+        request.headers["X-Signed"] = "s3cret"
+        request.secretHeaders = ["X-Signed"]
+        _ = await session.request(request).validate().serializingData().response
+        let text = lines.entries.joined(separator: "\n")
+        #expect(!text.contains("s3cret"))
+        #expect(text.contains("token=***&page=2"))
+        #expect(text.contains("X-Note: shown"))
+        #expect(text.contains("again after 0 ms"))
+        #expect(lines.entries.allSatisfy { !$0.contains { $0.isNewline } })
+        #expect(lines.entries.last?.contains("failed: networkConnectionLost after 2 attempts") == true)
+    }
+
+    @Test("metrics count by host, status and reason, as a snapshot and as Prometheus text")
+    func metrics() async {
+        let metrics = MetricsMonitor()
+        let session = Session.testing(
+            ScriptedLoader(.status(503), .failure(.timedOut), .status(200, body: "ok")),
+            interceptor: CountingInterceptor(.retry),
+            monitors: [metrics]
+        )
+        _ = await session.request(HTTPRequest.sample).serializingData().response
+        session.request(HTTPRequest.sample).cancel()
+        let snapshot = metrics.snapshot
+        #expect(snapshot.requestsCreated == 2)
+        #expect(snapshot.requestsSucceeded == 1)
+        #expect(snapshot.requestsCancelled == 1)
+        #expect(snapshot.requestsActive == 0)
+        #expect(snapshot.attempts.values.reduce(0, +) == 3)
+        #expect(snapshot.retries[.init(host: "host.test", reason: .strategyRetried)] == 2)
+        #expect(snapshot.durations["host.test"]?.count == 3)
+        let text = snapshot.prometheusText
+        #expect(text.contains("refrain_attempts_total{host=\"host.test\",outcome=\"503\"} 1\n"))
+        #expect(text.contains("refrain_attempts_total{host=\"host.test\",outcome=\"timedOut\"} 1\n"))
+        #expect(text.contains("refrain_attempt_duration_seconds_bucket{host=\"host.test\",le=\"+Inf\"} 3\n"))
+        #expect(text.contains("# TYPE refrain_attempt_duration_seconds histogram\n"))
+        #expect(text.hasSuffix("\n"))
+    }
+}

@@ -1,0 +1,116 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Retry policies as interceptors")
+struct PolicyTests {
+    @Test("R12: a session that is given no interceptor uses the recommended policy")
+    func defaultPolicy() async throws {
+        let loader = ScriptedLoader(.status(503), .failure(.cannotConnectToHost), .status(200, body: "ok"))
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.clocks = InstantClock().pair
+        let session = Session(loader: loader, settings: settings)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+        #expect(loader.requests.count == 3)
+    }
+
+    @Test("a session whose interceptor is nil sends once")
+    func noPolicy() async {
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: nil)
+        #expect(await session.request(HTTPRequest.sample).validate().serializingData().response.error != nil)
+        #expect(loader.requests.count == 1)
+    }
+
+    @Test("Alamofire's policy waits 0.5 s and 1 s, and sends three times")
+    func alamofireSchedule() async {
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: .retryPolicy, clock: clock)
+        let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
+        #expect(error?.responseCode == 503)
+        #expect(clock.waits == [.milliseconds(500), .seconds(1)])
+        #expect(loader.requests.count == 3)
+    }
+
+    @Test("naming POST in the policy's methods is leave to send it again")
+    func namedMethod() async throws {
+        let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
+        let session = Session.testing(loader, interceptor: try .retryPolicy(retryableHTTPMethods: [.post]))
+        let request = HTTPRequest("/a", method: .post, body: .text("x"))
+        #expect(try await session.request(request).serializingString().value == "ok")
+    }
+
+    @Test(
+        "the policy for lost connections retries them, and nothing else",
+        arguments: [
+            (ScriptedLoader.Answer.failure(.networkConnectionLost), 3), (.failure(.timedOut), 1), (.status(503), 1),
+        ]
+    )
+    func connectionLost(answer: ScriptedLoader.Answer, sends: Int) async {
+        let loader = ScriptedLoader(answer)
+        let session = Session.testing(loader, interceptor: .connectionLostRetryPolicy)
+        _ = await session.request(HTTPRequest.sample).serializingData().response
+        #expect(loader.requests.count == sends)
+    }
+
+    @Test("an interceptor that wraps a policy can change its decision")
+    func wrapped() async throws {
+        struct NeverForReports: RequestInterceptor {
+            let policy = RetryPolicy()
+            func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+                guard request.request?.url.path().hasPrefix("/reports") == false else { return .doNotRetry }
+                return await policy.retry(request, for: session, dueTo: error)
+            }
+        }
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: NeverForReports(), clock: clock)
+        _ = await session.request(HTTPRequest("/reports/1")).serializingData().response
+        #expect(loader.requests.count == 1)
+        _ = await session.request(HTTPRequest("/others/1")).serializingData().response
+        #expect(loader.requests.count == 4)
+        #expect(clock.waits == [.milliseconds(500), .seconds(1)])
+    }
+
+    @Test("a strategy on the request stands in for the session's policy")
+    func ownStrategy() async {
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        var request = HTTPRequest.sample
+        request.retryStrategy = Backoff.never
+        _ = await session.request(request).serializingData().response
+        #expect(loader.requests.count == 1)
+    }
+
+    @Test("the accessors make what they say")
+    func accessors() throws {
+        let made: [any RequestInterceptor] = [
+            .retryPolicy, try .retryPolicy(retryLimit: 1), .connectionLostRetryPolicy,
+            try .connectionLostRetryPolicy(retryLimit: 1), .recommendedRetryPolicy,
+            .interceptor(
+                adapters: [.adapter(using: { request, _ in request })],
+                retriers: [.retrier(using: { _, _, _ in .retry })]
+            ),
+            .interceptor(adapter: { request, _ in request }, retrier: { _, _, _ in .doNotRetry }),
+        ]
+        #expect(made.count == 7)
+        #expect(throws: InvalidArgument.self) { try RetryPolicy(exponentialBackoffBase: 1) }
+    }
+
+    @Test("a result says whether it wants a retry, and when")
+    func results() {
+        #expect(RetryResult.retry.retryRequired)
+        #expect(RetryResult.retryWithDelay(.seconds(1)).delay == .seconds(1))
+        #expect(!RetryResult.doNotRetry.retryRequired)
+        #expect(RetryResult.doNotRetryWithError(TestError()).error as? TestError == TestError())
+        #expect(RetryResult.retry.delay == nil)
+    }
+}

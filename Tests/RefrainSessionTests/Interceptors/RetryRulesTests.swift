@@ -1,0 +1,163 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The rules hold for what retriers answer")
+struct RetryRulesTests {
+    let always = Retrier { _, _, _ in .retry }
+
+    @Test("R2: a POST that may have been processed is not sent again, whatever a retrier answers")
+    func postIsNotReplayed() async {
+        let loader = ScriptedLoader(.status(500))
+        let session = Session.testing(loader, interceptor: always)
+        let request = session.request(HTTPRequest("/a", method: .post, body: .text("x"))).validate()
+        let response = await request.serializingData().response
+        #expect(response.error?.responseCode == 500)
+        #expect(loader.requests.count == 1)
+        #expect(response.attempts.last?.reason == .notReplayable)
+    }
+
+    @Test("R2: a POST is sent again where its caller allows it")
+    func allowedReplay() async throws {
+        let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
+        let session = Session.testing(loader, interceptor: always)
+        var request = HTTPRequest("/a", method: .post, body: .text("x"))
+        request.replay = .allowed
+        #expect(try await session.request(request).serializingString().value == "ok")
+    }
+
+    @Test("R2: a POST answered by 401 was not processed, so a retrier may have it sent again")
+    func unauthorizedPost() async throws {
+        let loader = ScriptedLoader(.status(401), .status(200, body: "ok"))
+        let session = Session.testing(loader, interceptor: always)
+        let request = HTTPRequest("/a", method: .post, body: .text("x"))
+        #expect(try await session.request(request).serializingString().value == "ok")
+    }
+
+    @Test("R4: a body that was read once is not sent again, whatever a retrier answers")
+    func oneShotBody() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                _ = try? await request.body.collect()
+                return .failure(HTTPError(.networkConnectionLost, request: request))
+            }
+        )
+        let session = Session.testing(loader, interceptor: always)
+        let body = HTTPBody.oneShot(
+            AsyncStream<[UInt8]> {
+                $0.yield([1]); $0.finish()
+            }
+        )
+        let response = await session.request(HTTPRequest("/a", method: .put, body: body)).serializingData().response
+        #expect(loader.requests.count == 1)
+        #expect(response.attempts.last?.reason == .bodyNotReplayable)
+    }
+
+    @Test("R15: a retrier's delay gives way to a longer Retry-After")
+    func serverDelayWins() async throws {
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503, headers: ["Retry-After": "7"]), .status(200, body: "ok"))
+        let retrier = Retrier { _, _, _ in .retryWithDelay(.seconds(2)) }
+        let session = Session.testing(loader, interceptor: retrier, clock: clock) { $0.random = RandomSource(seed: 1) }
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+        // Jitter may add a tenth to a server's delay.
+        let wait = try #require(clock.waits.first)
+        #expect((.seconds(7)...(.milliseconds(7_700))).contains(wait))
+    }
+
+    @Test("R17: a retrier's delay that is longer than the server's stands")
+    func retrierDelayWins() async throws {
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503, headers: ["Retry-After": "7"]), .status(200, body: "ok"))
+        let retrier = Retrier { _, _, _ in .retryWithDelay(.seconds(20)) }
+        let session = Session.testing(loader, interceptor: retrier, clock: clock)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+        #expect(clock.waits == [.seconds(20)])
+    }
+
+    @Test("R18: a server that wants too long a wait ends the request with the date to come back at")
+    func comeBackLater() async {
+        let loader = ScriptedLoader(.status(503, headers: ["Retry-After": "86400"]))
+        let session = Session.testing(loader, interceptor: always)
+        let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
+        #expect(error?.transportCode == .comeBackLater)
+        #expect(error?.transportError?.comeBackAt != nil)
+        #expect(loader.requests.count == 1)
+    }
+
+    @Test("R22: an empty budget ends what a retrier wants again")
+    func budget() async throws {
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: always) { settings in
+            settings.budgets = RetryBudgets { _ in
+                (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard()
+            }
+        }
+        let error = await session.request(HTTPRequest.sample).serializingData().response.error
+        #expect(error?.transportCode == .budgetExhausted)
+        #expect(loader.requests.count == 1)
+    }
+
+    @Test("R20: a retrier's delay that would pass the deadline is not waited")
+    func deadline() async {
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503))
+        let retrier = Retrier { _, _, _ in .retryWithDelay(.seconds(60)) }
+        let session = Session.testing(loader, interceptor: retrier, clock: clock)
+        var request = HTTPRequest.sample
+        request.deadline = .seconds(10)
+        let response = await session.request(request).validate().serializingData().response
+        #expect(response.error?.responseCode == 503)
+        #expect(response.attempts.last?.reason == .deadlineExceeded)
+        #expect(clock.waits.isEmpty)
+    }
+
+    @Test("R24: a session's error whose tries are used up says so to an outer loop")
+    func exhaustion() async throws {
+        let loader = ScriptedLoader(.failure(.networkConnectionLost))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let count = Counter()
+        await #expect(throws: RefrainError.self) {
+            try await withRetry(try Backoff.immediately(maximumNumberOfAttempts: 3)) {
+                count.increment()
+                return try await session.request(HTTPRequest.sample).serializingData().value
+            }
+        }
+        #expect(count.value == 1)
+        #expect(loader.requests.count == 3)
+    }
+
+    @Test("R26: what a redirect has dropped stays dropped, though an adapter adds it again")
+    func redirect() async throws {
+        let loader = ScriptedLoader(
+            .status(302, headers: ["Location": "http://other.test/b"]),
+            .status(200, body: "ok")
+        )
+        let adapter = Adapter { request, _ in
+            var request = request
+            request.headers["Authorization"] = "Bearer secret"
+            return request
+        }
+        let session = Session.testing(loader, interceptor: adapter)
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "ok")
+        #expect(loader.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil])
+        #expect(loader.requests.last?.url.absoluteString == "http://other.test/b")
+    }
+
+    @Test("an adapter that makes a request of its own does not fall out of the chain")
+    func adapterMakesNewRequest() async throws {
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let adapter = Adapter { request, _ in HTTPRequest(request.url, headers: ["X-New": "1"]) }
+        let session = Session.testing(loader, interceptor: Interceptor(adapter: adapter, retrier: always))
+        var request = HTTPRequest.sample
+        request.timeout = .seconds(3)
+        #expect(try await session.request(request).validate().serializingString().value == "ok")
+        #expect(loader.requests.map(\.timeout) == [.seconds(3), .seconds(3)])
+    }
+}

@@ -1,0 +1,331 @@
+import RefrainCore
+import RefrainCurl
+import RefrainSession
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Uploads, downloads and streams over real sockets")
+struct TransferTests {
+    private let server: FaultServer
+    private let session: Session
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try FaultServer()
+        folder = try TemporaryFolder()
+        var settings = Session.Settings()
+        settings.budgets = nil
+        settings.random = RandomSource(seed: 1)
+        let backoff = try Backoff.constant(delay: .milliseconds(1), maximumNumberOfAttempts: 4)
+        session = Session(
+            loader: CurlLoader(),
+            interceptor: RetryPolicy.recommended.with(schedule: backoff),
+            settings: settings
+        )
+    }
+
+    private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
+
+    @Test("a small app's calls go over a real socket: a list, a POST as JSON, a query")
+    func plain() async throws {
+        struct Echo: Decodable, Sendable { var method: String; var path: String; var body: String }
+        let posted = try await session.request(
+            "\(server.baseURL)/echo",
+            method: .post,
+            parameters: ["name": "Ada"],
+            encoder: .json
+        ).validate().serializingDecodable(Echo.self).value
+        #expect(posted.method == "POST")
+        #expect(posted.body == #"{"name":"Ada"}"#)
+        let queried = try await session.request("\(server.baseURL)/echo", parameters: ["ids": [1, 2], "q": "a b"])
+            .validate().serializingDecodable(Echo.self).value
+        #expect(queried.path == "/echo?ids%5B%5D=1&ids%5B%5D=2&q=a%20b")
+    }
+
+    @Test("R3: each recorded attempt is one request on the wire")
+    func wireCount() async throws {
+        let request = session.request("\(server.baseURL)/status/503?times=2").validate()
+        let response = await request.serializingString().response
+        #expect(response.error == nil)
+        #expect(response.attempts.count == 3)
+        #expect(server.count(path: "/status/503") == 3)
+    }
+
+    @Test("an upload of bytes counts its progress up to the end")
+    func uploadData() async throws {
+        server.on("/up") { request in [.respond(.init(200, body: "\(request.bodyLength)"))] }
+        let moments = Journal<TransferProgress>()
+        let request = session.upload(Data(Self.bytes(300_000)), to: "\(server.baseURL)/up")
+        let text = try await request.uploadProgress { moments.append($0) }.validate().serializingString().value
+        #expect(text == "300000")
+        let completed = moments.entries.map(\.completed)
+        #expect(completed == completed.sorted())
+        #expect(completed.last == 300_000)
+        #expect(moments.entries.allSatisfy { $0.total == 300_000 })
+        #expect(request.uploadProgress.fractionCompleted == 1)
+    }
+
+    @Test("R4: an upload of a file is read anew for its second try, and begins its progress anew")
+    func uploadFile() async throws {
+        let file = folder.file("source")
+        try Data(Self.bytes(200_000)).write(to: file)
+        server.on("/up") { request in
+            request.occurrence == 1 ? [.respond(.init(503))] : [.respond(.init(200, body: "\(request.bodyLength)"))]
+        }
+        let moments = Journal<Int64>()
+        let text = try await session.upload(file, to: "\(server.baseURL)/up", method: .put)
+            .uploadProgress { moments.append($0.completed) }
+            .validate().serializingString().value
+        #expect(text == "200000")
+        #expect(moments.entries.count { $0 == 200_000 } == 2)
+        #expect(server.requests(toPath: "/up").map(\.bodyLength) == [200_000, 200_000])
+    }
+
+    @Test("a file that is not there fails the upload before anything is sent")
+    func missingFile() async {
+        let request = session.upload(folder.file("nothing"), to: "\(server.baseURL)/up", method: .put)
+        #expect(await request.serializingData().response.error?.transportCode == .fileDoesNotExist)
+        #expect(server.count(path: "/up") == 0)
+    }
+
+    @Test("R4: a file that vanishes between two tries ends the upload with the file's error")
+    func vanishingFile() async throws {
+        let file = folder.file("source")
+        try Data(Self.bytes(1000)).write(to: file)
+        server.on("/up") { _ in
+            try? FileManager.default.removeItem(at: file)
+            return [.respond(.init(503))]
+        }
+        let request = session.upload(file, to: "\(server.baseURL)/up", method: .put)
+        #expect(await request.serializingData().response.error?.transportCode == .fileDoesNotExist)
+        #expect(server.count(path: "/up") == 1)
+    }
+
+    @Test("R4: a stream that can be read once is sent once")
+    func oneShotUpload() async {
+        server.on("/up") { _ in [.respond(.init(503))] }
+        let stream = AsyncStream<[UInt8]> { continuation in
+            continuation.yield(Self.bytes(1000))
+            continuation.finish()
+        }
+        let request = session.upload(.oneShot(stream), to: "\(server.baseURL)/up", method: .put)
+        let response = await request.validate().serializingData().response
+        #expect(response.error?.responseCode == 503)
+        #expect(response.attempts.last?.reason == .bodyNotReplayable)
+        #expect(server.requests(toPath: "/up").map(\.bodyLength) == [1000])
+    }
+
+    @Test("a form of several parts arrives, its file included")
+    func multipart() async throws {
+        let file = folder.file("photo.png")
+        try Data(Self.bytes(70_000)).write(to: file)
+        server.on("/form") { request in
+            let type = request.headers.first { $0.name.lowercased() == "content-type" }?.value ?? ""
+            return [
+                .respond(
+                    .init(
+                        200,
+                        body: "\(type.hasPrefix("multipart/form-data; boundary=")) \(request.bodyLength > 70_000)"
+                    )
+                )
+            ]
+        }
+        let request = session.upload(
+            multipartFormData: [.text("name", "Ada"), .file("photo", file.path())],
+            to: "\(server.baseURL)/form"
+        )
+        #expect(try await request.validate().serializingString().value == "true true")
+    }
+
+    @Test("a part that cannot be written fails the request")
+    func badMultipart() async {
+        let parts = [HTTPBody.Part(name: "a", body: .text("x", contentType: "not a type\r\n"))]
+        let request = session.upload(multipartFormData: parts, to: "\(server.baseURL)/form")
+        guard case .createRequestFailed? = await request.serializingData().response.error else {
+            Issue.record("\(String(describing: request.error))")
+            return
+        }
+        #expect(server.count(path: "/form") == 0)
+    }
+
+    @Test("a suspended upload sends no more until it is resumed")
+    func suspendedUpload() async throws {
+        server.on("/up") { request in [.respond(.init(200, body: "\(request.bodyLength)"))] }
+        let paused = Signal()
+        let request = session.upload(Data(Self.bytes(1_000_000)), to: "\(server.baseURL)/up")
+        request.uploadProgress { [weak request] progress in
+            guard progress.completed == 131_072 else { return }
+            request?.suspend()
+            paused.set()
+        }
+        let task = request.validate().serializingString()
+        await paused.wait()
+        #expect(request.isSuspended)
+        #expect(request.uploadProgress.completed == 131_072)
+        request.resume()
+        #expect(try await task.value == "1000000")
+    }
+
+    @Test("a download makes its file, counts its progress, and leaves nothing else behind")
+    func download() async throws {
+        let file = folder.file("result")
+        let moments = Journal<TransferProgress>()
+        let request = session.download("\(server.baseURL)/bytes/500000", to: file)
+        let url = try await request.downloadProgress { moments.append($0) }.validate()
+            .serializingDownloadedFileURL().value
+        #expect(url == file)
+        #expect(try Data(contentsOf: file).count == 500_000)
+        #expect(moments.entries.last == TransferProgress(completed: 500_000, total: 500_000))
+        #expect(folder.names == ["result"])
+    }
+
+    @Test("R11: a download that is cut short goes on where it stopped")
+    func resumedDownload() async throws {
+        let content = Self.bytes(200_000)
+        server.on("/cut") { request in
+            let range = request.headers.first { $0.name.lowercased() == "range" }?.value
+            let headers = [("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
+            guard range == "bytes=100000-" else {
+                return [
+                    .head(.init(200, headers: headers + [("Content-Length", "200000")])),
+                    .send(Array(content[..<100_000])), .close,
+                ]
+            }
+            let rest = headers + [("Content-Range", "bytes 100000-199999/200000")]
+            return [.respond(.init(206, headers: rest, bytes: Array(content[100_000...])))]
+        }
+        let file = folder.file("result")
+        let request = session.download("\(server.baseURL)/cut", to: file).validate()
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.error == nil)
+        #expect(try Data(contentsOf: file) == Data(content))
+        #expect(response.attempts.map(\.reason) == [.resumed, .succeeded])
+        #expect(server.count(path: "/cut") == 2)
+    }
+
+    @Test("a download that fails leaves the file from before, and keeps the body of the error")
+    func failedDownload() async throws {
+        let file = folder.file("result")
+        try Data("before".utf8).write(to: file)
+        server.on("/gone") { _ in [.respond(.init(404, body: "no such thing"))] }
+        let request = session.download("\(server.baseURL)/gone", to: file)
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.error?.responseCode == 404)
+        #expect(response.data == Data("no such thing".utf8))
+        #expect(try Data(contentsOf: file) == Data("before".utf8))
+        #expect(folder.names == ["result"])
+    }
+
+    @Test("a download whose check fails starts over on its next try")
+    func invalidDownload() async throws {
+        server.on("/page") { request in
+            let type = request.occurrence == 1 ? "text/html" : "application/zip"
+            return [
+                .respond(
+                    .init(200, headers: [("Content-Type", type), ("ETag", "\"a\"")], body: "try \(request.occurrence)")
+                )
+            ]
+        }
+        let file = folder.file("result")
+        let request = session.download("\(server.baseURL)/page", to: file, interceptor: CountingInterceptor(.retry))
+        _ = try await request.validate(contentType: ["application/zip"]).serializingDownloadedFileURL().value
+        #expect(try Data(contentsOf: file) == Data("try 2".utf8))
+        #expect(server.requests(toPath: "/page").allSatisfy { $0.header("Range") == nil })
+    }
+
+    @Test("a cancelled download removes what had come")
+    func cancelledDownload() async throws {
+        server.on("/slow") { _ in
+            [.head(.init(200, headers: [("Content-Length", "100000")])), .send(Self.bytes(50_000)), .hang]
+        }
+        let arrived = Signal()
+        let request = session.download("\(server.baseURL)/slow", to: folder.file("result"))
+        request.downloadProgress { _ in arrived.set() }
+        let task = request.serializingDownloadedFileURL()
+        await arrived.wait()
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        #expect(folder.names == [])
+    }
+
+    @Test("a folder that does not exist fails the download before anything is sent")
+    func missingFolder() async {
+        let request = session.download("\(server.baseURL)/bytes/10", to: folder.file("no/result"))
+        #expect(await request.serializingDownloadedFileURL().response.error?.transportCode == .cannotCreateFile)
+        #expect(server.log.isEmpty)
+    }
+
+    @Test("the progress of a response in memory is counted where it is watched")
+    func dataProgress() async throws {
+        let moments = Journal<TransferProgress>()
+        let data = try await session.request("\(server.baseURL)/bytes/300000")
+            .downloadProgress { moments.append($0) }.validate().serializingData().value
+        #expect(data.count == 300_000)
+        #expect(moments.entries.last == TransferProgress(completed: 300_000, total: 300_000))
+    }
+
+    @Test("a stream is read as it arrives")
+    func stream() async throws {
+        server.on("/events") { _ in
+            [
+                .head(.init(200, headers: [("Content-Length", "6")])), .text("one"), .sleep(.milliseconds(20)),
+                .text("two"),
+            ]
+        }
+        var bytes: [UInt8] = []
+        let request = session.streamRequest("\(server.baseURL)/events").validate()
+        for try await chunk in request.chunks { bytes += chunk }
+        #expect(bytes == Array("onetwo".utf8))
+        #expect(request.isFinished)
+    }
+
+    @Test("a stream's head is tried again, and its validation error ends it")
+    func streamRetries() async throws {
+        server.on("/events") { request in
+            request.occurrence < 3 ? [.respond(.init(503))] : [.respond(.init(404, body: "no"))]
+        }
+        let request = session.streamRequest("\(server.baseURL)/events").validate()
+        await #expect(throws: RefrainError.self) {
+            for try await _ in request.chunks {}
+        }
+        #expect(request.error?.responseCode == 404)
+        #expect(server.count(path: "/events") == 3)
+    }
+
+    @Test("R10: a stream that is cut short ends with an error, after what had come")
+    func cutStream() async throws {
+        server.on("/events") { _ in
+            [.head(.init(200, headers: [("Content-Length", "100")])), .text("half"), .close]
+        }
+        let (bytes, done) = (Journal<UInt8>(), Signal())
+        let ends = Journal<RefrainError?>()
+        session.streamRequest("\(server.baseURL)/events").responseStream { event in
+            switch event {
+            case .stream(let chunk): for byte in chunk { bytes.append(byte) }
+            case .complete(let result):
+                if case .failure(let error) = result { ends.append(error) } else { ends.append(nil) }
+                done.set()
+            }
+        }
+        await done.wait()
+        #expect(ends.entries.count == 1)
+        #expect(ends.entries.first??.transportCode == .networkConnectionLost)
+        #expect(server.count(path: "/events") == 1)
+    }
+
+    @Test("a reader that leaves early cancels its stream")
+    func leftStream() async throws {
+        server.on("/endless") { _ in
+            [.head(.init(200)), .text("first"), .hang]
+        }
+        let request = session.streamRequest("\(server.baseURL)/endless")
+        for try await _ in request.chunks { break }
+        #expect(await request.ended().isExplicitlyCancelledError)
+    }
+}

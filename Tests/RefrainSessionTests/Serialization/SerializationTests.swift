@@ -1,0 +1,156 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Serialization")
+struct SerializationTests {
+    struct User: Codable, Equatable, Sendable {
+        var name: String
+        var tags: [String]
+    }
+
+    private func request(_ status: Int = 200, type: String? = nil, body: String) -> (DataRequest, Session) {
+        let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
+        let session = Session.testing(ScriptedLoader(.status(status, headers: headers, body: body)))
+        return (session.request(HTTPRequest.sample), session)
+    }
+
+    @Test("a Decodable value is read")
+    func decodable() async throws {
+        let (request, session) = request(body: #"{"name": "Ada", "tags": ["a"]}"#)
+        let user = try await request.serializingDecodable(User.self).value
+        #expect(user == User(name: "Ada", tags: ["a"]))
+        _ = session
+    }
+
+    @Test("JSON that does not fit shows where, and keeps the body")
+    func undecodable() async {
+        let body = #"[{"name": "Ada", "tags": []}, {"name": "Bob", "tags": [1]}]"#
+        let (request, session) = request(body: body)
+        let error = await request.serializingDecodable([User].self).response.error
+        guard case .responseSerializationFailed(.decodingFailed(_, let path, let bytes))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(path == "[1].tags[0]")
+        #expect(bytes == Array(body.utf8))
+        _ = session
+    }
+
+    @Test("a lying content type does not matter to a reader that was asked for")
+    func lyingType() async throws {
+        let (request, session) = request(type: "text/html", body: #"{"name": "Ada", "tags": []}"#)
+        #expect(try await request.serializingDecodable(User.self).value.name == "Ada")
+        _ = session
+    }
+
+    @Test("no content is an error, but for 204, 205 and HEAD")
+    func empty() async throws {
+        let (first, one) = request(body: "")
+        guard
+            case .responseSerializationFailed(.inputDataNilOrZeroLength)? = await first.serializingData().response.error
+        else {
+            Issue.record("an empty 200 is no data")
+            return
+        }
+        let (second, two) = request(204, body: "")
+        #expect(try await second.serializingDecodable(Empty.self).value == .value)
+        let (third, three) = request(204, body: "")
+        guard
+            case .responseSerializationFailed(.invalidEmptyResponse)? =
+                await third.serializingDecodable(User.self).response.error
+        else {
+            Issue.record("a User cannot be empty")
+            return
+        }
+        _ = (one, two, three)
+    }
+
+    @Test("text is read in the encoding that the response names")
+    func text() async throws {
+        let latin: [UInt8] = [0x63, 0x61, 0x66, 0xE9]
+        let loader = ScriptedLoader(
+            .compute { request in
+                .success(
+                    HTTPResponse(
+                        request: request,
+                        status: 200,
+                        headers: ["Content-Type": "text/plain; charset=ISO-8859-1"],
+                        body: .bytes(latin)
+                    )
+                )
+            }
+        )
+        let session = Session.testing(loader)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "café")
+        let error = await session.request(HTTPRequest.sample).serializingString(encoding: .utf8).response.error
+        guard case .responseSerializationFailed(.stringSerializationFailed(_, let body))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(body == latin)
+    }
+
+    @Test("a response that cannot be read is asked about once for each try, however many readers there are")
+    func askedOnce() async {
+        let loader = ScriptedLoader(.status(200, body: "no json"))
+        let interceptor = CountingInterceptor(.retry, .doNotRetry)
+        let session = Session.testing(loader, interceptor: interceptor) { $0.startsRequestsImmediately = false }
+        let request = session.request(HTTPRequest.sample)
+        let users = request.serializingDecodable(User.self)
+        let numbers = request.serializingDecodable([Int].self)
+        let text = request.serializingString()
+        request.resume()
+        #expect(await users.response.error?.isResponseSerializationError == true)
+        #expect(await numbers.response.error?.isResponseSerializationError == true)
+        #expect(await text.response.value == "no json")
+        #expect(loader.requests.count == 2)
+        #expect(interceptor.retries.value == 2)
+    }
+
+    @Test("a retry after a response that cannot be read brings a value")
+    func retried() async throws {
+        let loader = ScriptedLoader(.status(200, body: "{"), .status(200, body: #"{"name": "Ada", "tags": []}"#))
+        let session = Session.testing(loader, interceptor: CountingInterceptor(.retry))
+        #expect(try await session.request(HTTPRequest.sample).serializingDecodable(User.self).value.name == "Ada")
+    }
+
+    @Test("a reader that comes after the end reads the same response")
+    func late() async throws {
+        let (request, session) = request(body: "late")
+        _ = await request.serializingData().response
+        #expect(try await request.serializingString().value == "late")
+        _ = session
+    }
+
+    @Test("the completion form is called once")
+    func completion() async {
+        let (request, session) = request(body: #"{"name": "Ada", "tags": []}"#)
+        let called = Signal()
+        let values = Journal<String?>()
+        request.responseDecodable(of: User.self) { response in
+            values.append(response.value?.name)
+            called.set()
+        }
+        await called.wait()
+        #expect(values.entries == ["Ada"])
+        _ = session
+    }
+
+    @Test("cancelling the waiting task cancels the request, unless it was made otherwise")
+    func automaticCancellation() async {
+        let session = Session.testing(ScriptedLoader(.hang), clock: nil)
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingData()
+        let waiting = Task { await task.response }
+        waiting.cancel()
+        #expect(await waiting.value.error?.isExplicitlyCancelledError == true)
+        #expect(request.isCancelled)
+    }
+}

@@ -1,0 +1,224 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+@Suite("Sessions and the lives of requests")
+struct SessionTests {
+    @Test("the legal transitions, and no others", arguments: Request.State.allCases, Request.State.allCases)
+    func transitions(from: Request.State, to: Request.State) {
+        let legal: [Request.State: Set<Request.State>] = [
+            .initialized: [.resumed, .suspended, .cancelled, .finished],
+            .resumed: [.suspended, .cancelled, .finished],
+            .suspended: [.resumed, .cancelled, .finished],
+        ]
+        #expect(from.canTransition(to: to) == (legal[from]?.contains(to) ?? false))
+    }
+
+    @Test("a request starts when its response is wanted, and finishes")
+    func life() async {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        let request = session.request(HTTPRequest.sample)
+        #expect(request.isInitialized)
+        let task = request.serializingData()
+        _ = await task.response
+        #expect(request.isFinished)
+        #expect(!request.resume().isResumed)
+        #expect(!request.cancel().isCancelled)
+    }
+
+    @Test("a session that starts nothing by itself waits for resume()")
+    func explicitStart() async throws {
+        let loader = ScriptedLoader(.status(200, body: "ok"))
+        let session = Session.testing(loader) { $0.startsRequestsImmediately = false }
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingString()
+        #expect(request.isInitialized)
+        #expect(loader.requests.isEmpty)
+        task.resume()
+        #expect(try await task.value == "ok")
+    }
+
+    @Test("a request that is suspended in its back-off begins no try until it is resumed")
+    func suspendedRetry() async throws {
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let session = Session.testing(
+            loader,
+            interceptor: Retrier { request, _, _ in
+                request.suspend()
+                return .retry
+            }
+        )
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingString()
+        while !request.isSuspended || request.retryCount < 1 { await Task.yield() }
+        #expect(loader.requests.count == 1)
+        request.resume()
+        #expect(try await task.value == "ok")
+        #expect(loader.requests.count == 2)
+    }
+
+    @Test("a suspended request can be cancelled")
+    func cancelSuspended() async {
+        let session = Session.testing(ScriptedLoader(.status(200)))
+        let request = session.request(HTTPRequest.sample)
+        request.suspend()
+        let task = request.serializingData()
+        #expect(request.isSuspended)
+        request.cancel()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+    }
+
+    @Test("a request that is cancelled before it starts sends nothing")
+    func cancelEarly() async {
+        let loader = ScriptedLoader(.status(200))
+        let session = Session.testing(loader)
+        let request = session.request(HTTPRequest.sample).cancel()
+        #expect(await request.serializingData().response.error?.isExplicitlyCancelledError == true)
+        #expect(loader.requests.isEmpty)
+    }
+
+    @Test("R30: many resumes, suspends and cancels at once start one load and end once")
+    func race() async {
+        for _ in 0..<200 {
+            let loader = ScriptedLoader(.status(200, body: "ok"))
+            let recorder = EventTests.Recorder()
+            let session = Session.testing(loader, monitors: [recorder])
+            let request = session.request(HTTPRequest.sample)
+            await withTaskGroup { group in
+                for index in 0..<8 {
+                    group.addTask {
+                        switch index % 4 {
+                        case 0: request.resume()
+                        case 1: request.suspend()
+                        case 2: _ = await request.serializingData().response
+                        default: request.cancel()
+                        }
+                    }
+                }
+            }
+            #expect(loader.requests.count <= 1)
+            #expect(request.isCancelled || request.isFinished)
+            #expect(recorder.events.entries.count { $0 == "finished" } == 1)
+        }
+    }
+
+    @Test("a released session ends what runs, and says why")
+    func released() async {
+        var session: Session? = Session.testing(ScriptedLoader(.hang), clock: nil)
+        let request = session?.request(HTTPRequest.sample)
+        let task = request?.serializingData()
+        session = nil
+        guard case .sessionDeinitialized? = await task?.response.error else {
+            Issue.record("\(String(describing: request?.error))")
+            return
+        }
+    }
+
+    @Test("a request whose session is gone before it starts says so")
+    func releasedEarly() async {
+        var session: Session? = Session.testing(ScriptedLoader(.status(200)))
+        let request = session?.request(HTTPRequest.sample)
+        session = nil
+        guard case .sessionDeinitialized? = await request?.serializingData().response.error else {
+            Issue.record("\(String(describing: request?.error))")
+            return
+        }
+    }
+
+    @Test("an invalidated session ends what runs and takes nothing more")
+    func invalidated() async {
+        let session = Session.testing(ScriptedLoader(.hang), clock: nil)
+        let running = session.request(HTTPRequest.sample)
+        let task = running.serializingData()
+        session.invalidate(dueTo: TestError(name: "logged out"))
+        for response in [await task.response, await session.request(HTTPRequest.sample).serializingData().response] {
+            guard case .sessionInvalidated(let cause)? = response.error else {
+                Issue.record("\(String(describing: response.error))")
+                return
+            }
+            #expect(cause as? TestError == TestError(name: "logged out"))
+        }
+    }
+
+    @Test("all requests can be looked at and cancelled; those that have ended are not among them")
+    func tracking() async {
+        let session = Session.testing(ScriptedLoader(.hang), clock: nil)
+        let requests = (0..<10).map { _ in session.request(HTTPRequest.sample) }
+        let tasks = requests.map { $0.serializingData() }
+        session.withAllRequests { #expect($0 == Set(requests)) }
+        await session.cancelAllRequestsAndWait()
+        session.withAllRequests { #expect($0.isEmpty) }
+        for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
+    }
+
+    @Test("a reset ends what runs, and leaves the session usable")
+    func reset() async throws {
+        let loader = ScriptedLoader(.hang, .status(200, body: "ok"))
+        let session = Session.testing(loader, clock: nil)
+        let task = session.request(HTTPRequest.sample).serializingData()
+        while loader.requests.isEmpty { await Task.yield() }
+        await session.reset()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+    }
+
+    @Test("the throttle's slot is free while a request waits for its next try")
+    func throttle() async throws {
+        let waiting = Signal()
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let session = Session.testing(
+            loader,
+            interceptor: Retrier { request, _, _ in
+                waiting.set()
+                return .retryWithDelay(.seconds(3600))
+            },
+            clock: nil
+        ) { $0.throttle = try? Throttle(maximumNumberOfRequests: 1) }
+        let first = session.request(HTTPRequest.sample)
+        let task = first.serializingData()
+        await waiting.wait()
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+        first.cancel()
+        _ = await task.response
+    }
+
+    @Test("what is no URL fails the request, and no retrier is asked")
+    func invalidURL() async {
+        let interceptor = CountingInterceptor(.retry)
+        let session = Session.testing(ScriptedLoader(.status(200)), interceptor: interceptor)
+        guard case .invalidURL? = await session.request("no url").serializingData().response.error else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(interceptor.retries.value == 0)
+    }
+
+    @Test("a GET with a body is refused before it is sent")
+    func getWithBody() async {
+        let loader = ScriptedLoader(.status(200))
+        let session = Session.testing(loader)
+        let request = session.request(HTTPRequest("/a", body: .text("x")))
+        guard
+            case .requestValidationFailed(.bodyDataInGETRequest(length: 1))? =
+                await request.serializingData().response.error
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(loader.requests.isEmpty)
+    }
+
+    @Test("a request describes itself as a command that a shell can run")
+    func curl() async {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        var plain = HTTPRequest("/a?b=c", method: .post, body: .text("it's"))
+        plain.headers["X-One"] = "1"
+        let request = session.request(plain)
+        let text = request.cURLDescription()
+        #expect(text.hasPrefix("$ curl -v"))
+        #expect(text.contains("-X 'POST'"))
+        #expect(text.contains("-H 'X-One: 1'"))
+        #expect(text.contains(#"--data-binary 'it'\''s'"#))
+        #expect(text.hasSuffix("'http://host.test/a?b=c'"))
+    }
+}

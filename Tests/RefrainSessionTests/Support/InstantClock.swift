@@ -1,0 +1,39 @@
+import RefrainCore
+import RefrainSession
+
+/// A clock on which every wait is over at once, and is written down.
+final class InstantClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Duration.zero
+        var waits: [Duration] = []
+    }
+
+    private let state = Locked(State())
+
+    var now: Instant { Instant(offset: state.withLock { $0.now }) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    /// The waits so far, in order.
+    var waits: [Duration] { state.withLock { $0.waits } }
+
+    func advance(by duration: Duration) { state.withLock { $0.now += duration } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.waits.append(deadline.offset - state.now)
+            state.now = max(state.now, deadline.offset)
+        }
+    }
+
+    /// This clock, with a wall clock that runs beside it.
+    var pair: ClockPair {
+        ClockPair(monotonic: ErasedClock(self)) { [self] in WallInstant(sinceEpoch: .seconds(1_000_000) + now.offset) }
+    }
+}

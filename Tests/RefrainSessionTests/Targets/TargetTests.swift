@@ -1,0 +1,115 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Targets")
+struct TargetTests {
+    enum API: TargetType {
+        case user(String)
+        case search(String)
+        case create(name: String)
+        case guarded(any RequestInterceptor)
+        case checked(ValidationType)
+        case form
+
+        var baseURL: URL { URL(string: "http://host.test/v1") ?? URL(filePath: "/") }
+        var path: String {
+            switch self {
+            case .user(let name): "/users/\(name)"
+            case .search: "search"
+            case .create: "/users"
+            case .guarded, .checked: "/x"
+            case .form: ""
+            }
+        }
+        var method: HTTPMethod {
+            switch self {
+            case .create, .form: .post
+            default: .get
+            }
+        }
+        var task: TargetTask {
+            switch self {
+            case .search(let text): .requestParameters(["q": .string(text)])
+            case .create(let name): .requestJSONEncodable(["name": name])
+            case .form: .uploadMultipart([.text("a", "b")])
+            default: .requestPlain
+            }
+        }
+        var headers: HTTPHeaders { ["X-Version": "1"] }
+        var validationType: ValidationType {
+            if case .checked(let type) = self { return type }
+            return .none
+        }
+        var interceptor: (any RequestInterceptor)? {
+            if case .guarded(let interceptor) = self { return interceptor }
+            return nil
+        }
+        var sampleData: Data { Data(#"{"name":"Ada"}"#.utf8) }
+    }
+
+    @Test("a target becomes the request that it describes")
+    func requests() async throws {
+        let loader = ScriptedLoader(.status(200, body: "ok"))
+        let session = Session.testing(loader)
+        for target in [API.user("ada lovelace"), .search("a&b"), .create(name: "Ada"), .form] {
+            _ = try await session.request(target).serializingString().value
+        }
+        #expect(
+            loader.requests.map(\.url.absoluteString) == [
+                "http://host.test/v1/users/ada%20lovelace", "http://host.test/v1/search?q=a%26b",
+                "http://host.test/v1/users", "http://host.test/v1",
+            ]
+        )
+        #expect(loader.requests.map(\.method) == [.get, .get, .post, .post])
+        #expect(loader.requests[2].body.bytesInMemory == Array(#"{"name":"Ada"}"#.utf8))
+        #expect(loader.requests[3].body.contentType?.hasPrefix("multipart/form-data") == true)
+        #expect(loader.requests.allSatisfy { $0.headers["X-Version"] == "1" })
+    }
+
+    @Test(
+        "a target's validation type says which statuses are accepted",
+        arguments: [
+            (ValidationType.none, 404, true), (.successCodes, 204, true), (.successCodes, 304, false),
+            (.successAndRedirectCodes, 304, true), (.successAndRedirectCodes, 400, false),
+            (.customCodes([418]), 418, true), (.customCodes([418]), 200, false),
+        ]
+    )
+    func validation(type: ValidationType, status: Int, passes: Bool) async {
+        let session = Session.testing(ScriptedLoader(.status(status, body: "x")))
+        let response = await session.request(API.checked(type)).serializingResponse().response
+        #expect((response.error == nil) == passes)
+    }
+
+    @Test("a target's interceptor goes after the session's")
+    func interceptor() async {
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let (first, second) = (CountingInterceptor(.doNotRetry), CountingInterceptor(.retry))
+        let session = Session.testing(loader, interceptor: first)
+        #expect(await session.request(API.guarded(second)).serializingString().response.value == "ok")
+        #expect(first.retries.value == 1)
+        #expect(second.retries.value == 1)
+        #expect(second.adapts.value == 2)
+    }
+
+    @Test("stubs answer with sample data, or as they are told; others go to the other loader")
+    func stubs() async throws {
+        struct User: Decodable, Sendable { var name: String }
+        let session = Session.testing(TargetStubs())
+        #expect(try await session.request(API.user("ada")).serializingDecodable(User.self).value.name == "Ada")
+        let error = await session.request(HTTPRequest.sample).serializingData().response.error
+        #expect(error?.transportCode == .resourceUnavailable)
+
+        let offline = Session.testing(TargetStubs { _ in .networkError(.notConnectedToInternet) })
+        #expect(await offline.request(API.user("a")).serializingData().response.error?.transportCode == .notConnectedToInternet)
+
+        let mixed = Session.testing(TargetStubs(others: ScriptedLoader(.status(200, body: "real"))) { _ in .never })
+        #expect(try await mixed.request(API.user("a")).serializingString().value == "real")
+    }
+}

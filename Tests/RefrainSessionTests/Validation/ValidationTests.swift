@@ -1,0 +1,127 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Validation")
+struct ValidationTests {
+    private func error(
+        _ status: Int = 200,
+        type: String? = nil,
+        accept: String? = nil,
+        body: String = "x",
+        _ validate: (DataRequest) -> DataRequest
+    ) async -> RefrainError? {
+        let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
+        let session = Session.testing(ScriptedLoader(.status(status, headers: headers, body: body)))
+        var request = HTTPRequest.sample
+        request.headers["Accept"] = accept
+        return await validate(session.request(request)).serializingResponse().response.error
+    }
+
+    @Test(
+        "validate() accepts 2xx only",
+        arguments: [(199, false), (200, true), (299, true), (304, false), (404, false)]
+    )
+    func statuses(status: Int, passes: Bool) async {
+        let error = await error(status) { $0.validate() }
+        #expect((error == nil) == passes)
+        #expect(error?.responseCode == (passes ? nil : status))
+    }
+
+    @Test("named statuses are accepted, and no others")
+    func namedStatuses() async {
+        #expect(await error(404) { $0.validate(statusCode: [404]) } == nil)
+        #expect(await error(200) { $0.validate(statusCode: [404]) }?.responseCode == 200)
+    }
+
+    @Test(
+        "a content type is held against types and ranges",
+        arguments: [
+            ("application/json; charset=utf-8", "application/json", true), ("image/png", "image/*", true),
+            ("text/html", "application/json", false), ("text/html", "*/*", true), ("nonsense", "text/plain", false),
+        ]
+    )
+    func types(type: String, accepted: String, passes: Bool) async {
+        let error = await error(type: type) { $0.validate(contentType: [accepted]) }
+        #expect((error == nil) == passes)
+    }
+
+    @Test("content without a type fails, unless every type is accepted")
+    func missingType() async {
+        let error = await error { $0.validate(contentType: ["application/json"]) }
+        guard case .responseValidationFailed(.missingContentType(let accepted))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(accepted == ["application/json"])
+        #expect(await self.error { $0.validate(contentType: ["*/*"]) } == nil)
+    }
+
+    @Test("no content has no type to check")
+    func emptyBody() async {
+        #expect(await error(204, body: "") { $0.validate(contentType: ["application/json"]) } == nil)
+        #expect(await error(204, accept: "application/json", body: "") { $0.validate() } == nil)
+    }
+
+    @Test("validate() holds the type against the request's Accept")
+    func accept() async {
+        #expect(
+            await error(type: "application/json", accept: "application/json, text/*;q=0.5") { $0.validate() } == nil
+        )
+        let error = await error(type: "image/png", accept: "application/json, text/*;q=0.5") { $0.validate() }
+        guard case .responseValidationFailed(.unacceptableContentType(_, "image/png"))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("the first failure wins")
+    func firstFailure() async {
+        let error = await error(404, type: "text/html") {
+            $0.validate(statusCode: [200]).validate { _, _, _ in .failure(TestError()) }
+        }
+        #expect(error?.responseCode == 404)
+    }
+
+    @Test("a check of the caller's sees request, response and body, and its error is kept")
+    func custom() async {
+        let error = await error(body: "bad") {
+            $0.validate { request, response, data in
+                request?.url.path() == "/sample" && response.status == 200 && data?.count == 3
+                    ? .failure(TestError(name: "bad")) : .success(())
+            }
+        }
+        guard case .responseValidationFailed(.customValidationFailed(let cause))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause as? TestError == TestError(name: "bad"))
+    }
+
+    @Test("a failed check reaches the retriers, and runs anew on each try")
+    func retried() async throws {
+        let loader = ScriptedLoader(.status(200, body: "pending"), .status(200, body: "done"))
+        let session = Session.testing(loader, interceptor: CountingInterceptor(.retry))
+        let value = try await session.request(HTTPRequest.sample)
+            .validate { _, _, data in data?.count == 4 ? .success(()) : .failure(TestError()) }
+            .serializingString().value
+        #expect(value == "done")
+    }
+
+    @Test("the response stays on the request though its validation failed")
+    func responseStays() async {
+        let session = Session.testing(ScriptedLoader(.status(422, body: "why")))
+        let request = session.request(HTTPRequest.sample).validate()
+        let response = await request.serializingData().response
+        #expect(response.error?.responseCode == 422)
+        #expect(response.data.map { Array($0) } == Array("why".utf8))
+        #expect(request.response?.status == 422)
+        #expect(request.error?.responseCode == 422)
+    }
+}
