@@ -32,6 +32,10 @@ let package = Package(
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        .testTarget(
+            name: "RefrainIntegrationTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainTesting", "TLSFixture"]
+        ),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(

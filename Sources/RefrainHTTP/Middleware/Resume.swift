@@ -36,7 +36,9 @@ public struct Resume: HTTPMiddleware {
             return await deliver(response, to: download, atMost: length)
         case .whole:
             if state.offset > 0, let failure = await startOver(download, response) { return .failure(failure) }
+            let hasStartedOver = download.current.hasStartedOver
             download.current = hasOwnRange ? DownloadState() : .atStart(of: response, now: wallClock())
+            download.current.hasStartedOver = hasStartedOver
             return await deliver(response, to: download, atMost: nil)
         case .mismatch(let reason):
             return .failure(await startOver(download, response) ?? restart(response, reason))
@@ -62,7 +64,7 @@ public struct Resume: HTTPMiddleware {
                 download.current.offset += Int64(chunk.count)
             }
         } catch {
-            return .failure(failure(error, response, download, gained: gained))
+            return .failure(failure(error, response, download, gained: isNew(length, download) ? gained : 0))
         }
         let state = download.current
         if let total = state.total, state.offset < total {
@@ -72,12 +74,19 @@ public struct Resume: HTTPMiddleware {
                 message: "\(state.offset) of \(total) bytes arrived",
                 bytesSent: response.exchange.bytesSent
             )
-            return .failure(failure(cut, response, download, gained: gained))
+            return .failure(failure(cut, response, download, gained: isNew(length, download) ? gained : 0))
         }
         var done = response
         done.body = .empty
         done.exchange.bytesReceived = state.offset
         return .success(done)
+    }
+
+    /// Whether the bytes of a response were not had before: those of a rest, and those of the first beginning.
+    ///
+    /// A server that cuts every answer and serves no rest would otherwise be asked without an end.
+    private func isNew(_ lengthOfRest: Int64?, _ download: Download) -> Bool {
+        lengthOfRest != nil || !download.current.hasStartedOver
     }
 
     private func checkSize(_ size: Int64, _ response: HTTPResponse) throws(HTTPError) {
@@ -115,7 +124,7 @@ public struct Resume: HTTPMiddleware {
     private func startOver(_ download: Download, _ response: HTTPResponse) async -> HTTPError? {
         do {
             try await download.sink.startOver()
-            download.current = DownloadState()
+            download.current = DownloadState(hasStartedOver: true)
             return nil
         } catch {
             return failure(error, response, download, gained: 0)
