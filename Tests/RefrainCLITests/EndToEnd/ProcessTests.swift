@@ -30,6 +30,16 @@ struct ProcessTests {
         #expect(ended.status == 0 && ended.errors.isEmpty)
     }
 
+    @Test("a reader of many contents that goes away ends them all, quietly")
+    func brokenPipeOfMany() async throws {
+        let server = try FaultServer()
+        let urls = [server.baseURL + "/bytes/3000000", server.baseURL + "/bytes/3000000", server.baseURL + "/hang"]
+        let running = try Executable.start(["get"] + urls)
+        running.stopReading()
+        let ended = await running.end(readingOutput: false)
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+    }
+
     @Test("serve says its address, answers, and ends well on a signal")
     func serve() async throws {
         let running = try Executable.start(["serve"])
