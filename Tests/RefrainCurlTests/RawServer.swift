@@ -1,9 +1,9 @@
 import RefrainCore
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Musl
+import Musl
 #endif
 
 /// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.

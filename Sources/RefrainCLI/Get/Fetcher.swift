@@ -35,6 +35,8 @@ struct Fetcher: Sendable {
         }
         var isDone = false
         if case .success(let response) = result { isDone = response.status.rawValue < 400 }
+        // At once, not when the last one who knows the request lets it go: the process may end before.
+        if !isDone { sink?.discard() }
         let content = isDone ? (sink as? MemorySink)?.bytes : nil
         return FetchOutcome(
             index: index,

@@ -2,11 +2,11 @@ internal import CurlShim
 internal import RefrainHTTP
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// What is known of a failure, and the one place that says which code it gets.

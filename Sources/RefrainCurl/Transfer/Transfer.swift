@@ -3,9 +3,9 @@ internal import RefrainCore
 internal import RefrainHTTP
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// One request on its way through a loop, and what has become of it so far.
