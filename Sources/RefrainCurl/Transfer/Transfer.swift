@@ -61,6 +61,8 @@ final class Transfer: @unchecked Sendable {
 
     // The request's body.
     var upload = UploadSource.none
+    /// The bytes of it that libcurl has taken.
+    var bodyTaken: Int64 = 0
 
     // Times.
     private var connectLimit = Moment.never
@@ -146,7 +148,9 @@ final class Transfer: @unchecked Sendable {
         let sum =
             upload.isInline && head.version != .http2
             ? max(requestSize, headSize) : requestSize.addingReportingOverflow(headSize).partialValue
-        let sent = max(sum, sentAtRefusal)
+        // libcurl forgets what it has sent of a body when it would like to send it again.
+        let forgotten = headSize == 0 && requestSize > 0 && !upload.isInline ? bodyTaken : 0
+        let sent = max(sum.addingReportingOverflow(forgotten).partialValue, sentAtRefusal)
         // A frame can have left although libcurl counts nothing, when the frame after it failed.
         return sent == 0 && mayBeMultiplexed ? nil : sent
     }

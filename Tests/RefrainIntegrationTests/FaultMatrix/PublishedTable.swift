@@ -18,8 +18,8 @@ enum PublishedTable {
         - **Outcome**: a status, or the code of the error. `CODE` is the status in the path.
         - **Sends**: the attempts on record; the server has read as many requests. A second number, in brackets, is what
           the server has read where that can be less, because it refuses connections or does not read.
-        - **Reason**: why there was no further try, from the last line of the record. Where the wire decides a race, each
-          end that the rules allow is listed.
+        - **Reason**: why there was no further try, from the last line of the record. Where the wire decides a race,
+          each end that the rules allow is listed.
         - **Rules**: what the row follows from; every rule on the last line of the record is among them.
 
         \(ExpectedTable.text)

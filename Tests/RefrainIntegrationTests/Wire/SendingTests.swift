@@ -65,6 +65,7 @@ struct SendingTests {
             let request = try HTTPRequest(server.baseURL + "/drop-reused?close=1", method: .put, body: body)
             let response = try await chain.response(for: request)
             #expect(response.attempts.map(\.status) == [nil, 200])
+            #expect(response.attempts.allSatisfy { $0.bytesSent.map { $0 > 50_000 } ?? false })
             #expect(server.log.count == 2)
             #expect(server.log.last?.bodyLength == 50_000)
         }
