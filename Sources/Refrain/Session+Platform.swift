@@ -5,7 +5,8 @@ extension Session {
     /// Makes a session on the platform's transport.
     ///
     /// - Parameters:
-    ///   - interceptor: adapts and retries all requests; see ``Session/init(loader:interceptor:eventMonitors:settings:)``.
+    ///   - interceptor: adapts and retries all requests; see
+    ///     ``Session/init(loader:interceptor:eventMonitors:settings:)``.
     ///   - eventMonitors: who is told what happens.
     ///   - settings: what the stages are made with.
     public convenience init(

@@ -77,7 +77,8 @@ struct HTTP2Tests {
             let before = streams.value
             let request = try HTTPRequest(fixture.baseURL + "/", method: method, body: .text("abc"))
             let error = try failure(of: await loader.load(request))
-            // On a connection that has served others libcurl does not tell RST_STREAM from a loss; the safe code stands.
+            // On a connection that has served others libcurl does not tell RST_STREAM from a loss; the safe code
+            // stands.
             let isAmbiguous = answer == .refuse && isReused
             #expect(error.code == (isAmbiguous ? .networkConnectionLost : .requestNotProcessed), "\(error)")
             #expect(error.bytesSent != 0)

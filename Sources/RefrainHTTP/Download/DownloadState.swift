@@ -6,8 +6,6 @@ struct DownloadState: Hashable, Sendable {
     var total: Int64?
     /// What proves that further bytes belong to these; nil: nothing does, and a cut starts over.
     var validator: StrongValidator?
-    /// Whether bytes were thrown away before; a beginning that comes again is no progress.
-    var hasStartedOver = false
 
     /// What a response is to this download.
     enum Continuation: Hashable {

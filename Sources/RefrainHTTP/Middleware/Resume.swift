@@ -15,6 +15,10 @@ public struct Resume: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let download = request.download, request.method == .get else { return await next.load(request) }
         let state = download.current
+        if state.offset > 0, !state.canResume, !download.sink.canStartOver {
+            // What would come now could not be used, so it is not asked for.
+            return .failure(cannotGoOn(request))
+        }
         var part = request
         part.streamsResponse = true
         // A caller's own Range makes the body a part of his choosing, of which a further part cannot be asked for.
@@ -36,9 +40,7 @@ public struct Resume: HTTPMiddleware {
             return await deliver(response, to: download, atMost: length)
         case .whole:
             if state.offset > 0, let failure = await startOver(download, response) { return .failure(failure) }
-            let hasStartedOver = download.current.hasStartedOver
             download.current = hasOwnRange ? DownloadState() : .atStart(of: response, now: wallClock())
-            download.current.hasStartedOver = hasStartedOver
             return await deliver(response, to: download, atMost: nil)
         case .mismatch(let reason):
             return .failure(await startOver(download, response) ?? restart(response, reason))
@@ -64,7 +66,7 @@ public struct Resume: HTTPMiddleware {
                 download.current.offset += Int64(chunk.count)
             }
         } catch {
-            return .failure(failure(error, response, download, gained: isNew(length, download) ? gained : 0))
+            return .failure(failure(error, response, download, resumedBytes: length == nil ? 0 : gained))
         }
         let state = download.current
         if let total = state.total, state.offset < total {
@@ -74,19 +76,12 @@ public struct Resume: HTTPMiddleware {
                 message: "\(state.offset) of \(total) bytes arrived",
                 bytesSent: response.exchange.bytesSent
             )
-            return .failure(failure(cut, response, download, gained: isNew(length, download) ? gained : 0))
+            return .failure(failure(cut, response, download, resumedBytes: length == nil ? 0 : gained))
         }
         var done = response
         done.body = .empty
         done.exchange.bytesReceived = state.offset
         return .success(done)
-    }
-
-    /// Whether the bytes of a response were not had before: those of a rest, and those of the first beginning.
-    ///
-    /// A server that cuts every answer and serves no rest would otherwise be asked without an end.
-    private func isNew(_ lengthOfRest: Int64?, _ download: Download) -> Bool {
-        lengthOfRest != nil || !download.current.hasStartedOver
     }
 
     private func checkSize(_ size: Int64, _ response: HTTPResponse) throws(HTTPError) {
@@ -99,15 +94,18 @@ public struct Resume: HTTPMiddleware {
         )
     }
 
-    /// What ended the delivery, with the progress that makes a resumption free.
+    /// What ended the delivery, with what decides on the next try: whether it can go on, and whether it is free.
+    ///
+    /// Only the bytes of a rest count as progress. A server that cuts every answer and serves no rest would
+    /// otherwise be asked without an end.
     private func failure(
         _ error: any Error,
         _ response: HTTPResponse,
         _ download: Download,
-        gained: Int64
+        resumedBytes: Int64
     ) -> HTTPError {
         if var error = error as? HTTPError {
-            error.progress = download.current.canResume ? gained : 0
+            error.progress = download.current.canResume ? resumedBytes : nil
             return error
         }
         let code = (error as? LocalFileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
@@ -124,11 +122,22 @@ public struct Resume: HTTPMiddleware {
     private func startOver(_ download: Download, _ response: HTTPResponse) async -> HTTPError? {
         do {
             try await download.sink.startOver()
-            download.current = DownloadState(hasStartedOver: true)
+            download.current = DownloadState()
             return nil
         } catch {
-            return failure(error, response, download, gained: 0)
+            return failure(error, response, download, resumedBytes: 0)
         }
+    }
+
+    private func cannotGoOn(_ request: HTTPRequest) -> HTTPError {
+        let cause = CannotStartOver()
+        return HTTPError(
+            .callerFailed,
+            request: request,
+            underlyingError: cause,
+            message: "\(cause)",
+            bytesSent: 0
+        )
     }
 
     private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {

@@ -285,7 +285,8 @@ struct RetryStageTests {
             let before = budget.balance
             mock.then(times: 3, failure)
             _ = await loader.load(try request())
-            #expect(before - budget.balance == 2 * price)
+            // The balance is in retries, each at the price of a transient failure.
+            #expect(abs(before - budget.balance - 2 * price / 5) < 0.001)
         }
         let before = budget.balance
         mock.then(.status(503)).then(.status(200))

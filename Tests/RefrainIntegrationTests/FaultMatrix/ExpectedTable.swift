@@ -139,7 +139,7 @@ enum ExpectedTable {
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /bytes/20000?cut=6000&no-range=1, /bytes/20000?cut=6000&etag=changing | GET, PUT, upload, keyed POST | \
         both | networkConnectionLost | 3 | triesUsedUp | R1 R2 R5 R8 R10 R12 |
-        | | download | both | networkConnectionLost | 4 | triesUsedUp | R1 R8 R10 R11 R12 |
+        | | download | both | networkConnectionLost | 3 | triesUsedUp | R1 R8 R10 R11 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | mode: refuse | all | both | cannotConnectToHost | 3 (0) | triesUsedUp | R1 R2 R4 R5 R8 R12 |
