@@ -107,7 +107,10 @@ struct TargetTests {
         #expect(error?.transportCode == .resourceUnavailable)
 
         let offline = Session.testing(TargetStubs { _ in .networkError(.notConnectedToInternet) })
-        #expect(await offline.request(API.user("a")).serializingData().response.error?.transportCode == .notConnectedToInternet)
+        #expect(
+            await offline.request(API.user("a")).serializingData().response.error?.transportCode
+                == .notConnectedToInternet
+        )
 
         let mixed = Session.testing(TargetStubs(others: ScriptedLoader(.status(200, body: "real"))) { _ in .never })
         #expect(try await mixed.request(API.user("a")).serializingString().value == "real")
