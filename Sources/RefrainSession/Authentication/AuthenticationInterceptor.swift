@@ -11,7 +11,7 @@ internal import RefrainCore
 /// one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator may make
 /// its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor,
-    ReplaysAfterRefresh
+    UsesNoTry
 {
     /// What requests are signed with.
     public typealias Credential = AuthenticatorType.Credential
@@ -103,6 +103,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             return .doNotRetryWithError(error)
         }
     }
+
+    var retryReason: RetryReason { .credentialsRefreshed }
+    var rules: Rules { Rules(23, 27) }
+    var drawsOnBudget: Bool { false }
 
     /// How many requests wait for the refresh that goes on.
     package var numberOfWaitingRequests: Int { state.withLock { $0.waiters.count } }
