@@ -4,12 +4,13 @@ internal import RefrainCore
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(authenticator: TokenAuthenticator(), credential: token)
-/// let session = Session(loader: loader, interceptor: .interceptor(interceptors: [authentication, .recommendedRetryPolicy]))
+/// let interceptor = Interceptor(interceptors: [authentication, .recommendedRetryPolicy])
+/// let session = Session(loader: loader, interceptor: interceptor)
 /// ```
 ///
-/// A request that is refused is sent once more after a refresh; if it was signed with a credential from before, without
-/// one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator may make
-/// its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+/// A request that is refused is sent once more after a refresh; if it was signed with a credential from before,
+/// without one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator
+/// may make its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor,
     UsesNoTry
 {

@@ -14,7 +14,7 @@ public protocol AuthenticationCredential: Sendable {
 ///         request.headers["Authorization"] = "Bearer \(credential.access)"
 ///     }
 ///     func refresh(_ credential: Token, for session: Session) async throws -> Token {
-///         try await session.request("https://api.example.com/token", method: .post, parameters: ["t": credential.refresh])
+///         try await session.request(tokenURL, method: .post, parameters: ["t": credential.refresh])
 ///             .validate().serializingDecodable(Token.self).value
 ///     }
 ///     func didRequest(

@@ -1,8 +1,8 @@
 extension RetryPolicy: RequestInterceptor {
     /// The policy's decision on the last try of a request.
     ///
-    /// A session asks the policy itself, with its ranges and its rules. This form is for interceptors that wrap a policy
-    /// to change its decision.
+    /// A session asks the policy itself, with its ranges and its rules. This form is for interceptors that wrap a
+    /// policy to change its decision.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         guard let facts = request.lastFacts else { return .doNotRetry }
         let judgement = judge(facts)

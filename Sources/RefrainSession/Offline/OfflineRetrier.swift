@@ -1,12 +1,13 @@
 /// Waits until the network is back, and tries again at once.
 ///
 /// ```swift
-/// let session = Session(loader: loader, interceptor: .interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy]))
+/// let interceptor = Interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy])
+/// let session = Session(loader: loader, interceptor: interceptor)
 /// ```
 ///
-/// It speaks up only where a request failed in a way that a missing network explains, and the network is missing indeed.
-/// The wait uses up no try: it is also the answer to a first launch that waits for the user's permission. Put it
-/// before retry policies, so that it is asked first.
+/// It speaks up only where a request failed in a way that a missing network explains, and the network is missing
+/// indeed. The wait uses up no try: it is also the answer to a first launch that waits for the user's permission. Put
+/// it before retry policies, so that it is asked first.
 public struct OfflineRetrier: RequestInterceptor, UsesNoTry {
     /// How long it waits for the network unless told otherwise: 5 s.
     public static let defaultWait = Duration.seconds(5)

@@ -37,7 +37,9 @@ final class ChunkChannel: Sendable {
         }
     }
 
-    /// Says that no chunk follows. A failure overtakes a chunk that was not taken yet.
+    /// Says that no chunk follows.
+    ///
+    /// A failure overtakes a chunk that was not taken yet.
     func finish(_ end: Result<Void, RefrainError>) {
         let consumer = state.withLock { state in
             if state.end == nil { state.end = end }

@@ -8,9 +8,9 @@ public import Foundation
 
 /// A request whose response goes to a file, and goes on where it was cut short (rule R11).
 ///
-/// The file appears under its name only when it is whole and has passed validation; until then the one from before stays.
-/// Only a status of 2xx brings a file: any other one fails the request, validated or not, and keeps its body on
-/// ``Request/response``.
+/// The file appears under its name only when it is whole and has passed validation; until then the one from before
+/// stays. Only a status of 2xx brings a file: any other one fails the request, validated or not, and keeps its body
+/// on ``Request/response``.
 public final class DownloadRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; what it adds is immutable, or behind a lock.
 

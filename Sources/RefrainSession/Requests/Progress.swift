@@ -11,7 +11,9 @@ public struct TransferProgress: Hashable, Sendable {
         self.total = total
     }
 
-    /// The part that is done, 0 … 1; nil where the total is unknown. Nothing to transfer counts as done.
+    /// The part that is done, 0 … 1; nil where the total is unknown.
+    ///
+    /// Nothing to transfer counts as done.
     public var fractionCompleted: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(completed) / Double(total)) : 1

@@ -1,7 +1,9 @@
 internal import RefrainCore
 
 extension Request {
-    /// A look at a response: a check, or the reading of its content. The answer is what is wrong with it.
+    /// A look at a response: a check, or the reading of its content.
+    ///
+    /// The answer is what is wrong with it.
     typealias Inspection = @Sendable (HTTPRequest, HTTPResponse) -> RefrainError?
 
     /// Adds a check that each try's response must pass.

@@ -1,7 +1,7 @@
 /// Runs the adapters before each try, on the original request, and tells the monitor of the try.
 ///
-/// An adapter's error fails the try with ``RefrainError/requestAdaptationFailed(error:by:)``. A request that is suspended
-/// waits here.
+/// An adapter's error fails the try with ``RefrainError/requestAdaptationFailed(error:by:)``. A request that is
+/// suspended waits here.
 struct Adaptation: HTTPMiddleware {
     let clocks: ClockPair
 

@@ -1,4 +1,5 @@
-/// Asks the retriers of a session and of a request what follows a failed try: the decision that the retry stage acts on.
+/// Asks the retriers of a session and of a request what follows a failed try: the decision that the retry stage acts
+/// on.
 ///
 /// Retriers are asked in order until one answers other than `.doNotRetry`. Those that are strategies, such as
 /// ``RetryPolicy``, give their whole judgement; the answers of all others are held against the rules on sending again

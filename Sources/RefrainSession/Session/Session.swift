@@ -16,9 +16,9 @@ internal import Foundation
 ///     .value
 /// ```
 ///
-/// A session is a thin thing over a chain of loaders; the order of its stages stands in `SessionChain`. Keep the session
-/// for as long as its requests run: they fail with ``RefrainError/sessionDeinitialized`` when it is released. The idea
-/// is from Alamofire.
+/// A session is a thin thing over a chain of loaders; the order of its stages stands in `SessionChain`. Keep the
+/// session for as long as its requests run: they fail with ``RefrainError/sessionDeinitialized`` when it is released.
+/// The idea is from Alamofire.
 public final class Session: Sendable {
     /// What a session's stages are made with; the defaults are right for all but tests and special cases.
     public struct Settings: Sendable {

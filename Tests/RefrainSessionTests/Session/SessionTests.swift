@@ -194,7 +194,7 @@ struct SessionTests {
                 weakly = request
                 response = await request.serializingString().response
             }
-            for _ in 0..<1000 where weakly != nil { await Task.yield() }
+            for _ in 0..<100_000 where weakly != nil { await Task.yield() }
             #expect(weakly == nil)
             #expect(response != nil)
         }
