@@ -5,8 +5,7 @@ extension Session {
     /// Makes a session on the platform's transport.
     ///
     /// - Parameters:
-    ///   - interceptor: adapts and retries all requests; see
-    ///     ``Session/init(loader:interceptor:eventMonitors:settings:)``.
+    ///   - interceptor: adapts and retries all requests, in place of the recommended policy.
     ///   - eventMonitors: who is told what happens.
     ///   - settings: what the stages are made with.
     public convenience init(

@@ -3,7 +3,8 @@ private enum AttemptObserverOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Is told of every attempt as soon as it is decided what follows it: the reason, and the wait before the next one.
+    /// Is told of every attempt as soon as it is decided what follows it: the reason, and the wait before the next
+    /// one.
     ///
     /// ``Retry`` calls it, before it waits. The closure must not block.
     public var attemptObserver: (@Sendable (AttemptRecord) -> Void)? {

@@ -4,14 +4,15 @@ internal import RefrainCore
 ///
 /// ```swift
 /// let authentication = AuthenticationInterceptor(authenticator: TokenAuthenticator(), credential: token)
-/// let session = Session(loader: loader, interceptor: .interceptor(interceptors: [authentication,
-/// .recommendedRetryPolicy])) ```
+/// let interceptor = Interceptor(interceptors: [authentication, .recommendedRetryPolicy])
+/// let session = Session(loader: loader, interceptor: interceptor)
+/// ```
 ///
-/// A request that is refused is sent once more after a refresh; if it was signed with a credential from before, without
-/// one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator may make
-/// its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+/// A request that is refused is sent once more after a refresh; if it was signed with a credential from before,
+/// without one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator
+/// may make its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor,
-    ReplaysAfterRefresh
+    UsesNoTry
 {
     /// What requests are signed with.
     public typealias Credential = AuthenticatorType.Credential
@@ -103,6 +104,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             return .doNotRetryWithError(error)
         }
     }
+
+    var retryReason: RetryReason { .credentialsRefreshed }
+    var rules: Rules { Rules(23, 27) }
+    var drawsOnBudget: Bool { false }
 
     /// How many requests wait for the refresh that goes on.
     package var numberOfWaitingRequests: Int { state.withLock { $0.waiters.count } }

@@ -14,8 +14,8 @@ public protocol AuthenticationCredential: Sendable {
 ///         request.headers["Authorization"] = "Bearer \(credential.access)"
 ///     }
 ///     func refresh(_ credential: Token, for session: Session) async throws -> Token {
-///         try await session.request("https://api.example.com/token", method: .post, parameters: ["t":
-///             credential.refresh]) .validate().serializingDecodable(Token.self).value
+///         try await session.request(tokenURL, method: .post, parameters: ["t": credential.refresh])
+///             .validate().serializingDecodable(Token.self).value
 ///     }
 ///     func didRequest(
 ///         _ request: HTTPRequest, with response: HTTPResponse, failDueToAuthenticationError error: any Error

@@ -10,7 +10,7 @@ extension RefrainError: CustomStringConvertible {
         case .requestAdaptationFailed(let error, let name): "the adapter \(name) failed: \(error)"
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the try before it ended with: \(original)"
-        case .responseValidationFailed(let reason): "the response is unacceptable: \(reason)"
+        case .responseValidationFailed(let reason, _): "the response is unacceptable: \(reason)"
         case .responseSerializationFailed(let reason): "the response could not be read: \(reason)"
         case .sessionTaskFailed(let error): "\(error)"
         case .sessionDeinitialized:

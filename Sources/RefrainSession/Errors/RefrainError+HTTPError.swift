@@ -22,3 +22,11 @@ extension RefrainError {
         return HTTPError(.callerFailed, request: request, underlyingError: self, message: "\(self)", bytesSent: 0)
     }
 }
+
+extension RefrainError {
+    /// This error with the record of the request's tries.
+    func recording(_ attempts: [AttemptRecord]) -> RefrainError {
+        guard case .responseValidationFailed(let reason, _) = self else { return self }
+        return .responseValidationFailed(reason: reason, attempts: attempts)
+    }
+}

@@ -1,6 +1,18 @@
 extension RefrainError: ExhaustibleError {
     /// Whether the retries of the request are used up, so that an outer loop does not try it again (rule R24).
-    public var retriesAreExhausted: Bool { transportError?.retriesAreExhausted ?? false }
+    public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
+
+    /// Every attempt that led to this error, where a response or a failure of the transport did (rule R29).
+    ///
+    /// ``Request/attempts`` has the record of every request.
+    public var attempts: [AttemptRecord] {
+        switch self {
+        case .sessionTaskFailed(let error): error.attempts
+        case .responseValidationFailed(_, let attempts): attempts
+        case .requestRetryFailed(_, let original, _): (original as? RefrainError)?.attempts ?? []
+        default: []
+        }
+    }
 
     /// The error that the transport or a stage of the chain gave, or nil.
     public var transportError: HTTPError? {
@@ -16,7 +28,7 @@ extension RefrainError: ExhaustibleError {
 
     /// The status that was not accepted, or nil.
     public var responseCode: Int? {
-        guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
+        guard case .responseValidationFailed(.unacceptableStatusCode(let code), _) = self else { return nil }
         return code
     }
 
@@ -28,7 +40,7 @@ extension RefrainError: ExhaustibleError {
             error
         case .sessionTaskFailed(let error): error
         case .sessionInvalidated(let error): error
-        case .responseValidationFailed(.customValidationFailed(let error)): error
+        case .responseValidationFailed(.customValidationFailed(let error), _): error
         case .responseSerializationFailed(.decodingFailed(let error, _, _)): error
         case .responseSerializationFailed(.customSerializationFailed(let error, _)): error
         default: nil

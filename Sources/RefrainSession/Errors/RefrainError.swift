@@ -17,8 +17,8 @@ public enum RefrainError: Error, Sendable {
     case requestAdaptationFailed(error: any Error, by: String)
     /// A retrier answered a failure with an error of its own; `by` names its type.
     case requestRetryFailed(retryError: any Error, originalError: any Error, by: String)
-    /// The response came, and did not pass a check.
-    case responseValidationFailed(reason: ResponseValidationFailureReason)
+    /// The response came, and did not pass a check; `attempts` is the record of the tries that led to it.
+    case responseValidationFailed(reason: ResponseValidationFailureReason, attempts: [AttemptRecord] = [])
     /// The response came, and could not be turned into the wanted value.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
     /// The transport, or a stage of the chain, could not bring a response.

@@ -122,8 +122,8 @@ public struct LogMonitor: EventMonitor {
         case .sessionTaskFailed(let error): error.code.rawValue
         case .requestAdaptationFailed(_, let name): "the adapter \(name) failed"
         case .requestRetryFailed(_, _, let name): "the retrier \(name) failed"
-        case .responseValidationFailed(.unacceptableStatusCode(let code)): "status \(code)"
-        case .responseValidationFailed(.customValidationFailed): "a check of the caller's"
+        case .responseValidationFailed(.unacceptableStatusCode(let code), _): "status \(code)"
+        case .responseValidationFailed(.customValidationFailed, _): "a check of the caller's"
         case .responseSerializationFailed: "the response could not be read"
         case .invalidURL: "the URL is invalid"
         case .createRequestFailed, .parameterEncodingFailed: "the request could not be made"

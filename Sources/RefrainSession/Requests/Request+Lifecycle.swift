@@ -101,7 +101,9 @@ extension Request {
 
     /// Looks at a response that no try of this request has looked at, lets the kind settle, and ends.
     private func conclude(_ result: HTTPResult) async {
-        if case .success(let response) = result, !state.withLock({ $0.current.isInspected }) { inspect(response) }
+        if case .success(let response) = result, !state.withLock({ $0.current.isInspected }) {
+            inspect(response)
+        }
         let outcome = makeOutcome(result)
         var settled = outcome
         settled.error = await settle(outcome.response, error: outcome.error)
@@ -124,6 +126,7 @@ extension Request {
                 outcome.error = RefrainError(of: error)
             }
             if outcome.attempts.isEmpty { outcome.attempts = state.attempts }
+            outcome.error = outcome.error?.recording(outcome.attempts)
             if let retryFailure = state.retryFailure { outcome.error = retryFailure }
             if state.lifecycle == .cancelled {
                 outcome.error = state.endReason ?? .explicitlyCancelled

@@ -1,41 +1,40 @@
+internal import RefrainCore
+
 extension HTTPBody {
     /// This body, in pieces that wait at the request's gate and are counted as they are taken.
     ///
     /// Each reading begins at zero. The original is what retries are judged by, so a body that can be read only once
     /// stays one.
     func watched(by owner: Request) throws -> HTTPBody {
-        let (source, length) = try pieces()
-        let watched = HTTPBody(
-            .restartable(length: length) {
-                let chunks = source()
-                // nonisolated(unsafe): a source has one reader at a time, which these belong to.
-                nonisolated(unsafe) var iterator = chunks.makeAsyncIterator()
-                nonisolated(unsafe) var completed: Int64 = 0
-                return ChunkSource {
-                    await owner.gate.pass()
-                    try Task.checkCancellation()
-                    guard let chunk = try await iterator.next() else { return nil }
-                    completed += Int64(chunk.count)
-                    owner.note(uploaded: TransferProgress(completed: completed, total: length))
-                    return chunk
-                }
-            },
-            contentType: contentType
-        )
-        return watched
+        let (makeSource, length) = try pieces()
+        let stream = Storage.restartable(length: length) {
+            let source = try makeSource()
+            // nonisolated(unsafe): a source has one reader at a time, which this count belongs to.
+            nonisolated(unsafe) var completed: Int64 = 0
+            return ChunkSource {
+                await owner.gate.pass()
+                try Task.checkCancellation()
+                guard let chunk = try await source.next() else { return nil }
+                completed += Int64(chunk.count)
+                owner.note(uploaded: TransferProgress(completed: completed, total: length))
+                return chunk
+            }
+        }
+        return HTTPBody(stream, contentType: contentType)
     }
 
     /// The body in pieces that are small enough to count, and its length as it is now.
-    private func pieces() throws -> (@Sendable () -> HTTPBody, Int64?) {
+    private func pieces() throws -> (@Sendable () throws -> ChunkSource, Int64?) {
         switch storage {
         case .bytes(let bytes):
-            let sliced = HTTPBody.stream(length: Int64(bytes.count)) { Slices(bytes: bytes) }
-            return ({ sliced }, Int64(bytes.count))
+            return ({ ChunkSource(Slices(bytes: bytes)) }, Int64(bytes.count))
         case .file(let path):
-            let length = try FileChunks(path: path).length
-            return ({ self }, length)
+            // The file that was measured is the one that is sent, also where it grows in between.
+            let opened = try FileChunks(path: path)
+            let first = Locked<FileChunks?>(opened)
+            return ({ try (first.withLock { $0.take() } ?? FileChunks(path: path)).source }, opened.length)
         case .restartable, .oneShot:
-            return ({ self }, length)
+            return ({ ChunkSource(self) }, length)
         }
     }
 }

@@ -48,18 +48,25 @@ struct RetrierStrategy: HTTPRetryStrategy {
         _ result: HTTPResult
     ) -> RetryJudgement {
         var judgement = PlainDelay(delay: delay).judge(facts, for: result)
-        if retrier is any ReplaysAfterRefresh, case .retry = judgement.action {
-            judgement.reason = .credentialsRefreshed
-            judgement.rules.formUnion(Rules(27))
+        if let retrier = retrier as? any UsesNoTry, case .retry = judgement.action {
+            judgement.reason = retrier.retryReason
+            judgement.rules.formUnion(retrier.rules)
             judgement.isFree = true
-            judgement.drawsOnBudget = false
+            judgement.drawsOnBudget = retrier.drawsOnBudget
         }
         return judgement
     }
 }
 
-/// A retrier whose replays come after a refresh of credentials: they use up no try, and no budget (rule R23).
-protocol ReplaysAfterRefresh {}
+/// A retrier whose retries use up none of the tries, since something has changed in between.
+protocol UsesNoTry {
+    /// The reason in the record.
+    var retryReason: RetryReason { get }
+    /// The rules that ask for it.
+    var rules: Rules { get }
+    /// Whether they draw on the budget; replays after a refresh of credentials do not (rule R23).
+    var drawsOnBudget: Bool { get }
+}
 
 /// A delay that somebody wants, as a strategy, so that the rules are held against it as against any other.
 private struct PlainDelay: HTTPRetryStrategy {

@@ -86,9 +86,9 @@ struct DownloadTests {
     @Test(
         "R11: a server that cuts each answer and never serves a rest is not asked for ever",
         arguments: [
-            ("no-range=1", 3), ("etag=changing", 4), ("etag=weak", 3), ("etag=weak&last-modified=none", 3),
+            ("no-range=1", 3), ("etag=changing", 3), ("etag=weak", 3), ("etag=weak&last-modified=none", 3),
             ("etag=none&last-modified=now", 3), ("wrong-range=1", 3),
-            ("wrong-total=1", 3), ("multipart-range=1", 4), ("encoding=gzip", 3),
+            ("wrong-total=1", 3), ("multipart-range=1", 3), ("encoding=gzip", 3),
         ]
     )
     func endless(options: String, sends: Int) async throws {

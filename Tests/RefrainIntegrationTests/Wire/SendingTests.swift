@@ -98,7 +98,10 @@ struct SendingTests {
         let second = try await chain.response(for: request)
         let responses = [try await first.value, second]
         #expect(responses.map { $0.headers["X-Execution"] } == ["1", "1"])
-        #expect(second.attempts.contains { $0.status == 409 })
+        // On a machine that is busy elsewhere the second call may come when the first one is done.
+        let arrivals = server.log.map(\.time)
+        let overlaps = arrivals.count > 1 && arrivals[1] - arrivals[0] < 0.4
+        #expect(second.attempts.contains { $0.status == 409 } == overlaps)
         #expect(Set(server.log.map { $0.values("Idempotency-Key") }) == [["\"one\""]])
         #expect(server.log.count == responses.reduce(0) { $0 + $1.attempts.count })
     }

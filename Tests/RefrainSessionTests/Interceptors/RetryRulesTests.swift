@@ -133,6 +133,26 @@ struct RetryRulesTests {
         #expect(loader.requests.count == 3)
     }
 
+    @Test("R24: a status that failed validation says that its tries are used up, and carries their record")
+    func exhaustedStatus() async {
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let count = Counter()
+        do {
+            _ = try await withRetry(try Backoff.immediately(maximumNumberOfAttempts: 3)) {
+                count.increment()
+                return try await session.request(HTTPRequest.sample).validate().serializingData().value
+            }
+            Issue.record("a 503 passed")
+        } catch {
+            let error = error as? RefrainError
+            #expect(error?.responseCode == 503)
+            #expect(error?.attempts.map(\.status) == [503, 503, 503])
+        }
+        #expect(count.value == 1)
+        #expect(loader.requests.count == 3)
+    }
+
     @Test("R26: what a redirect has dropped stays dropped, though an adapter adds it again")
     func redirect() async throws {
         let loader = ScriptedLoader(

@@ -107,6 +107,39 @@ struct TransferTests {
         #expect(server.count(path: "/up") == 1)
     }
 
+    @Test("a file that grows between two tries is sent as long as it is at each")
+    func growingFile() async throws {
+        let file = folder.file("source")
+        try Data(Self.bytes(1000)).write(to: file)
+        server.on("/up") { request in
+            try? Data(Self.bytes(1500)).write(to: file)
+            return request.occurrence == 1 ? [.respond(.init(503))] : [.respond(.init(200, body: "ok"))]
+        }
+        let request = session.upload(file, to: "\(server.baseURL)/up", method: .put)
+        #expect(try await request.validate().serializingString().value == "ok")
+        #expect(server.requests(toPath: "/up").map(\.bodyLength) == [1000, 1500])
+    }
+
+    @Test("R27: hundreds of refused requests over real sockets make one refresh, through the same session")
+    func refreshOverSockets() async throws {
+        server.on("/data") { request in
+            let token = request.headers.first { $0.name.lowercased() == "authorization" }?.value
+            return token == "Bearer t2" ? [.respond(.init(200, body: "data"))] : [.respond(.init(401, body: "no"))]
+        }
+        server.on("/token") { _ in [.respond(.init(200, body: "t2"))] }
+        let base = server.baseURL
+        let authenticator = TokenAuthenticator { _, session in
+            Token(value: try await session.request("\(base)/token", method: .post).validate().serializingString().value)
+        }
+        let interceptor = AuthenticationInterceptor(authenticator: authenticator, credential: Token(value: "t1"))
+        let session = Session(loader: CurlLoader(), interceptor: interceptor)
+        let tasks = (0..<200).map { _ in
+            session.request("\(base)/data", method: .post, parameters: ["a": 1]).validate().serializingString()
+        }
+        for task in tasks { #expect(try await task.value == "data") }
+        #expect(server.count(path: "/token") == 1)
+    }
+
     @Test("R4: a stream that can be read once is sent once")
     func oneShotUpload() async {
         server.on("/up") { _ in [.respond(.init(503))] }

@@ -182,6 +182,24 @@ struct SessionTests {
         _ = await task.response
     }
 
+    @Test("a request that has ended is freed with its last reference, whatever its end")
+    func freed() async {
+        let answers: [ScriptedLoader.Answer] = [.status(200, body: "ok"), .status(503), .failure(.timedOut)]
+        for answer in answers {
+            let session = Session.testing(ScriptedLoader(answer), interceptor: CountingInterceptor(.retry, .doNotRetry))
+            weak var weakly: DataRequest?
+            var response: DataResponse<String>?
+            do {
+                let request = session.request(HTTPRequest.sample).validate()
+                weakly = request
+                response = await request.serializingString().response
+            }
+            for _ in 0..<100_000 where weakly != nil { await Task.yield() }
+            #expect(weakly == nil)
+            #expect(response != nil)
+        }
+    }
+
     @Test("what is no URL fails the request, and no retrier is asked")
     func invalidURL() async {
         let interceptor = CountingInterceptor(.retry)

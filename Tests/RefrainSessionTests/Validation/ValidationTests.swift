@@ -55,7 +55,7 @@ struct ValidationTests {
     @Test("content without a type fails, unless every type is accepted")
     func missingType() async {
         let error = await error { $0.validate(contentType: ["application/json"]) }
-        guard case .responseValidationFailed(.missingContentType(let accepted))? = error else {
+        guard case .responseValidationFailed(.missingContentType(let accepted), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -75,7 +75,7 @@ struct ValidationTests {
             await error(type: "application/json", accept: "application/json, text/*;q=0.5") { $0.validate() } == nil
         )
         let error = await error(type: "image/png", accept: "application/json, text/*;q=0.5") { $0.validate() }
-        guard case .responseValidationFailed(.unacceptableContentType(_, "image/png"))? = error else {
+        guard case .responseValidationFailed(.unacceptableContentType(_, "image/png"), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -97,7 +97,7 @@ struct ValidationTests {
                     ? .failure(TestError(name: "bad")) : .success(())
             }
         }
-        guard case .responseValidationFailed(.customValidationFailed(let cause))? = error else {
+        guard case .responseValidationFailed(.customValidationFailed(let cause), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

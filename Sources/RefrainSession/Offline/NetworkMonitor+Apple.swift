@@ -1,0 +1,47 @@
+#if canImport(Network)
+internal import Dispatch
+internal import Network
+internal import RefrainCore
+
+/// Asks `NWPathMonitor`: there is a network where the default path is satisfied.
+final class PlatformNetworkMonitor: NetworkMonitor {
+    private let queue = DispatchQueue(label: "refrain.network")
+    private let monitor = NWPathMonitor()
+
+    init() { monitor.start(queue: queue) }
+
+    deinit { monitor.cancel() }
+
+    var isOnline: Bool { monitor.currentPath.status == .satisfied }
+
+    func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void) {
+        let wait = NetworkWait(completion)
+        let watcher = NWPathMonitor()
+        watcher.pathUpdateHandler = { path in
+            guard path.status == .satisfied else { return }
+            wait.end(true)
+            watcher.cancel()
+        }
+        watcher.start(queue: queue)
+        queue.asyncAfter(deadline: .now() + min(limit.inSeconds, 86_400)) {
+            wait.end(false)
+            watcher.cancel()
+        }
+    }
+}
+
+/// A completion that is called once.
+private final class NetworkWait: Sendable {
+    private let completion: Locked<(@Sendable (Bool) -> Void)?>
+
+    init(_ completion: @escaping @Sendable (Bool) -> Void) { self.completion = Locked(completion) }
+
+    func end(_ isOnline: Bool) {
+        let completion = completion.withLock { completion in
+            defer { completion = nil }
+            return completion
+        }
+        completion?(isOnline)
+    }
+}
+#endif

@@ -1,0 +1,189 @@
+#if os(Linux)
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
+internal import RefrainCore
+
+/// Watches the kernel's routing table: there is a network where there is a default route.
+///
+/// Changes are heard of by rtnetlink. One thread listens while anybody waits, and ends when nobody does.
+final class PlatformNetworkMonitor: NetworkMonitor {
+    private struct Waiter {
+        let due: Int64
+        let completion: @Sendable (Bool) -> Void
+    }
+
+    private struct State {
+        var waiters: [Waiter] = []
+        var isListening = false
+    }
+
+    private let state = Locked(State())
+
+    var isOnline: Bool { RoutingTable.hasDefaultRoute }
+
+    func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void) {
+        let (due, overflow) = Self.now.addingReportingOverflow(limit.delayInNanoseconds)
+        let waiter = Waiter(due: overflow ? .max : due, completion: completion)
+        let mustStart = state.withLock { state in
+            state.waiters.append(waiter)
+            defer { state.isListening = true }
+            return !state.isListening
+        }
+        if mustStart, !startThread() { endAll() }
+    }
+
+    private func startThread() -> Bool {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let started = pthread_create(
+            &thread,
+            nil,
+            { context in
+                if let context {
+                    Unmanaged<PlatformNetworkMonitor>.fromOpaque(context).takeRetainedValue().listen()
+                }
+                return nil
+            },
+            context.toOpaque()
+        )
+        guard started == 0 else {
+            context.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Without a thread nobody would ever be told: say that there is no network.
+    private func endAll() {
+        let waiters = state.withLock { state in
+            state.isListening = false
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.completion(false) }
+    }
+
+    private func listen() {
+        let socket = RouteSocket()
+        // The socket is open before the table is read, so that no change falls between the two.
+        while let timeout = settle() { socket.wait(milliseconds: timeout) }
+    }
+
+    /// Tells those whose wait is over; answers how long to listen for, or nil where nobody waits any more.
+    private func settle() -> Int32? {
+        let isOnline = isOnline
+        let now = Self.now
+        let (done, timeout) = state.withLock { state -> ([Waiter], Int32?) in
+            let done = state.waiters.filter { isOnline || $0.due <= now }
+            state.waiters.removeAll { isOnline || $0.due <= now }
+            guard let next = state.waiters.map(\.due).min() else {
+                state.isListening = false
+                return (done, nil)
+            }
+            // At least once a second, in case the kernel had to drop a message, or gave no socket.
+            return (done, Int32(min(1000, (next - now) / 1_000_000 + 1)))
+        }
+        for waiter in done { waiter.completion(isOnline) }
+        return timeout
+    }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// A socket on which the kernel tells of changes of links, addresses and routes (rtnetlink(7)).
+private struct RouteSocket: ~Copyable {
+    private let descriptor: Int32
+
+    /// RTMGRP_LINK, and the IPv4 and IPv6 groups of addresses and routes.
+    private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
+
+    init() {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        #else
+        let kind = SOCK_RAW | SOCK_CLOEXEC
+        #endif
+        // NETLINK_ROUTE is 0.
+        descriptor = socket(AF_NETLINK, kind, 0)
+        guard descriptor >= 0 else { return }
+        // struct sockaddr_nl: family and padding, the port (0: the kernel's choice), the groups.
+        var address: [UInt32] = [0, 0, Self.groups]
+        address.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: UInt16(AF_NETLINK), as: UInt16.self)
+            let length = socklen_t(bytes.count)
+            guard let base = bytes.baseAddress else { return }
+            _ = bind(descriptor, base.assumingMemoryBound(to: sockaddr.self), length)
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Returns when something has changed, or the time is up.
+    func wait(milliseconds: Int32) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // A descriptor below zero is passed over: then this is the timeout alone.
+        guard poll(&entry, 1, milliseconds) > 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let flags = Int32(truncatingIfNeeded: MSG_DONTWAIT)
+        while recv(descriptor, &buffer, buffer.count, flags) > 0 {}
+    }
+}
+
+/// The kernel's routing table, as the calling thread's network namespace has it (proc_pid_net(5)).
+enum RoutingTable {
+    static var hasDefaultRoute: Bool {
+        hasDefaultRouteV4(read("/proc/thread-self/net/route"))
+            || hasDefaultRouteV6(read("/proc/thread-self/net/ipv6_route"))
+    }
+
+    /// Columns: interface, destination, gateway, flags, three counters, mask …; numbers are hexadecimal.
+    static func hasDefaultRouteV4(_ text: String) -> Bool {
+        text.split(separator: "\n").dropFirst().contains { line in
+            let columns = line.split { $0 == "\t" || $0 == " " }
+            guard columns.count > 7, let flags = UInt32(columns[3], radix: 16) else { return false }
+            return UInt32(columns[1], radix: 16) == 0 && UInt32(columns[7], radix: 16) == 0 && isUsable(flags)
+        }
+    }
+
+    /// Columns: destination, its prefix length, source, its prefix length, next hop, three counters, flags, interface.
+    static func hasDefaultRouteV6(_ text: String) -> Bool {
+        text.split(separator: "\n").contains { line in
+            let columns = line.split { $0 == "\t" || $0 == " " }
+            guard columns.count > 9, let flags = UInt32(columns[8], radix: 16) else { return false }
+            return columns[0].utf8.allSatisfy { $0 == UInt8(ascii: "0") } && UInt32(columns[1], radix: 16) == 0
+                && columns[9] != "lo" && isUsable(flags)
+        }
+    }
+
+    /// RTF_UP, and not RTF_REJECT.
+    private static func isUsable(_ flags: UInt32) -> Bool { flags & 0x1 != 0 && flags & 0x200 == 0 }
+
+    private static func read(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        // A megabyte of routes is enough to find a default one, which stands first.
+        while bytes.count < 1 << 20 {
+            let count = systemRead(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+#endif
