@@ -11,7 +11,7 @@ SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo test lint sanitize fuzz docs bench release check
+.PHONY: help setup demo examples test lint sanitize fuzz docs bench release check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ setup: ## Install the packages that the build needs and this machine lacks
 demo: setup ## Build the command and watch requests survive faults over real sockets
 	@$(SWIFT) build --product refrain
 	$(SWIFT) run --skip-build refrain demo
+
+examples: setup ## Build every example and run it
+	@Scripts/examples
 
 test: ## Run every test
 	@Scripts/setup --test
