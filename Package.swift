@@ -36,6 +36,10 @@ let package = Package(
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
         .testTarget(
+            name: "RefrainIntegrationTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainTesting", "TLSFixture"]
+        ),
+        .testTarget(
             name: "RefrainSessionTests",
             dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
         ),

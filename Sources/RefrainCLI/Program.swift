@@ -66,7 +66,8 @@ enum Program {
     private static func unknownCommand(_ word: String) -> UsageError {
         let names = CommandName.allCases.map(\.rawValue)
         let isOption = word.hasPrefix("-")
-        let meant = Spelling.nearest(to: word, among: names).map { "; did you mean \($0)?" }
+        let known = isOption ? ["--help", "--version"] : names
+        let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" }
         let advice = meant ?? "; the commands are \(names.joined(separator: ", "))"
         return UsageError("unknown \(isOption ? "option" : "command") \(Shown.text(word))\(advice)")
     }

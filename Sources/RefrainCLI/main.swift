@@ -6,6 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
+ProcessSetup.openStandardDescriptors()
 // A reader that goes away is an error of the write that finds out, not the end of the process.
 signal(SIGPIPE, SIG_IGN)
 let words = Array(CommandLine.arguments.dropFirst())

@@ -49,6 +49,9 @@ public final class CurlLoader: HTTPLoader {
         }
     }
 
+    /// The loop keeps all four limits of a request by its own timers.
+    public var keepsTimeouts: Bool { true }
+
     /// Ends everything that is under way with ``HTTPError/Code/cancelled``, and goes on with new requests.
     ///
     /// It returns when nothing is under way any more. Idle connections stay open.

@@ -185,7 +185,9 @@ struct StreamTests {
     func uploadBackPressure() async throws {
         let pulled = Counter()
         let body = HTTPBody.stream { Chunks(count: 20_000, size: 10_000, counter: pulled) }
-        let task = Task { await loader.load(try HTTPRequest(server.baseURL + "/hang-unread", method: .post, body: body)) }
+        let task = Task {
+            await loader.load(try HTTPRequest(server.baseURL + "/hang-unread", method: .post, body: body))
+        }
         var previous = -1
         #expect(
             await eventually {

@@ -62,7 +62,9 @@ struct TLSTests {
         for mode: FaultServer.Mode in [.closeOnAccept, .resetOnAccept, .garbageOnAccept] {
             let broken = try FaultServer(mode: mode)
             let error = try failure(of: await CurlLoader().load(HTTPRequest("https://127.0.0.1:\(broken.port)/")))
-            #expect(error.code == .secureConnectionFailed, "\(mode) \(error)")
+            // A reset can come before the handshake has begun.
+            let isEarly = mode == .resetOnAccept && error.code == .cannotConnectToHost
+            #expect(error.code == .secureConnectionFailed || isEarly, "\(mode) \(error)")
             #expect(error.bytesSent == 0)
         }
     }

@@ -31,7 +31,8 @@ struct TimeoutTests {
         #expect((error.bytesSent == 0) == !sent)
         if let word { #expect("\(error)".contains(word), "\(error)") }
         #expect(clock.now - start >= .milliseconds(99))
-        #expect(clock.now - start < .seconds(5))
+        // Without the limit it would never end. How late the answer is told depends on how busy the machine is.
+        #expect(clock.now - start < .seconds(60))
     }
 
     @Test("the connect limit ends an attempt to connect that gets no answer")

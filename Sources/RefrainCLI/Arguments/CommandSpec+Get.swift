@@ -45,7 +45,8 @@ extension CommandSpec {
                     OptionSpec(
                         .maxBody,
                         .required("SIZE"),
-                        "Refuse larger contents. Default: no limit for files, 64MiB for several URLs on standard output."
+                        "Refuse larger contents. Default: no limit, but 64MiB where they are kept in memory: for several URLs on "
+                            + "standard output, and for methods other than GET."
                     ),
                     OptionSpec(
                         .report,

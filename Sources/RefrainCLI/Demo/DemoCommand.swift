@@ -11,7 +11,7 @@ struct DemoCommand {
 
     /// Plays everything; the status says whether it was as it must be.
     func run() async throws -> ExitStatus {
-        ProcessLimits.raiseOpenFiles()
+        ProcessSetup.raiseOpenFiles()
         let begun = ContinuousClock.now
         let server = try FaultServer()
         defer { server.stop() }

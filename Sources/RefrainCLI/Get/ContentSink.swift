@@ -6,6 +6,13 @@ protocol ContentSink: DownloadSink {
     var delivered: Int64 { get }
     /// Everything has arrived.
     func finish() throws
+    /// Nothing more will arrive: what can be taken back is.
+    func discard()
+}
+
+extension ContentSink {
+    /// Nothing to take back.
+    func discard() {}
 }
 
 /// A file that appears when it is whole.
@@ -32,6 +39,8 @@ final class FileContentSink: ContentSink {
         try file.finish()
         isDone.withLock { $0 = true }
     }
+
+    func discard() { file.discard() }
 }
 
 /// Memory, for contents that are printed later.

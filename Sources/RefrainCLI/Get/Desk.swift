@@ -47,7 +47,7 @@ struct Desk {
                     outcome.attempts,
                     total: outcome.elapsed
                 ).text
-        } else if !outcome.isSuccess, !settings.isQuiet, !outcome.lostItsReader, !Task.isCancelled {
+        } else if !outcome.isSuccess, !settings.isQuiet, !isOurs(outcome), !Task.isCancelled {
             lines += "refrain get: \(FailureText.line(outcome))\n"
         }
         show(lines)
@@ -66,6 +66,11 @@ struct Desk {
         return status
     }
 
+    /// Whether the request failed because the reader of standard output had enough: no failure of its own.
+    private func isOurs(_ outcome: FetchOutcome) -> Bool {
+        outcome.lostItsReader || (isClosed && outcome.error?.code == .cancelled)
+    }
+
     private mutating func printInOrder() {
         while let content = waiting.removeValue(forKey: printed) {
             printed += 1
@@ -74,8 +79,7 @@ struct Desk {
     }
 
     private mutating func score(_ outcome: FetchOutcome) {
-        // That the reader of standard output had enough is no failure.
-        guard !outcome.lostItsReader else { return }
+        guard !isOurs(outcome) else { return }
         switch (status, outcome.exitStatus) {
         case (_, .failure): status = .failure
         case (.success, let other): status = other
@@ -89,9 +93,10 @@ struct Desk {
             try output.write(bytes)
         } catch {
             isClosed = true
-            guard !error.isBrokenPipe, !Task.isCancelled else { return }
-            status = .failure
-            screen.show("refrain get: \(error)\n")
+            guard !Task.isCancelled else { return }
+            // Contents that nobody wants any more are well ended; a report that breaks off is not a whole one.
+            if !error.isBrokenPipe || output === report { status = .failure }
+            if !error.isBrokenPipe { screen.show("refrain get: \(error)\n") }
         }
     }
 

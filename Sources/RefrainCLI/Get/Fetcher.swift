@@ -35,6 +35,8 @@ struct Fetcher: Sendable {
         }
         var isDone = false
         if case .success(let response) = result { isDone = response.status.rawValue < 400 }
+        // At once, not when the last one who knows the request lets it go: the process may end before.
+        if !isDone { sink?.discard() }
         let content = isDone ? (sink as? MemorySink)?.bytes : nil
         return FetchOutcome(
             index: index,
@@ -65,6 +67,11 @@ struct Fetcher: Sendable {
 
     /// Completes the content of a good answer.
     private func deliver(_ result: HTTPResult, to sink: any ContentSink) async -> HTTPResult {
+        if case .failure(var error) = result, error.underlyingError is CannotStartOver {
+            // What failed is the transfer; that it could not be hidden is the reason why it was not tried again.
+            error.code = .networkConnectionLost
+            return .failure(error)
+        }
         guard case .success(let response) = result, response.status.rawValue < 400 else { return result }
         do {
             let isInSink = response.status.isSuccess && response.request.method == .get

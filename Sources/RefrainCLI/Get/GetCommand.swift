@@ -8,7 +8,7 @@ struct GetCommand {
 
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
-        ProcessLimits.raiseOpenFiles()
+        ProcessSetup.raiseOpenFiles()
         try checkTarget()
         var desk = try Desk(settings)
         let fetcher = Fetcher(settings)

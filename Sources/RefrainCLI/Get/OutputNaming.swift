@@ -1,7 +1,7 @@
 /// Gives each URL a file name of its own.
 ///
-/// A name comes from the last component of the path. It stays inside of the folder, is not hidden, has no characters that
-/// some file system refuses, and differs from all other names also where upper and lower case are the same.
+/// A name comes from the last component of the path. It stays inside of the folder, is not hidden, has no characters
+/// that some file system refuses, and differs from all other names also where upper and lower case are the same.
 struct OutputNaming {
     private var taken: Set<String> = []
     private var counters: [String: Int] = [:]

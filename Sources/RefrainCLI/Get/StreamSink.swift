@@ -2,7 +2,8 @@ internal import Refrain
 
 /// Passes a content on as it arrives, but for its first megabyte, which is held back until there is more or all of it.
 ///
-/// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on twice.
+/// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on
+/// twice.
 final class StreamSink: ContentSink {
     /// How much is held back.
     static let holdBack = 1 << 20
@@ -29,6 +30,8 @@ final class StreamSink: ContentSink {
         }
         if let ready { try pass(ready) }
     }
+
+    var canStartOver: Bool { state.withLock { $0.passed == 0 } }
 
     func startOver() async throws {
         let canStartOver = state.withLock { state in

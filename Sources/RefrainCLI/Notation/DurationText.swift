@@ -17,10 +17,10 @@ enum DurationText {
         guard let seconds = units[String(unit)] else {
             throw refuse("has the unknown unit \(Shown.text(String(unit))); the units are us, ms, s, m, h and d")
         }
-        // Thousandths and millionths are divided, so that 250 ms is a quarter second to the last bit.
-        let total = seconds < 1 ? value / (1 / seconds).rounded() : value * seconds
+        let total = value * seconds
         guard total < Duration.longestDelay.inWholeSeconds else { throw refuse("is too long a time") }
-        let duration = Duration.seconds(total)
+        // In whole nanoseconds, so that 7ms is 7 ms to the last bit; a century needs no such care.
+        let duration = total < 3e9 ? Duration.nanoseconds(Int64((total * 1e9).rounded())) : .seconds(total)
         guard allowsZero || duration > .zero else { throw refuse("must be more than zero") }
         return duration
     }

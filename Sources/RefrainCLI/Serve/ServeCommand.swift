@@ -16,7 +16,7 @@ struct ServeCommand {
 
     /// Serves until the task is cancelled.
     func run() async throws -> ExitStatus {
-        ProcessLimits.raiseOpenFiles()
+        ProcessSetup.raiseOpenFiles()
         let server: FaultServer
         do throws(FaultServerError) {
             server = try FaultServer(port: port)
@@ -25,8 +25,10 @@ struct ServeCommand {
         }
         defer { server.stop() }
         try Output.standard.write(Array(Self.listing(server).utf8))
-        // A server has no end of its own: it waits for the signal.
-        try? await ContinuousClock().sleep(for: .longestDelay)
+        // A server has no end of its own: this stream has no elements, and ends with its task.
+        let (signal, end) = AsyncStream<Never>.makeStream()
+        for await _ in signal {}
+        end.finish()
         return .success
     }
 

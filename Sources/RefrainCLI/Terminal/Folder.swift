@@ -48,19 +48,3 @@ enum Folder {
         guard access(path, W_OK | X_OK) == 0 else { throw fail() }
     }
 }
-
-/// The process's own limits.
-enum ProcessLimits {
-    /// Allows as many open files as the system lets the process have.
-    static func raiseOpenFiles() {
-        var limit = rlimit()
-        #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-        let resource = RLIMIT_NOFILE
-        #endif
-        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(resource, &limit)
-    }
-}

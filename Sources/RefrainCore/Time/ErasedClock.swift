@@ -38,6 +38,7 @@ public struct ErasedClock: InterruptibleClock {
             let nap = Nap(Task { try await clock.sleep(until: deadline, tolerance: nil) })
             group.register(nap)
             defer { group.unregister(nap) }
+            if group.isClosed { nap.task.cancel() }
             try await withTaskCancellationHandler {
                 try await nap.task.value
             } onCancel: {

@@ -1,27 +1,43 @@
 /// Sleepers that can be cancelled together, such as all the requests that a retry stage holds in back-off.
 public final class SleepGroup: Sendable {
-    private let interrupters = Locked<[ObjectIdentifier: any SleepInterrupter]>([:])
+    private let state = Locked(State())
+
+    private struct State {
+        var interrupters: [ObjectIdentifier: any SleepInterrupter] = [:]
+        var isClosed = false
+    }
 
     /// Makes an empty group.
     public init() {}
+
+    /// Whether waits of this group end as soon as they begin.
+    ///
+    /// A clock asks for this under the lock with which it takes a sleeper in, so that none slips past a ``close()``.
+    public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Ends every wait of this group now, each with a `CancellationError`.
     ///
     /// Waits that begin later are not affected.
     public func cancelAll() {
-        for interrupter in interrupters.withLock({ Array($0.values) }) {
+        for interrupter in state.withLock({ Array($0.interrupters.values) }) {
             interrupter.interruptAll(in: self)
         }
     }
 
+    /// Ends every wait of this group now and from now on, each with a `CancellationError`.
+    public func close() {
+        state.withLock { $0.isClosed = true }
+        cancelAll()
+    }
+
     /// Names a timer that holds sleepers of this group.
     public func register(_ interrupter: any SleepInterrupter) {
-        interrupters.withLock { $0[ObjectIdentifier(interrupter)] = interrupter }
+        state.withLock { $0.interrupters[ObjectIdentifier(interrupter)] = interrupter }
     }
 
     /// Forgets a timer that holds no sleeper of this group any more.
     public func unregister(_ interrupter: any SleepInterrupter) {
-        interrupters.withLock { $0[ObjectIdentifier(interrupter)] = nil }
+        state.withLock { $0.interrupters[ObjectIdentifier(interrupter)] = nil }
     }
 }
 

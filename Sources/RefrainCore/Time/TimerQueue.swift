@@ -55,7 +55,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
 
     private func add(_ sleeper: Sleeper, _ continuation: UnsafeContinuation<Void, any Error>) {
         pthread_mutex_lock(mutex)
-        guard !sleeper.isCancelled else {
+        guard !sleeper.isCancelled, sleeper.group?.isClosed != true else {
             pthread_mutex_unlock(mutex)
             return continuation.resume(throwing: CancellationError())
         }

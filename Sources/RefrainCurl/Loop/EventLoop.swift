@@ -3,11 +3,11 @@ internal import RefrainCore
 internal import RefrainHTTP
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// One thread that drives all transfers of a loader.

@@ -160,7 +160,7 @@ final class TransferDriver {
         removeFromActive(transfer)
         host.active -= 1
         transfer.complete(error)
-        recycle(slot)
+        if error == nil { recycle(slot) } else { retire(slot) }
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true
@@ -179,6 +179,14 @@ final class TransferDriver {
     private func recycle(_ slot: EasySlot) {
         slot.transfer = nil
         if idleSlots.count < 256 { idleSlots.append(slot) } else { slot.free() }
+    }
+
+    /// A handle whose transfer failed is not used again.
+    ///
+    /// libcurl leaves marks on it: after a body whose rewinding was refused, the next transfer fails before it is sent.
+    private func retire(_ slot: EasySlot) {
+        slot.transfer = nil
+        slot.free()
     }
 
     /// Nobody reads the response: what little is left of it is swallowed so that the connection lives (rule R28).

@@ -82,7 +82,7 @@ func noteProgress(
 
 /// One of libcurl's notes.
 ///
-/// Only one is of interest: that the server refused the stream.
+/// Of interest is only what the server did not process.
 func receiveNote(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
@@ -90,9 +90,12 @@ func receiveNote(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard kind == CURLINFO_TEXT, count >= 14, let bytes, bytes[0] == 0x52 else { return 0 }
-    if UnsafeRawBufferPointer(start: bytes, count: 14).elementsEqual("REFUSED_STREAM".utf8) {
-        transfer(of: user)?.streamWasRefused = true
+    guard kind == CURLINFO_TEXT, let bytes else { return 0 }
+    let note = UnsafeRawBufferPointer(start: bytes, count: count)
+    // The first letters of the three notes; all others are left at once.
+    switch note.first {
+    case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"): transfer(of: user)?.stream.read(note)
+    default: break
     }
     return 0
 }

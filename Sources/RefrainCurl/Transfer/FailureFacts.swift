@@ -2,11 +2,11 @@ internal import CurlShim
 internal import RefrainHTTP
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// What is known of a failure, and the one place that says which code it gets.
@@ -46,7 +46,7 @@ struct FailureFacts {
         // libcurl tried to send the body again, which it cannot.
         case CURLE_SEND_FAIL_REWIND: return streamWasRefused ? .requestNotProcessed : .networkConnectionLost
         case CURLE_RECV_ERROR: return receiveCode
-        case CURLE_HTTP2: return .badServerResponse
+        case CURLE_HTTP2: return streamWasRefused ? .requestNotProcessed : .badServerResponse
         // Undoing the coding ends as a failed write where no callback of ours has failed.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .cannotDecodeContentData
         case CURLE_OUT_OF_MEMORY: return memoryCode

@@ -21,6 +21,8 @@ extension Transfer {
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
+        response?.exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
+        response?.exchange.bytesSent = bytesSent
         if let stopReason {
             var error = stopReason
             error.response = arrivedResponse
@@ -41,7 +43,7 @@ extension Transfer {
         }
         let text =
             if resendWasRefused {
-                streamWasRefused
+                stream.wasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
             } else {
@@ -55,7 +57,7 @@ extension Transfer {
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
-            streamWasRefused: streamWasRefused,
+            streamWasRefused: stream.wasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)

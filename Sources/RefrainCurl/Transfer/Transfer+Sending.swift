@@ -10,6 +10,7 @@ extension Transfer {
                 return Int(CURL_READFUNC_PAUSE)
             }
             noteActivity()
+            bodyTaken += Int64(count)
             return count
         } catch {
             stopReason = HTTPError(

@@ -3,9 +3,9 @@ internal import RefrainCore
 internal import RefrainHTTP
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// One request on its way through a loop, and what has become of it so far.
@@ -40,7 +40,7 @@ final class Transfer: @unchecked Sendable {
     var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
-    var streamWasRefused = false
+    var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
 
     // The response.
@@ -61,9 +61,11 @@ final class Transfer: @unchecked Sendable {
 
     // The request's body.
     var upload = UploadSource.none
+    /// The bytes of it that libcurl has taken.
+    var bodyTaken: Int64 = 0
 
     // Times.
-    private var startedAt = Moment.never
+    private var connectLimit = Moment.never
     private var totalLimit = Moment.never
     private var firstByteLimit = Moment.never
     private var lastActivity = Moment.never
@@ -104,7 +106,10 @@ final class Transfer: @unchecked Sendable {
         firstByteLimit = submittedAt.after(timeouts.firstByte)
     }
 
-    func start() { startedAt = clock.now }
+    func start() {
+        // libcurl keeps to this limit itself, but not while a transfer waits for another one's connection.
+        connectLimit = clock.now.after(timeouts.connect.map { $0.clampedToDelay + .milliseconds(50) })
+    }
 
     /// Notes that a byte went in either direction.
     func noteActivity() { lastActivity = clock.now }
@@ -112,6 +117,7 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
+        if sends == 0 { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(timeouts.idle)) }
         return limit
     }
@@ -126,6 +132,7 @@ final class Transfer: @unchecked Sendable {
         let now = clock.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
+        if sends == 0, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }
         return "nothing was sent or received for too long"
     }
@@ -141,7 +148,9 @@ final class Transfer: @unchecked Sendable {
         let sum =
             upload.isInline && head.version != .http2
             ? max(requestSize, headSize) : requestSize.addingReportingOverflow(headSize).partialValue
-        let sent = max(sum, sentAtRefusal)
+        // libcurl forgets what it has sent of a body when it would like to send it again.
+        let forgotten = headSize == 0 && requestSize > 0 && !upload.isInline ? bodyTaken : 0
+        let sent = max(sum.addingReportingOverflow(forgotten).partialValue, sentAtRefusal)
         // A frame can have left although libcurl counts nothing, when the frame after it failed.
         return sent == 0 && mayBeMultiplexed ? nil : sent
     }

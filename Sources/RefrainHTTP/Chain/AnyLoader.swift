@@ -3,10 +3,14 @@ public struct AnyLoader: HTTPLoader {
     private let loading: @Sendable (HTTPRequest) async -> HTTPResult
     private let resetting: @Sendable () async -> Void
 
+    /// Whether the hidden loader keeps time by itself.
+    public let keepsTimeouts: Bool
+
     /// Hides the type of a loader.
     public init(_ loader: any HTTPLoader) {
         loading = { await loader.load($0) }
         resetting = { await loader.reset() }
+        keepsTimeouts = loader.keepsTimeouts
     }
 
     /// Makes a loader from closures.
@@ -16,6 +20,7 @@ public struct AnyLoader: HTTPLoader {
     ) {
         loading = load
         resetting = reset
+        keepsTimeouts = false
     }
 
     /// Loads a request with the hidden loader.

@@ -7,6 +7,14 @@ public protocol DownloadSink: Sendable {
     ///
     /// A sink that has passed bytes on and cannot take them back throws ``CannotStartOver``.
     func startOver() async throws
+
+    /// Whether ``startOver()`` would succeed now; true unless the sink says otherwise.
+    var canStartOver: Bool { get }
+}
+
+extension DownloadSink {
+    /// Most sinks can.
+    public var canStartOver: Bool { true }
 }
 
 /// A sink has passed bytes on, and the download cannot go on from where it was.

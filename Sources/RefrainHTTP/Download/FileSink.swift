@@ -16,6 +16,15 @@ public final class FileSink: DownloadSink {
 
     private let state: Locked<State>
 
+    /// The permissions that new files of this process lack.
+    ///
+    /// They can only be read by setting them, so it is done once.
+    private static let mask: mode_t = {
+        let mask = umask(0)
+        umask(mask)
+        return mask
+    }()
+
     private struct State {
         var descriptor: Int32
         var temporaryPath: String
@@ -39,9 +48,7 @@ public final class FileSink: DownloadSink {
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         // mkstemp makes files that only their owner can read; a download is an ordinary file.
-        let mask = umask(0)
-        umask(mask)
-        fchmod(descriptor, 0o666 & ~mask)
+        fchmod(descriptor, 0o666 & ~Self.mask)
         let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
     }

@@ -6,7 +6,7 @@
 public struct Pace: HTTPMiddleware {
     private let fields: RateLimitFields
     private let clocks: ClockPair
-    private let waiting = SleepGroup()
+    private let waiting = SleepGenerations()
     private let limits = Locked<[Origin: ObservedLimit]>([:])
 
     /// How many origins are remembered; past it, all are forgotten, and each is learnt again from its next response.
@@ -39,14 +39,14 @@ public struct Pace: HTTPMiddleware {
     }
 
     /// Ends every wait of this stage; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { waiting.cancelAll() }
+    public func reset() async { waiting.endAll() }
 
     private func waitForRoom(_ request: HTTPRequest, _ origin: Origin) async -> HTTPError? {
         let cap = request.serverDelays.cap
         do {
             let refused = try await withRetry(
                 deadline: request.deadline,
-                clock: clocks.monotonic.grouped(in: waiting),
+                clock: clocks.monotonic.grouped(in: waiting.current),
                 operation: { _ in enter(origin) },
                 decide: { _, hold in
                     hold == .zero || hold > cap

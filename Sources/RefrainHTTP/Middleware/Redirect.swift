@@ -13,7 +13,7 @@ public struct Redirect: HTTPMiddleware {
     public let maximumNumberOfRedirects: Int
 
     private let clocks: ClockPair
-    private let waiting = SleepGroup()
+    private let waiting = SleepGenerations()
 
     /// How many redirects are followed unless told otherwise: 20, as browsers and URLSession do.
     public static let defaultMaximum = 20
@@ -55,7 +55,7 @@ public struct Redirect: HTTPMiddleware {
         do {
             return try await withRetry(
                 deadline: request.deadline,
-                clock: clocks.monotonic.grouped(in: waiting),
+                clock: clocks.monotonic.grouped(in: waiting.current),
                 operation: { attempt in await call.send(attempt, to: next) },
                 decide: { attempt, result in call.decide(attempt, result) },
                 giveUp: { _, result, _ in call.giveUp(result) }
@@ -66,7 +66,7 @@ public struct Redirect: HTTPMiddleware {
     }
 
     /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { waiting.cancelAll() }
+    public func reset() async { waiting.endAll() }
 }
 
 /// One request on its way from hop to hop.

@@ -15,6 +15,10 @@ public struct Resume: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let download = request.download, request.method == .get else { return await next.load(request) }
         let state = download.current
+        if state.offset > 0, !state.canResume, !download.sink.canStartOver {
+            // What would come now could not be used, so it is not asked for.
+            return .failure(cannotGoOn(request))
+        }
         var part = request
         part.streamsResponse = true
         // A caller's own Range makes the body a part of his choosing, of which a further part cannot be asked for.
@@ -62,7 +66,7 @@ public struct Resume: HTTPMiddleware {
                 download.current.offset += Int64(chunk.count)
             }
         } catch {
-            return .failure(failure(error, response, download, gained: gained))
+            return .failure(failure(error, response, download, resumedBytes: length == nil ? 0 : gained))
         }
         let state = download.current
         if let total = state.total, state.offset < total {
@@ -72,7 +76,7 @@ public struct Resume: HTTPMiddleware {
                 message: "\(state.offset) of \(total) bytes arrived",
                 bytesSent: response.exchange.bytesSent
             )
-            return .failure(failure(cut, response, download, gained: gained))
+            return .failure(failure(cut, response, download, resumedBytes: length == nil ? 0 : gained))
         }
         var done = response
         done.body = .empty
@@ -90,15 +94,18 @@ public struct Resume: HTTPMiddleware {
         )
     }
 
-    /// What ended the delivery, with the progress that makes a resumption free.
+    /// What ended the delivery, with what decides on the next try: whether it can go on, and whether it is free.
+    ///
+    /// Only the bytes of a rest count as progress. A server that cuts every answer and serves no rest would
+    /// otherwise be asked without an end.
     private func failure(
         _ error: any Error,
         _ response: HTTPResponse,
         _ download: Download,
-        gained: Int64
+        resumedBytes: Int64
     ) -> HTTPError {
         if var error = error as? HTTPError {
-            error.progress = download.current.canResume ? gained : 0
+            error.progress = download.current.canResume ? resumedBytes : nil
             return error
         }
         let code = (error as? LocalFileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
@@ -118,8 +125,19 @@ public struct Resume: HTTPMiddleware {
             download.current = DownloadState()
             return nil
         } catch {
-            return failure(error, response, download, gained: 0)
+            return failure(error, response, download, resumedBytes: 0)
         }
+    }
+
+    private func cannotGoOn(_ request: HTTPRequest) -> HTTPError {
+        let cause = CannotStartOver()
+        return HTTPError(
+            .callerFailed,
+            request: request,
+            underlyingError: cause,
+            message: "\(cause)",
+            bytesSent: 0
+        )
     }
 
     private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {

@@ -16,7 +16,7 @@ public struct Retry: HTTPMiddleware {
 
     private let clocks: ClockPair
     private let random: RandomSource
-    private let waiting = SleepGroup()
+    private let waiting = SleepGenerations()
 
     /// Makes the stage.
     ///
@@ -52,12 +52,18 @@ public struct Retry: HTTPMiddleware {
             clocks: clocks,
             random: random
         )
+        let generation = waiting.current
         do {
             return try await withRetry(
                 deadline: keyed.deadline,
-                clock: clocks.monotonic.grouped(in: waiting),
+                clock: clocks.monotonic.grouped(in: generation),
                 operation: { attempt in await call.send(attempt, to: next) },
-                decide: { attempt, result in await call.decide(attempt, result) },
+                decide: { attempt, result in
+                    let decision = await call.decide(attempt, result)
+                    // Also where no wait lies between: what was reset is not tried again (rule R9).
+                    guard case .retry = decision, generation.isClosed else { return decision }
+                    return .finish(.failure(call.cancelled()), .cancelled)
+                },
                 giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
             )
         } catch {
@@ -65,6 +71,8 @@ public struct Retry: HTTPMiddleware {
         }
     }
 
-    /// Ends every wait between two tries; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { waiting.cancelAll() }
+    /// Ends every wait between two tries, and sees to it that no request that has begun is tried again.
+    ///
+    /// A request that would have been tried again ends with ``HTTPError/Code/cancelled``.
+    public func reset() async { waiting.endAll() }
 }

@@ -12,6 +12,8 @@ struct RetryCall {
     private var attemptBegan: Duration
     private var record = CallRecord()
     private var needsFreshConnection = false
+    /// What the last retry was paid for; a success gives it back to a budget of tokens.
+    private var lastPaid: RetryBudget.Cause?
 
     init(
         request: HTTPRequest,
@@ -59,9 +61,13 @@ struct RetryCall {
             if let remaining, delay >= remaining {
                 judgement = .finish(.deadlineExceeded, judgement.rules.union(Rules(20)))
             } else if let budget, judgement.drawsOnBudget {
-                switch budget.withdraw(longestWait: remaining.map { $0 - .nanoseconds(1) }) {
-                case .granted: break
-                case .grantedAfter(let turn): delay = max(delay, turn)
+                let cause = BudgetCause.of(result, judgement)
+                switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
+                case .granted:
+                    lastPaid = cause
+                case .grantedAfter(let turn):
+                    lastPaid = cause
+                    delay = max(delay, turn)
                 case .refused:
                     judgement = .finish(.budgetExhausted, judgement.rules.union(Rules(22)))
                     outcome = .failure(CallEnding.budgetExhausted(request, result))
@@ -86,6 +92,7 @@ struct RetryCall {
         case .comeBack(let date):
             outcome = .failure(CallEnding.comeBack(request, result, at: date))
         case .finish:
+            if judgement.reason == .succeeded { budget?.creditSuccess(after: lastPaid) }
             if judgement.reason == .deadlineExceeded { outcome = CallEnding.deadlineExceeded(request, result) }
         }
         record.add(
@@ -135,6 +142,19 @@ struct RetryCall {
         if result.retriesAreExhausted { return .finish(.exhaustedWithin, Rules(24)) }
         let facts = RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
         return await strategy.judge(facts, for: result, of: request)
+    }
+}
+
+/// What a retry is paid for, where budgets have prices (see ``RetryBudget/tokens(capacity:costs:refund:)``).
+enum BudgetCause {
+    static func of(_ result: HTTPResult, _ judgement: RetryJudgement) -> RetryBudget.Cause {
+        switch result {
+        case .failure(let error): error.code == .timedOut ? .timeout : .transient
+        case .success(let response):
+            // A server that names a time asks for rest, whatever its status.
+            response.status == .tooManyRequests || !judgement.rules.isDisjoint(with: Rules(15, 19))
+                ? .throttled : .transient
+        }
     }
 }
 

@@ -53,7 +53,9 @@ struct ThrottleQueue<Waiter> {
         return admitted
     }
 
-    /// Everybody in the queue is sent away, in order. Who runs, runs on.
+    /// Everybody in the queue is sent away, in order.
+    ///
+    /// Who runs, runs on.
     mutating func turnAllAway() -> [Waiter] {
         var leaving: [Waiter] = []
         while let waiter = removeFirst() { leaving.append(waiter) }

@@ -31,8 +31,8 @@ public struct RetryFacts: Sendable {
     public var serverDelays = ServerDelays.honoured
     /// The wall clock's time of day, now.
     public var now: WallInstant
-    /// The bytes that a download gained before it was cut short (rule R11).
-    public var progress: Int64 = 0
+    /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
+    public var progress: Int64?
 
     /// Gathers the facts of an attempt; the optional ones are set one by one.
     public init(method: HTTPMethod, outcome: Outcome, now: WallInstant) {

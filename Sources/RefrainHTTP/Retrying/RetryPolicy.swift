@@ -79,11 +79,12 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case .safe(let by): rules.formUnion(by)
         }
         // A resumption that brought new bytes uses up no try, so it waits as after the tries before it.
-        let resumes = facts.progress > 0
-        let attempt = resumes ? Self.oneTryEarlier(facts.attempt) : facts.attempt
+        let isFree = (facts.progress ?? 0) > 0
+        let attempt = isFree ? Self.oneTryEarlier(facts.attempt) : facts.attempt
         guard let range = schedule.delayRange(after: attempt) else {
             return .finish(.triesUsedUp, rules.union(Rules(12)))
         }
+        let resumes = facts.progress != nil
         let reason = resumes ? .resumed : cause
         rules.formUnion(resumes ? Rules(11) : [])
         var judgement = RetryTiming.judge(
@@ -93,7 +94,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
             rules: rules,
             fields: rateLimitFields
         )
-        judgement.isFree = resumes
+        judgement.isFree = isFree
         return judgement
     }
 

@@ -63,7 +63,7 @@ struct Dormitory {
     }
 
     mutating func park(_ sleeper: TestSleeper, _ continuation: CheckedContinuation<Void, any Error>) -> Parked {
-        guard !sleeper.isCancelled else { return Parked(refused: continuation) }
+        guard !sleeper.isCancelled, sleeper.group?.isClosed != true else { return Parked(refused: continuation) }
         sleeper.continuation = continuation
         let place = sleepers.firstIndex { $0.due > sleeper.due } ?? sleepers.endIndex
         sleepers.insert(sleeper, at: place)

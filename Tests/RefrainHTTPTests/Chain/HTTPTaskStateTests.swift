@@ -84,7 +84,7 @@ struct HTTPTaskStateTests {
     }
 
     @Test(
-        "A loader that ends with a cancellation of its own, as on a reset, runs the cancel handlers before the completion"
+        "A loader that ends as cancelled by itself, as on a reset, runs the cancel handlers before the completion"
     )
     func cancelledFromWithin() {
         var state = State()

@@ -87,6 +87,9 @@ struct TimeoutTests {
         }
         let mock = MockLoader().then(.status(200))
         _ = await (try stage(.seconds(5)) --> TimeKeeper(mock: mock)).load(sampleRequest())
+        _ = await (try stage(.seconds(5)) --> AnyLoader(TimeKeeper(mock: mock.then(.status(200))))).load(
+            sampleRequest()
+        )
         #expect(clock.sleeps.isEmpty)
         #expect(mock.requests.first?.timeout == .seconds(5))
     }

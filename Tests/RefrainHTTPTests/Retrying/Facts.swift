@@ -12,7 +12,7 @@ func facts(
     attempt: Int = 1,
     remaining: Duration? = nil,
     serverDelays: ServerDelays = .honoured,
-    progress: Int64 = 0,
+    progress: Int64? = nil,
     now: WallInstant = WallInstant(sinceEpoch: .seconds(1_559_559_600))
 ) -> RetryFacts {
     var facts = RetryFacts(method: method, outcome: outcome, now: now)

@@ -78,7 +78,7 @@ struct ResumeTests {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
         mock.otherwise(part(400..<400, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: true))
         let result = try await load(CollectingSink(), chain())
-        #expect(result.attempts.count == 4)
+        #expect(result.attempts.count == 3)
         #expect(result.attempts.last?.reason == .triesUsedUp)
     }
 
@@ -163,7 +163,6 @@ struct ResumeTests {
     @Test("A sink that has passed bytes on ends the call instead of repeating them")
     func cannotStartOver() async throws {
         mock.then(part(0..<400, status: 200, headers: ["Content-Length": "1000"], cut: true))
-            .then(part(0..<1000, status: 200, headers: whole, cut: false))
         let sink = CollectingSink(mayStartOver: false)
         guard case .failure(let error) = try await load(sink, chain()) else {
             Issue.record("a success")
@@ -172,6 +171,7 @@ struct ResumeTests {
         #expect(error.code == .callerFailed)
         #expect(error.underlyingError is CannotStartOver)
         #expect(sink.bytes == Array(content.prefix(400)))
+        #expect(mock.requests.count == 1)
     }
 
     @Test("An answer of another status leaves the download alone, and carries its body")
@@ -256,6 +256,8 @@ private final class CollectingSink: DownloadSink {
     var restarts: Int { state.withLock { $0.restarts } }
 
     func write(_ bytes: [UInt8]) async throws { state.withLock { $0.bytes += bytes } }
+
+    var canStartOver: Bool { mayStartOver }
 
     func startOver() async throws {
         guard mayStartOver else { throw CannotStartOver() }

@@ -272,6 +272,28 @@ struct RetryStageTests {
         #expect(error.code == .budgetExhausted)
     }
 
+    @Test("R22: a budget of tokens takes a price for each kind of failure, and success gives it back")
+    func tokenBudget() async throws {
+        let costs = RetryBudget.Costs(transient: 5, timeout: 10, throttled: 7)
+        let budget = try RetryBudget.tokens(capacity: 100, costs: costs)
+        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let failures: [(MockReply, Double)] = [
+            (.status(503), 5), (.failure(.timedOut, bytesSent: 1), 10), (.status(429), 7),
+            (.status(503, headers: ["Retry-After": "0"]), 7),
+        ]
+        for (failure, price) in failures {
+            let before = budget.balance
+            mock.then(times: 3, failure)
+            _ = await loader.load(try request())
+            // The balance is in retries, each at the price of a transient failure.
+            #expect(abs(before - budget.balance - 2 * price / 5) < 0.001)
+        }
+        let before = budget.balance
+        mock.then(.status(503)).then(.status(200))
+        _ = await loader.load(try request())
+        #expect(budget.balance == before)
+    }
+
     @Test("R24: a stage round another one adds no tries to what that one has spent")
     func nestedStages() async throws {
         let outer = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())

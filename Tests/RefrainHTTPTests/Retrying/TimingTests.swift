@@ -129,8 +129,10 @@ struct TimingTests {
     func resumption() {
         let gained = policy.judge(facts(.get, .failure(.networkConnectionLost), attempt: 3, progress: 10))
         #expect(gained.retries && gained.isFree && gained.reason == .resumed)
-        let nothing = policy.judge(facts(.get, .failure(.networkConnectionLost), attempt: 3))
+        let nothing = policy.judge(facts(.get, .failure(.networkConnectionLost), attempt: 3, progress: 0))
         #expect(nothing.reason == .triesUsedUp)
+        let first = policy.judge(facts(.get, .failure(.networkConnectionLost), progress: 0))
+        #expect(first.retries && !first.isFree && first.reason == .resumed)
         #expect(!policy.judge(facts(.get, .failure(.cancelled), attempt: 1, progress: 10)).retries)
     }
 

@@ -77,8 +77,10 @@ public struct HTTPError: ExhaustibleError, Sendable {
         set { modify { $0.lastFailure = newValue } }
     }
 
-    /// How many bytes a download gained before it was cut short; more than zero makes its resumption free (rule R11).
-    public var progress: Int64 {
+    /// The new bytes that a resumption brought before it was cut short; nil where the download cannot go on from here.
+    ///
+    /// More than zero makes the next resumption free (rule R11).
+    public var progress: Int64? {
         get { contents.progress }
         set { modify { $0.progress = newValue } }
     }
@@ -108,7 +110,7 @@ private final class Contents: @unchecked Sendable {
     var bytesSent: Int64?
     var comeBackAt: WallInstant?
     var lastFailure: HTTPError.Code?
-    var progress: Int64 = 0
+    var progress: Int64?
     var attempts: [AttemptRecord] = []
 
     init(code: HTTPError.Code, request: HTTPRequest) {

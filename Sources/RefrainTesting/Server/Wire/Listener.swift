@@ -26,6 +26,8 @@ final class Listener: Sendable {
     private let mode: FaultServer.Mode
     private let site: Site
     private let state = Locked(State())
+    /// Connections that keep the queue full where nothing is to be accepted.
+    private let filling: [Int32]
     /// A byte in this pipe wakes the accepting thread.
     private let wake: (read: Int32, write: Int32)
 
@@ -42,9 +44,12 @@ final class Listener: Sendable {
         self.mode = mode
         self.site = site
         wake = (ends[0], ends[1])
+        // Before anybody knows the port, or a client's own connection could be the one that fills the queue.
+        filling = mode == .neverAccept ? socket.fillQueue() : []
         guard let acceptor = ServerThread.start({ [self] in accept() }) else {
             close(ends[0])
             close(ends[1])
+            for descriptor in filling { close(descriptor) }
             socket.close()
             throw .outOfResources(call: "pthread_create", errno: EAGAIN)
         }
@@ -79,7 +84,6 @@ final class Listener: Sendable {
 
     private func accept() {
         let accepts = mode != .neverAccept && mode != .refuse
-        let filling = mode == .neverAccept ? socket.fillQueue() : []
         defer {
             for descriptor in filling { close(descriptor) }
             socket.close()

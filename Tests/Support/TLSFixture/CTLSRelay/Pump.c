@@ -126,7 +126,8 @@ void pump_run(SSL *tls, int client, int upstream, int close_notify) {
         if (upstream_ended && down_start == down_end) return finish(tls, client, close_notify);
         if (moved) continue;
         struct pollfd entries[2] = {
-            {.fd = client, .events = client_events}, {.fd = upstream_events ? upstream : -1, .events = upstream_events}};
+            {.fd = client, .events = client_events},
+            {.fd = upstream_events ? upstream : -1, .events = upstream_events}};
         if (poll(entries, 2, -1) < 0 && errno != EINTR) return;
     }
 }

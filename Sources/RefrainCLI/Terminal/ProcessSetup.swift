@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// What the process itself is given by the system.
+enum ProcessSetup {
+    /// Opens those of the three standard descriptors that were closed by whoever started the process.
+    ///
+    /// Else the next file or socket would get their numbers, and messages would go into it. Standard output is opened
+    /// for reading only, so that a write still fails.
+    static func openStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest number that is free is this one.
+            _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    /// Allows as many open files as the system lets the process have.
+    static func raiseOpenFiles() {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(resource, &limit)
+    }
+}

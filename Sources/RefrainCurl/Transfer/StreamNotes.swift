@@ -1,0 +1,46 @@
+/// What libcurl's notes say of the HTTP/2 stream that carries a request.
+///
+/// There is no other way to tell a request that the server has refused, and so not processed (RFC 9113 §8.7), from one
+/// that was lost. A note that is missing, or worded in another way, leaves the request among those that were lost.
+struct StreamNotes {
+    /// The stream that the request is sent on; 0 where it is unknown.
+    private var number = 0
+    /// The last stream that the server has processed or will process, once it said so (GOAWAY).
+    private var lastProcessed: Int?
+    private var wasRefusedBySelf = false
+
+    /// Whether the server said that it did not process the request.
+    var wasRefused: Bool {
+        if wasRefusedBySelf { return true }
+        guard let lastProcessed, number > 0 else { return false }
+        return number > lastProcessed
+    }
+
+    mutating func read(_ note: UnsafeRawBufferPointer) {
+        if note.starts(with: "REFUSED_STREAM".utf8) {
+            wasRefusedBySelf = true
+        } else if note.starts(with: "Using Stream ID: ".utf8) {
+            number = Self.number(in: note, after: 17) ?? 0
+        } else if note.starts(with: "rec".utf8), let place = Self.place(of: "GOAWAY, error=", in: note),
+            let last = Self.place(of: "last_stream=", in: UnsafeRawBufferPointer(rebasing: note[place...]))
+        {
+            lastProcessed = Self.number(in: note, after: place + last)
+        }
+    }
+
+    /// The place after the first occurrence of a text.
+    private static func place(of text: StaticString, in note: UnsafeRawBufferPointer) -> Int? {
+        let size = text.utf8CodeUnitCount
+        let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: size)
+        guard note.count >= size else { return nil }
+        return (0...(note.count - size))
+            .first { note[$0..<$0 + size].elementsEqual(wanted) }
+            .map { $0 + size }
+    }
+
+    private static func number(in note: UnsafeRawBufferPointer, after place: Int) -> Int? {
+        let digits = note[place...].prefix { (0x30...0x39).contains($0) }
+        guard (1...10).contains(digits.count) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}

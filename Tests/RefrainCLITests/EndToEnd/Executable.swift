@@ -1,0 +1,153 @@
+import RefrainCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The built `refrain`, run as a process of its own.
+struct Executable {
+    /// What a process left behind.
+    struct Ended: Sendable {
+        let status: Int32
+        let output: [UInt8]
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+    }
+
+    /// A process that runs.
+    struct Running: Sendable {
+        let pid: pid_t
+        fileprivate let output: Int32
+        fileprivate let errors: Int32
+
+        /// Sends a signal.
+        func signal(_ number: Int32) { kill(pid, number) }
+
+        /// The first line that it writes.
+        func firstLine() async -> String {
+            await Self.onThread { [output] in
+                var line: [UInt8] = []
+                var byte: UInt8 = 0
+                while read(output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+                return String(decoding: line, as: UTF8.self)
+            }
+        }
+
+        /// Closes its output at our end, as a reader does that has enough.
+        func stopReading() { close(output) }
+
+        /// Waits for its end.
+        func end(readingOutput: Bool = true) async -> Ended {
+            async let errors = Self.onThread { [errors] in Self.readAll(errors) }
+            async let output = Self.onThread { [output] in readingOutput ? Self.readAll(output) : [] }
+            let status = await Self.onThread { [pid] in
+                var status: Int32 = 0
+                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                // A process that a signal ended has no status of its own.
+                return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+            }
+            return Ended(status: status, output: await output, errors: String(decoding: await errors, as: UTF8.self))
+        }
+
+        private static func readAll(_ descriptor: Int32) -> [UInt8] {
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                bytes += buffer[..<count]
+            }
+            close(descriptor)
+            return bytes
+        }
+
+        /// Runs what blocks on a thread of its own, so that no thread of the pool waits.
+        private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+            await withCheckedContinuation { continuation in
+                let work = Unmanaged.passRetained(Work { continuation.resume(returning: body()) }).toOpaque()
+                #if canImport(Darwin)
+                var thread: pthread_t?
+                #else
+                var thread = pthread_t()
+                #endif
+                pthread_create(&thread, nil, { Work.run($0) }, work)
+                #if canImport(Darwin)
+                if let thread { pthread_detach(thread) }
+                #else
+                pthread_detach(thread)
+                #endif
+            }
+        }
+    }
+
+    private final class Work: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+        static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+            guard let pointer else { return nil }
+            Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
+            return nil
+        }
+    }
+
+    /// The executable that was built beside these tests.
+    static let path: String = {
+        #if os(Linux)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        #else
+        let own = CommandLine.arguments[0]
+        #endif
+        let folder = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return folder + "/refrain"
+    }()
+
+    /// Runs it to its end.
+    static func run(_ arguments: [String], input: ScratchFile? = nil) async throws -> Ended {
+        try await start(arguments, input: input).end()
+    }
+
+    // A pipe that another process inherits stays open with it, so processes start one after the other.
+    private static let starting = Locked(())
+
+    /// Starts it.
+    static func start(_ arguments: [String], input: ScratchFile? = nil) throws -> Running {
+        try starting.withLock { _ in try spawn(arguments, input: input) }
+    }
+
+    private static func spawn(_ arguments: [String], input: ScratchFile?) throws -> Running {
+        var (output, errors): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard pipe(&output) == 0, pipe(&errors) == 0 else { throw NotStarted(code: errno) }
+        for end in output + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        words.append(nil)
+        defer { for word in words { free(word) } }
+        var pid = pid_t()
+        let failure = posix_spawn(&pid, path, &actions, nil, words, environ)
+        close(output[1])
+        close(errors[1])
+        guard failure == 0 else { throw NotStarted(code: failure) }
+        return Running(pid: pid, output: output[0], errors: errors[0])
+    }
+
+    struct NotStarted: Error { let code: Int32 }
+}

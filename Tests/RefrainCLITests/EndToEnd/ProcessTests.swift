@@ -1,0 +1,114 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("The process")
+struct ProcessTests {
+    @Test("R9: an interrupted download exits with 130, and leaves no file", arguments: [Int32(2), 15])
+    func interrupted(signal: Int32) async throws {
+        let server = try FaultServer()
+        let folder = try ScratchFile()
+        let running = try Executable.start([
+            "get", server.baseURL + "/trickle?bytes=100000&interval=5", "--output-dir", folder.path,
+        ])
+        while server.log.isEmpty { await Task.yield() }
+        running.signal(signal)
+        let ended = await running.end()
+        #expect(ended.status == 130)
+        #expect(folder.names == [])
+        folder.remove()
+    }
+
+    @Test("a reader that goes away ends the command quietly")
+    func brokenPipe() async throws {
+        let server = try FaultServer()
+        let running = try Executable.start(["get", server.baseURL + "/huge"])
+        while server.log.isEmpty { await Task.yield() }
+        running.stopReading()
+        let ended = await running.end(readingOutput: false)
+        #expect(ended.status == 0 && ended.errors.isEmpty)
+    }
+
+    @Test("a reader of many contents that goes away ends them all, quietly")
+    func brokenPipeOfMany() async throws {
+        let server = try FaultServer()
+        let urls = [server.baseURL + "/bytes/3000000", server.baseURL + "/bytes/3000000", server.baseURL + "/hang"]
+        let running = try Executable.start(["get"] + urls)
+        running.stopReading()
+        let ended = await running.end(readingOutput: false)
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+    }
+
+    @Test("serve says its address, answers, and ends well on a signal")
+    func serve() async throws {
+        let running = try Executable.start(["serve"])
+        let address = await running.firstLine()
+        #expect(address.hasPrefix("http://127.0.0.1:"))
+        #expect(try await Executable.run(["get", address + "/ok"]).text == "ok\n")
+        let port = address.split(separator: ":").last.map(String.init) ?? ""
+        let second = try await Executable.run(["serve", "--port", port])
+        #expect(second.status == 2 && second.errors.contains("127.0.0.1:\(port)"))
+        running.signal(15)
+        #expect(await running.end().status == 0)
+    }
+
+    @Test("R25: the demonstration finds everything as it must be")
+    func demo() async throws {
+        let ended = try await Executable.run(["demo"])
+        #expect(ended.status == 0, "\(ended.text)")
+        #expect(ended.text.contains("sends, as the server counted them"))
+    }
+
+    @Test("explain answers a question, a schedule and a batch")
+    func explain() async throws {
+        let one = try await Executable.run(["explain", "--status", "503", "-H", "Retry-After: 7", "--json"])
+        #expect(
+            one.text == #"{"decision":"retry","reason":"transientStatus","rules":["R1","R7","R15","R17"],"#
+                + #""delay_min":7.0,"delay_max":7.7,"come_back_at":null}"# + "\n"
+        )
+        #expect(try await Executable.run(["explain", "--schedule"]).text.contains("░"))
+        let lines = try ScratchFile(
+            #"{"method":"GET","status":503}"# + "\nnonsense\n" + #"{"method":"GET","status":404}"#
+        )
+        let batch = try await Executable.run(["explain", "--batch", lines.path])
+        #expect(batch.status == 0 && batch.lines.count == 3 && batch.lines[1].hasPrefix(#"{"error":"#))
+        #expect(try await Executable.run(["explain", "--batch", "-"], input: lines).text == batch.text)
+        lines.remove()
+    }
+
+    @Test("help and version are shown")
+    func help() async throws {
+        #expect(try await Executable.run(["--version"]).text == "refrain \(Version.current)\n")
+        #expect(try await Executable.run(["help", "get"]).text == HelpText.text(for: .get))
+        #expect(try await Executable.run(["get", "--help"]).text == HelpText.text(for: .get))
+        #expect(try await Executable.run(["--help"]).text == HelpText.overview)
+    }
+
+    @Test(
+        "wrong usage is refused with the culprit's name, and exits with 2",
+        arguments: [
+            (["gte"], "get"), (["get"], "URL"), (["get", "foo"], "foo"), (["get", "ftp://h/"], "ftp"),
+            (["get", "--attemps", "3", "http://h/"], "--attempts"),
+            (["get", "--timeout", "-5s", "http://h/"], "--timeout"),
+            (["get", "--deadline", "99999999999999999999s", "http://h/"], "--deadline"),
+            (["get", "-H", "A: b\r\nC: d", "http://h/"], "--header"),
+            (["get", "-H", "A B: c", "http://h/"], "--header"),
+            (["get", "-o", "/nonexistent/x", "http://h/"], "/nonexistent/x"),
+            (["get", "-o", "/", "http://h/"], "--output"),
+            (["get", "--output-dir", "/dev/null/x", "http://h/"], "--output-dir"),
+            (["get", "--report", "/nonexistent/r", "http://h/"], "--report"),
+            (["get", "--from", "/nonexistent"], "/nonexistent"),
+            (["get", "-o", "x", "http://h/", "http://i/"], "--output"),
+            (["get", "--cacert", "/nonexistent", "http://h/"], "--cacert"),
+            (["get", "--proxy", "x://y", "http://h/"], "--proxy"),
+            (["serve", "--port", "70000"], "--port"), (["explain", "--status", "x"], "--status"),
+            (["explain", "--batch", "/nonexistent"], "--batch"), (["explain", "--error", "timeOut"], "timedOut"),
+        ]
+    )
+    func usage(arguments: [String], culprit: String) async throws {
+        let ended = try await Executable.run(arguments)
+        #expect(ended.status == 2)
+        #expect(ended.errors.contains(culprit) && ended.output.isEmpty, "\(ended.errors)")
+    }
+}

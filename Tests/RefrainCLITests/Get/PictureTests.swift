@@ -1,0 +1,82 @@
+import Refrain
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("Pictures")
+struct PictureTests {
+    @Test("a timeline draws tries and waits on one scale")
+    func timeline() {
+        let attempts = [
+            AttemptRecord(
+                number: 1,
+                start: .zero,
+                duration: .seconds(1),
+                status: 503,
+                decision: .retry,
+                reason: .transientStatus,
+                delay: .seconds(2)
+            ),
+            AttemptRecord(
+                number: 2,
+                start: .seconds(3),
+                duration: .seconds(1),
+                status: 200,
+                decision: .finish,
+                reason: .succeeded
+            ),
+        ]
+        let text = Timeline("title", attempts, total: .seconds(4), width: 8).text
+        #expect(
+            text == """
+                title
+                   1 │██····  │ 503 in 1.00 s, again after 2.00 s (transientStatus)
+                   2 │      ██│ 200 in 1.00 s
+
+                """
+        )
+    }
+
+    @Test("a timeline of no time, of endless time and of no attempts does not trap")
+    func extremes() {
+        let endless = AttemptRecord(
+            number: .max,
+            start: .zero,
+            duration: .longestDelay,
+            decision: .retry,
+            reason: .resumed,
+            delay: .longestDelay
+        )
+        #expect(!Timeline("t", [endless], total: .zero).text.isEmpty)
+        #expect(Timeline("t", [], total: .zero).text == "t\n")
+    }
+
+    @Test("the schedule's picture has a row for each retry")
+    func schedule() throws {
+        let text = SchedulePicture(try .exponential(from: .seconds(1), maximumNumberOfAttempts: 4)).text
+        let rows = text.split(separator: "\n")
+        #expect(rows.count == 5)
+        #expect(rows[3].hasSuffix(String(repeating: "█", count: 40)))
+        #expect(SchedulePicture(.never).text == "One try, and no retry.\n")
+        #expect(!SchedulePicture(try .constant(delay: .longestDelay, maximumNumberOfAttempts: nil)).text.isEmpty)
+    }
+
+    @Test("the progress fits into its terminal")
+    func progress() {
+        for columns in [20, 40, 60, 80, 200] {
+            let line = Progress(total: 5000, columns: columns).line(elapsed: .seconds(1))
+            #expect(line.count - 1 - "\u{1B}[K".count <= columns)
+            #expect(line.contains("0/5000 done"))
+        }
+    }
+
+    @Test("JSON is escaped, ordered, and free of infinity")
+    func json() {
+        let value = JSON.object([
+            ("b\"\\\n\u{1}", .string("é\t\u{7F}")),
+            ("a", .array([.null, .number(.infinity), .number(7.7), .integer(-1)])),
+            ("c", .rounded(7.699_999_999_9, places: 6)),
+        ])
+        #expect(value.text == #"{"b\"\\\n\u0001":"é\t\u007f","a":[null,null,7.7,-1],"c":7.7}"#)
+    }
+}

@@ -1,0 +1,184 @@
+import RefrainCore
+import RefrainCurl
+import RefrainHTTP
+import RefrainTesting
+import TLSFixture
+import Testing
+
+@Suite("CurlLoader: proxies and settings")
+struct ProxyTests {
+    let server: FaultServer
+
+    init() throws { server = try FaultServer() }
+
+    /// A proxy that knows CONNECT, and answers everything else itself.
+    private func proxy(connectStatus: String = "200 OK", target: UInt16) -> RawServer {
+        RawServer { connection in
+            guard let head = connection.readHead() else { return }
+            guard head.hasPrefix("CONNECT ") else {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")
+                _ = connection.readHead()
+                return
+            }
+            connection.write("HTTP/1.1 \(connectStatus)\r\nX-Proxy: yes\r\n\r\n")
+            guard connectStatus.hasPrefix("200"), let upstream = RawConnection.connect(to: target) else { return }
+            connection.relay(to: upstream)
+        }
+    }
+
+    private func loader(proxy: RawServer, fixture: TLSFixture? = nil) throws -> CurlLoader {
+        var configuration = CurlLoader.Configuration()
+        configuration.proxy = "http://127.0.0.1:\(proxy.port)"
+        if let fixture { configuration.trust = .certificateFile(fixture.caPath) }
+        return try CurlLoader(configuration: configuration)
+    }
+
+    @Test("plain requests go to the proxy")
+    func plain() async throws {
+        let proxy = proxy(target: server.port)
+        let response = try await loader(proxy: proxy).response(for: HTTPRequest(server.baseURL + "/ok"))
+        #expect(try await response.body.collect() == Array("proxy".utf8))
+        #expect(server.log.isEmpty)
+    }
+
+    @Test("TLS goes through the proxy, whose own head and bytes do not count")
+    func tunnel() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        defer { fixture.stop() }
+        let proxy = proxy(target: fixture.port)
+        let loader = try loader(proxy: proxy, fixture: fixture)
+        let response = try await loader.response(for: HTTPRequest(fixture.baseURL + "/ok"))
+        #expect(response.status == 200)
+        #expect(response.headers["X-Proxy"] == nil)
+        let direct = try await CurlLoader().response(for: HTTPRequest(server.baseURL + "/ok"))
+        #expect(response.exchange.bytesSent == direct.exchange.bytesSent)
+    }
+
+    @Test(
+        "a proxy that refuses has its codes, and nothing of the request was sent",
+        arguments: [
+            ("407 Proxy Authentication Required", HTTPError.Code.proxyAuthenticationRequired),
+            ("502 Bad Gateway", .cannotConnectToHost),
+        ]
+    )
+    func refusal(status: String, code: HTTPError.Code) async throws {
+        let proxy = proxy(connectStatus: status, target: server.port)
+        let error = try failure(of: await loader(proxy: proxy).load(HTTPRequest("https://127.0.0.1:\(server.port)/")))
+        #expect(error.code == code, "\(error)")
+        #expect(error.bytesSent == 0)
+    }
+
+    @Test("hosts that cannot be found or reached have their codes")
+    func unreachable() async throws {
+        let loader = CurlLoader()
+        let refusing = try FaultServer(mode: .refuse)
+        let refused = try failure(of: await loader.load(HTTPRequest(refusing.baseURL + "/")))
+        #expect(refused.code == .cannotConnectToHost)
+        #expect(refused.bytesSent == 0)
+        let unknown = try failure(of: await loader.load(HTTPRequest("http://no-such-host.invalid/")))
+        #expect(unknown.code == .cannotFindHost)
+        #expect(unknown.bytesSent == 0)
+        var configuration = CurlLoader.Configuration()
+        configuration.proxy = "http://no-such-host.invalid:3128"
+        let proxied = try CurlLoader(configuration: configuration)
+        #expect(try failure(of: await proxied.load(HTTPRequest(server.baseURL + "/ok"))).code == .cannotFindHost)
+    }
+
+    @Test("R31: settings that cannot be used are refused where they are given")
+    func invalidSettings() {
+        let changes: [(String, (inout CurlLoader.Configuration) -> Void)] = [
+            ("maximumConnectionsPerHost", { $0.maximumConnectionsPerHost = 0 }),
+            ("maximumConnectionsPerHost", { $0.maximumConnectionsPerHost = .max }),
+            ("maximumIdleConnections", { $0.maximumIdleConnections = -1 }),
+            ("maximumIdleTime", { $0.maximumIdleTime = .seconds(-1) }),
+            ("trust", { $0.trust = .certificateFile("/nonexistent.pem") }),
+            ("proxy", { $0.proxy = "ftp://host" }),
+            ("proxy", { $0.proxy = "http://ho st" }),
+            ("userAgent", { $0.userAgent = "a\r\nX: y" }),
+        ]
+        for (argument, change) in changes {
+            var configuration = CurlLoader.Configuration()
+            change(&configuration)
+            let error = #expect(throws: InvalidArgument.self) { try CurlLoader(configuration: configuration) }
+            #expect(error?.argument == argument)
+        }
+    }
+
+    @Test("guard 6: a request that breaks HTTP is refused before anything is sent")
+    func invalidRequests() async throws {
+        for (name, value) in [("X-A", "a\r\nX-B: c"), ("X A", "b"), ("Content-Length", "5"), ("X-N", "a\0b")] {
+            var request = try HTTPRequest(server.baseURL + "/ok")
+            request.headers.add(name, value)
+            let error = try failure(of: await CurlLoader().load(request))
+            #expect(error.code == .invalidRequest)
+            #expect(error.bytesSent == 0)
+        }
+        #expect(server.log.isEmpty)
+    }
+
+    @Test("headers arrive as they were given: Host, repeats, empty values; and the transport adds few")
+    func headers() async throws {
+        var request = try HTTPRequest(server.baseURL + "/ok")
+        request.headers = ["Host": "example.test", "X-Two": "1", "X-Two": "2", "X-Empty": "", "X-Long": "é"]
+        _ = try await CurlLoader().response(for: request)
+        let entry = try #require(server.log.first)
+        #expect(entry.header("Host") == "example.test")
+        #expect(entry.headers.filter { $0.first == "X-Two" }.map(\.last) == ["1", "2"])
+        #expect(entry.header("X-Empty") == "")
+        #expect(entry.header("X-Long") == "é")
+        #expect(entry.header("User-Agent")?.hasPrefix("refrain/") == true)
+        #expect(entry.header("Accept-Encoding")?.contains("gzip") == true)
+        request.headers["Accept-Encoding"] = "identity"
+        request.headers["User-Agent"] = "mine"
+        _ = try await CurlLoader().response(for: request)
+        #expect(server.log.last?.header("Accept-Encoding") == "identity")
+        #expect(server.log.last?.header("User-Agent") == "mine")
+    }
+
+    @Test("gzip is undone unless the request names codings of its own")
+    func decoding() async throws {
+        let loader = CurlLoader()
+        let bomb = server.baseURL + "/gzip-bomb?bytes=1000000"
+        let decoded = try await loader.response(for: HTTPRequest(bomb))
+        #expect(decoded.body.length == 1_000_000)
+        #expect(decoded.exchange.bytesReceived < 10_000)
+        let raw = try await loader.response(for: HTTPRequest(bomb, headers: ["Accept-Encoding": "gzip"]))
+        #expect(try #require(raw.body.length) < 10_000)
+        #expect(try await loader.response(for: HTTPRequest(bomb)).body.length == 1_000_000)
+    }
+
+    @Test("a fresh connection is made where one is asked for")
+    func freshConnection() async throws {
+        let loader = CurlLoader()
+        var request = try HTTPRequest(server.baseURL + "/ok")
+        _ = try await loader.response(for: request)
+        #expect(try await loader.response(for: request).exchange.reusedConnection)
+        request.needsFreshConnection = true
+        #expect(try await !loader.response(for: request).exchange.reusedConnection)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test("R29: bytesSent is what has reached the server")
+    func bytesSent() async throws {
+        let counter = Counter()
+        let raw = RawServer { connection in
+            while let head = connection.readHead() {
+                let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+                let size = length.flatMap { Int($0.dropFirst(16)) } ?? 0
+                guard connection.read(size) != nil else { return }
+                counter.add(head.utf8.count + size)
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        let loader = CurlLoader()
+        var sum = 0
+        for size in [0, 1, 100, 16_384, 16_385, 100_000, 1_000_000] {
+            for method: HTTPMethod in [.get, .post] {
+                let body = HTTPBody.bytes([UInt8](repeating: 1, count: size))
+                let request = try HTTPRequest("http://127.0.0.1:\(raw.port)/", method: method, body: body)
+                sum += Int(try #require(try await loader.response(for: request).exchange.bytesSent))
+                #expect(sum == counter.value, "\(method) \(size)")
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import RefrainCore
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+/// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.
+final class RawServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let accepted = Counter()
+
+    var connectionCount: Int { accepted.value }
+
+    init(_ serve: @escaping @Sendable (RawConnection) -> Void) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = bind(listener, address, length)
+                _ = listen(listener, 128)
+                _ = getsockname(listener, address, &length)
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        let accepted = accepted
+        startThread {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                accepted.add(1)
+                startThread {
+                    serve(RawConnection(descriptor))
+                    close(descriptor)
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+}
+
+/// One connection, read and written by one thread.
+final class RawConnection {
+    let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Reads exactly so many bytes; nil at the end of the connection.
+    func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let number = bytes.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress.map { $0 + done }, count - done, 0)
+            }
+            guard number > 0 else { return nil }
+            done += number
+        }
+        return bytes
+    }
+
+    /// Reads through a blank line; nil at the end of the connection.
+    func readHead() -> String? {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            guard let next = read(1) else { return nil }
+            bytes += next
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func write(_ bytes: [UInt8]) {
+        var done = 0
+        while done < bytes.count {
+            let number = bytes.withUnsafeBytes {
+                send(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, Int32(MSG_NOSIGNAL))
+            }
+            guard number > 0 else { return }
+            done += number
+        }
+    }
+
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// Carries bytes between this connection and another one until either ends.
+    func relay(to other: RawConnection) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            var polls = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&polls, 2, 10_000) > 0 else { return }
+            for (from, to) in [(0, other), (1, self)] where polls[from].revents != 0 {
+                let number = recv(polls[from].fd, &buffer, buffer.count, 0)
+                guard number > 0 else { return }
+                to.write(Array(buffer[..<number]))
+            }
+        }
+    }
+
+    /// Connects to a port on loopback.
+    static func connect(to port: UInt16) -> RawConnection? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return result == 0 ? RawConnection(descriptor) : nil
+    }
+}
+
+private final class Job {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+private func startThread(_ body: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    let job = Unmanaged.passRetained(Job(body))
+    pthread_create(
+        &thread,
+        nil,
+        { context in
+            guard let context else { return nil }
+            Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        },
+        job.toOpaque()
+    )
+    pthread_detach(thread)
+}
