@@ -7,16 +7,18 @@ extension HTTPBody {
     /// stays one.
     func watched(by owner: Request) throws -> HTTPBody {
         let (makeSource, length) = try pieces()
+        // Weak: the request keeps its response, which names the request that was sent, which has this body.
+        let owner = WeakRequest(owner)
         let stream = Storage.restartable(length: length) {
             let source = try makeSource()
             // nonisolated(unsafe): a source has one reader at a time, which this count belongs to.
             nonisolated(unsafe) var completed: Int64 = 0
             return ChunkSource {
-                await owner.gate.pass()
+                await owner.request?.gate.pass()
                 try Task.checkCancellation()
                 guard let chunk = try await source.next() else { return nil }
                 completed += Int64(chunk.count)
-                owner.note(uploaded: TransferProgress(completed: completed, total: length))
+                owner.request?.note(uploaded: TransferProgress(completed: completed, total: length))
                 return chunk
             }
         }

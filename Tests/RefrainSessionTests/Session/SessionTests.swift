@@ -200,6 +200,19 @@ struct SessionTests {
         }
     }
 
+    @Test("an upload that has ended is freed with its last reference, though its body counted for it")
+    func freedUpload() async {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        weak var weakly: UploadRequest?
+        do {
+            let request = session.upload(.text("body"), to: "http://host.test/up")
+            weakly = request
+            #expect(await request.serializingString().response.value == "ok")
+        }
+        for _ in 0..<100_000 where weakly != nil { await Task.yield() }
+        #expect(weakly == nil)
+    }
+
     @Test("what is no URL fails the request, and no retrier is asked")
     func invalidURL() async {
         let interceptor = CountingInterceptor(.retry)
