@@ -27,7 +27,7 @@ extension AsyncSequence {
 
 /// A sequence that starts its base again after a failure.
 ///
-/// It is made by ``_Concurrency/AsyncSequence/retry(_:)``.
+/// It is made by `retry(_:)` and its longer form on any asynchronous sequence.
 public struct AsyncRetrySequence<Base: AsyncSequence, C: Clock>: AsyncSequence where C.Duration == Duration {
     /// What the base delivers.
     public typealias Element = Base.Element
