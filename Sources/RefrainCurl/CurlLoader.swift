@@ -52,14 +52,14 @@ public final class CurlLoader: HTTPLoader {
     /// The loop keeps all four limits of a request by its own timers.
     public var keepsTimeouts: Bool { true }
 
-    /// Ends everything that is under way with ``HTTPError/Code/cancelled``, and goes on with new requests.
+    /// Ends everything that is under way with `HTTPError.Code.cancelled`, and goes on with new requests.
     ///
     /// It returns when nothing is under way any more. Idle connections stay open.
     public func reset() async {
         await withUnsafeContinuation { loop.reset($0) }
     }
 
-    /// Ends everything that is under way with ``HTTPError/Code/sessionInvalidated``, and refuses new requests.
+    /// Ends everything that is under way with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
     ///
     /// A loader that nobody holds any more does the same by itself. It returns when the thread has let go of all
     /// transfers.

@@ -5,7 +5,7 @@ public enum RetryDecision<Outcome> {
 
     /// Another attempt follows after a wait.
     ///
-    /// - `after`: the wait. Negative waits count as zero; waits beyond ``Swift/Duration/longestDelay`` are cut to it.
+    /// - `after`: the wait. Negative waits count as zero; waits beyond `Duration.longestDelay` are cut to it.
     /// - `isFree`: whether the next attempt uses up no try (see ``Attempt/tries``).
     case retry(after: Duration, RetryReason, isFree: Bool = false)
 }

@@ -22,7 +22,7 @@ extension Backoff {
     /// The delay after the given try, before jitter and cap, or nil where the schedule has no more.
     ///
     /// Products are taken in floating point, where what is too large becomes infinite and then
-    /// ``Swift/Duration/longestDelay``; nothing here can overflow.
+    /// `Duration.longestDelay`; nothing here can overflow.
     func plannedDelay(afterTry tries: Int) -> Duration? {
         let steps = Double(tries - 1)
         switch kind {

@@ -10,7 +10,7 @@
 /// }
 /// ```
 ///
-/// A stage is a value that does not know what follows it: ``-->(_:_:)-(HTTPMiddleware,HTTPLoader)`` joins it to a
+/// A stage is a value that does not know what follows it: the operator `-->` joins it to a
 /// loader, so a chain without a transport does not compile as a loader.
 public protocol HTTPMiddleware: Sendable {
     /// Treats a request, and hands it on, changed or not, once, several times or never.

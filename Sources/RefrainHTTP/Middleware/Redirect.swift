@@ -26,7 +26,7 @@ public struct Redirect: HTTPMiddleware {
 
     /// Makes the stage.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative number.
+    /// - Throws: `InvalidArgument` for a negative number.
     public init(maximumNumberOfRedirects: Int, clocks: ClockPair = .system) throws(InvalidArgument) {
         guard maximumNumberOfRedirects >= 0 else {
             throw InvalidArgument(

@@ -2,7 +2,7 @@ public import RefrainCore
 
 /// What a `Retry-After` field says (RFC 9110 §10.2.3).
 public enum RetryAfter: Hashable, Sendable {
-    /// Wait this long; at most ``RefrainCore/Swift/Duration/longestDelay``, which longer numbers saturate at.
+    /// Wait this long; at most `Duration.longestDelay`, which longer numbers saturate at.
     case delay(Duration)
 
     /// Wait until then.

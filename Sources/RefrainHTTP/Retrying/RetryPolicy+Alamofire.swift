@@ -48,7 +48,7 @@ extension RetryPolicy {
 
     /// A policy with Alamofire's settings: the delay is `pow(base, retryCount) * scale` seconds, `retryCount` from 0.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative limit, a base under 2, or a scale that is negative or not finite.
+    /// - Throws: `InvalidArgument` for a negative limit, a base under 2, or a scale that is negative or not finite.
     public init(
         retryLimit: Int = defaultRetryLimit,
         exponentialBackoffBase: Int = defaultExponentialBackoffBase,

@@ -13,7 +13,7 @@ public struct ServerDelays: Hashable, Sendable {
 
     /// Honoured up to a cap.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative cap.
+    /// - Throws: `InvalidArgument` for a negative cap.
     public static func honoured(upTo cap: Duration) throws(InvalidArgument) -> ServerDelays {
         guard cap >= .zero else { throw InvalidArgument("cap", is: cap, expected: "zero or more") }
         return ServerDelays(isHonoured: true, cap: cap.clampedToDelay)

@@ -10,7 +10,7 @@ public struct RefreshWindow: Hashable, Sendable {
 
     /// Sets the bounds.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative interval or fewer than one refresh.
+    /// - Throws: `InvalidArgument` for a negative interval or fewer than one refresh.
     public init(interval: Duration = .seconds(30), maximumAttempts: Int = 5) throws(InvalidArgument) {
         guard interval >= .zero else { throw InvalidArgument("interval", is: interval, expected: "zero or more") }
         guard maximumAttempts >= 1 else {

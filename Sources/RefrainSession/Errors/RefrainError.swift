@@ -1,7 +1,7 @@
 /// Why a session's request failed.
 ///
 /// Where people know Alamofire's `AFError`, they find its cases here under the same names. A failed exchange is
-/// ``sessionTaskFailed(error:)``, and carries the ``HTTPError`` with its code and its record.
+/// ``sessionTaskFailed(error:)``, and carries the `HTTPError` with its code and its record.
 public enum RefrainError: Error, Sendable {
     /// ``Request/cancel()`` was called, or the task that waited for the response was cancelled.
     case explicitlyCancelled

@@ -13,7 +13,7 @@ public struct ConnectionLostRetryPolicy: RequestInterceptor, HTTPRetryStrategy, 
 
     /// Makes the policy.
     ///
-    /// - Throws: ``InvalidArgument``, as ``RetryPolicy`` does.
+    /// - Throws: `InvalidArgument`, as `RetryPolicy` does.
     public init(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,
@@ -52,7 +52,7 @@ extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
 
     /// The policy with settings of one's own.
     ///
-    /// - Throws: ``InvalidArgument``, as the initializer does.
+    /// - Throws: `InvalidArgument`, as the initializer does.
     public static func connectionLostRetryPolicy(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,

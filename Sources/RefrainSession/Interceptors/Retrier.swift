@@ -13,7 +13,7 @@ public struct Retrier: RequestInterceptor {
 
     /// Makes a retrier from a closure that calls its completion, at once or later, on any thread.
     ///
-    /// A completion that is never called fails the request with ``RefrainError/requestRetryFailed``.
+    /// A completion that is never called fails the request with `RefrainError.requestRetryFailed`.
     public init(_ handler: @escaping RetryHandler) {
         self.handler = { request, session, error in
             do {

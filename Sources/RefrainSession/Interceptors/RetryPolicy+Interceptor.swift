@@ -23,7 +23,7 @@ extension RequestInterceptor where Self == RetryPolicy {
 
     /// Alamofire's policy with settings of one's own.
     ///
-    /// - Throws: ``InvalidArgument``, as the initializer does.
+    /// - Throws: `InvalidArgument`, as the initializer does.
     public static func retryPolicy(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,

@@ -37,7 +37,7 @@ public struct OfflineRetrier: RequestInterceptor, UsesNoTry {
     ///   - maximumWait: how long it waits for the network.
     ///   - offlineErrorCodes: the failures that a missing network explains.
     ///   - monitor: knows whether there is a network.
-    /// - Throws: ``InvalidArgument`` for a negative wait.
+    /// - Throws: `InvalidArgument` for a negative wait.
     public init(
         maximumWait: Duration,
         offlineErrorCodes: Set<HTTPError.Code> = defaultOfflineErrorCodes,

@@ -6,7 +6,7 @@ public import Foundation
 
 /// A request whose response is collected in memory.
 ///
-/// Bodies over ``HTTPRequest/maximumBodySize`` fail; download those, or read them as a stream.
+/// Bodies over `HTTPRequest.maximumBodySize` fail; download those, or read them as a stream.
 public class DataRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`, to which it adds no state of its own.
 

@@ -91,7 +91,7 @@ extension Request {
     /// The session, or nil where it was released.
     public var session: Session? { state.withLock { $0.session } }
 
-    /// The facts of the last failed try, for retriers that decide as ``RetryPolicy`` does.
+    /// The facts of the last failed try, for retriers that decide as `RetryPolicy` does.
     public var lastFacts: RetryFacts? { state.withLock { $0.lastFacts } }
 
     /// What the last try sent as a `curl` command; credentials included, so mind where it goes.

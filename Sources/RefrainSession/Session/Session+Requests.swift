@@ -40,7 +40,7 @@ extension Session {
         return adopting(DataRequest(original, line: line(interceptor), session: self))
     }
 
-    /// Makes a request from an ``HTTPRequest``, or anything that can be made into one.
+    /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
     public func request(
         _ request: some HTTPRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil

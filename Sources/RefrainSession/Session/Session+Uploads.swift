@@ -27,7 +27,7 @@ extension Session {
     /// Sends a local file, which is read anew for each try and never held in memory.
     ///
     /// - Parameters:
-    ///   - fileURL: the file. One that cannot be read fails the request with ``HTTPError/Code/fileDoesNotExist`` or
+    ///   - fileURL: the file. One that cannot be read fails the request with `HTTPError.Code.fileDoesNotExist` or
     ///     another code of local files.
     ///   - url: where it goes.
     ///   - method: what is asked.
@@ -52,7 +52,7 @@ extension Session {
         )
     }
 
-    /// Sends any body: ``HTTPBody/stream(length:contentType:_:)``, or one that can be read only once.
+    /// Sends any body: `HTTPBody.stream(length:contentType:_:)`, or one that can be read only once.
     public func upload(
         _ body: HTTPBody,
         to url: some URLConvertible,
@@ -72,7 +72,7 @@ extension Session {
     /// Sends a form of several parts; files are read while they are sent, whatever their size.
     ///
     /// - Parameters:
-    ///   - multipartFormData: the parts. One that cannot be written, or a file that is not there, fails the request
+    ///   - parts: the parts. One that cannot be written, or a file that is not there, fails the request
     ///     with ``RefrainError/createRequestFailed(error:)``.
     ///   - url: where it goes.
     ///   - method: what is asked.

@@ -59,7 +59,7 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - loader: the transport, or a chain that ends in one.
     ///   - interceptor: adapts and retries all requests. It stands in for the policy that is used when none is given,
-    ///     ``RetryPolicy/recommended``: name that one, too, where it shall stay in force:
+    ///     `RetryPolicy.recommended`: name that one, too, where it shall stay in force:
     ///     `Interceptor(interceptors: [mine, .recommendedRetryPolicy])`. Nil: nothing is adapted or tried again.
     ///   - eventMonitors: who is told what happens.
     ///   - settings: what the stages are made with.

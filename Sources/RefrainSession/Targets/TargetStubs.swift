@@ -28,7 +28,7 @@ public struct TargetStubs: HTTPLoader {
     ///
     /// - Parameters:
     ///   - others: loads requests that are no targets, and targets without a stub; nil: these fail with
-    ///     ``HTTPError/Code/resourceUnavailable``.
+    ///     `HTTPError.Code.resourceUnavailable`.
     ///   - stub: what a target is answered with; unless told otherwise, 200 and its sample data.
     public init(
         others: (any HTTPLoader)? = nil,

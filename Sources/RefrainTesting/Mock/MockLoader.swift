@@ -11,7 +11,7 @@ public import RefrainHTTP
 /// #expect(mock.requests.count == 3)
 /// ```
 ///
-/// A request for which nothing is lined up fails with ``HTTPError/Code/callerFailed``, which is never tried again, and
+/// A request for which nothing is lined up fails with `HTTPError.Code.callerFailed`, which is never tried again, and
 /// with a message that says what to do; ``otherwise(_:)`` lines up an answer for all of these. The idea is from "HTTP
 /// in Swift".
 public final class MockLoader: HTTPLoader {

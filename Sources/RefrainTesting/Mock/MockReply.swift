@@ -59,7 +59,7 @@ public struct MockReply: Sendable {
         }
     }
 
-    /// A reply that stays out until it is released, and ends with ``HTTPError/Code/cancelled`` where the request is
+    /// A reply that stays out until it is released, and ends with `HTTPError.Code.cancelled` where the request is
     /// cancelled or the loader is reset before.
     public static func held(by hold: MockHold, _ reply: MockReply) -> MockReply {
         MockReply(hold: hold, reply.make)

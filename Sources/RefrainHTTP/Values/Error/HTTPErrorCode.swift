@@ -2,7 +2,7 @@ extension HTTPError {
     /// What kind of failure it was.
     ///
     /// The first 48 are those of `URLError.Code`, under the same names; the rest say what `URLError` cannot. Which
-    /// of them are tried again, and why, stands in ``FailureTable``.
+    /// of them are tried again, and why, stands in `FailureTable`.
     public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
         // MARK: As in URLError
 
