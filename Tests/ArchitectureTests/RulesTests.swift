@@ -11,8 +11,11 @@ struct RulesTests {
         #expect(tests.contains { $0.contains(marker) || $0.contains(wrapped) }, "no test begins with R\(rule):")
     }
 
-    @Test("each rule has a row in Documentation/Rules.md", arguments: 1...31)
+    @Test("each rule has a row in Documentation/Rules.md that links its code and its tests", arguments: 1...31)
     func isDocumented(rule: Int) throws {
-        #expect(try SourceTree.text(of: "Documentation/Rules.md").contains("| **R\(rule)** "))
+        let lines = try SourceTree.text(of: "Documentation/Rules.md").split(separator: "\n")
+        let row = try #require(lines.first { $0.hasPrefix("| **R\(rule)** ") })
+        #expect(row.contains("](../Sources/"))
+        #expect(row.contains("](../Tests/"))
     }
 }
