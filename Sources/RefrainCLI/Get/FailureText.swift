@@ -8,6 +8,7 @@ enum FailureText {
         if let error = outcome.error {
             text += error.code.rawValue
             if let message = error.message { text += " (\(message))" }
+            if let date = error.comeBackAt { text += "; come back at \(HTTPDate.format(date))" }
             if let last = error.lastFailure, last != error.code {
                 text += "; the last try failed with \(last.rawValue)"
             }

@@ -205,6 +205,7 @@ struct RetryStageTests {
         #expect(error.code == .comeBackLater)
         #expect(error.response?.status == 503)
         #expect(error.comeBackAt == clock.clockPair().wallNow.advanced(by: .seconds(301)))
+        #expect("\(error)".contains("come back at Mon, 03 Jun 2019 11:05:01 GMT"))
         #expect(clock.sleeps.isEmpty)
     }
 

@@ -4,7 +4,7 @@ extension HTTPError: CustomStringConvertible {
         var text = "\(request) failed: \(code.rawValue)"
         if let message { text += " (\(message))" }
         if let lastFailure, lastFailure != code { text += "; the last attempt failed with \(lastFailure.rawValue)" }
-        if let comeBackAt { text += "; come back at \(comeBackAt)" }
+        if let comeBackAt { text += "; come back at \(HTTPDate.format(comeBackAt))" }
         if let advice = code.advice { text += ". \(advice)" }
         for attempt in attempts { text += "\n  \(attempt)" }
         return text
