@@ -91,7 +91,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 /// A sink that waits while its request is suspended, and tells how far it has come.
 private final class WatchedSink: DownloadSink {
     private let sink: FileSink
-    private let owner: WeakRequest
+    private let owner: WeakRequest<DownloadRequest>
 
     init(sink: FileSink, owner: DownloadRequest) {
         self.sink = sink
@@ -107,15 +107,4 @@ private final class WatchedSink: DownloadSink {
     }
 
     func startOver() async throws { try await sink.startOver() }
-}
-
-/// A request that is not kept alive.
-private final class WeakRequest: Sendable {
-    private struct Reference { weak var request: DownloadRequest? }
-
-    private let reference: Locked<Reference>
-
-    init(_ request: DownloadRequest) { reference = Locked(Reference(request: request)) }
-
-    var request: DownloadRequest? { reference.withLock { $0.request } }
 }

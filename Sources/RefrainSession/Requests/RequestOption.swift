@@ -1,5 +1,5 @@
 private enum SessionRequestOption: HTTPRequestOption {
-    static let defaultValue: Request? = nil
+    static let defaultValue: WeakRequest<Request>? = nil
 }
 
 private enum SessionStrategyOption: HTTPRequestOption {
@@ -8,7 +8,9 @@ private enum SessionStrategyOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// The session's request that this one is a try of.
-    var sessionRequest: Request? { self[option: SessionRequestOption.self] }
+    ///
+    /// The task that runs the exchange keeps it; what was sent does not, since the request keeps that in turn.
+    var sessionRequest: Request? { self[option: SessionRequestOption.self]?.request }
 
     /// The strategy that was set on the request itself; it goes before the session's policies.
     var ownStrategy: (any HTTPRetryStrategy)? { self[option: SessionStrategyOption.self] }
@@ -16,13 +18,14 @@ extension HTTPRequest {
     /// This request, on its way through the chain on behalf of `owner`.
     func carrying(_ owner: Request) -> HTTPRequest {
         var copy = self
+        let owner = WeakRequest(owner)
         copy[option: SessionRequestOption.self] = owner
         // The session's own strategy asks the interceptors, and then this one.
         copy[option: SessionStrategyOption.self] = retryStrategy
         copy.retryStrategy = nil
         let theirs = attemptObserver
         copy.attemptObserver = { record in
-            owner.note(record)
+            owner.request?.note(record)
             theirs?(record)
         }
         return copy
@@ -33,7 +36,7 @@ extension HTTPRequest {
         var copy = self
         if copy.sessionRequest !== original.sessionRequest {
             // The adapter made a request of its own: what the chain reads is carried over.
-            copy[option: SessionRequestOption.self] = original.sessionRequest
+            copy[option: SessionRequestOption.self] = original[option: SessionRequestOption.self]
             copy[option: TargetOption.self] = original[option: TargetOption.self]
             copy.download = original.download
             copy.streamsResponse = original.streamsResponse

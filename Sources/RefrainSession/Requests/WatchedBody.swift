@@ -5,6 +5,7 @@ extension HTTPBody {
     /// stays one.
     func watched(by owner: Request) throws -> HTTPBody {
         let (source, length) = try pieces()
+        let owner = WeakRequest(owner)
         let watched = HTTPBody(
             .restartable(length: length) {
                 let chunks = source()
@@ -12,11 +13,11 @@ extension HTTPBody {
                 nonisolated(unsafe) var iterator = chunks.makeAsyncIterator()
                 nonisolated(unsafe) var completed: Int64 = 0
                 return ChunkSource {
-                    await owner.gate.pass()
+                    await owner.request?.gate.pass()
                     try Task.checkCancellation()
                     guard let chunk = try await iterator.next() else { return nil }
                     completed += Int64(chunk.count)
-                    owner.note(uploaded: TransferProgress(completed: completed, total: length))
+                    owner.request?.note(uploaded: TransferProgress(completed: completed, total: length))
                     return chunk
                 }
             },
