@@ -26,6 +26,30 @@ struct SessionTests {
         #expect(!request.cancel().isCancelled)
     }
 
+    @Test("a request that has ended goes with the last one who holds it", .timeLimit(.minutes(5)))
+    func release() async {
+        let loader = ScriptedLoader(.failure(.networkConnectionLost), .status(200, body: "ok"), .status(404))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        weak var tried: Request?
+        weak var refused: Request?
+        weak var uploaded: Request?
+        do {
+            let first = session.request(HTTPRequest.sample).validate()
+            _ = await first.serializingString().response
+            #expect(first.retryCount == 1 && first.response?.status == 200)
+            let second = session.request(HTTPRequest.sample).validate()
+            _ = await second.serializingString().response
+            #expect(second.error != nil)
+            let third = session.upload(HTTPBody.bytes([1, 2, 3]), to: "https://api.example.com/").uploadProgress { _ in
+            }
+            _ = await third.serializingString().response
+            #expect(third.response?.status == 404)
+            (tried, refused, uploaded) = (first, second, third)
+        }
+        // The task that ran a request lets go of it a moment after the end.
+        while tried != nil || refused != nil || uploaded != nil { await Task.yield() }
+    }
+
     @Test("a session that starts nothing by itself waits for resume()")
     func explicitStart() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
