@@ -43,7 +43,7 @@ struct AuthenticatedCall<Credential: Sendable> {
         guard case .success(let response) = result, isRefusal(response, of: first), let desk = desk(true),
             !desk.isWithinWork
         else { return result }
-        let exchange = Exchange(result, response, start: sent - began, duration: clocks.now - sent)
+        let exchange = Exchange(result: result, response: response, start: sent - began, duration: clocks.now - sent)
         return await replay(original, after: exchange, ticket, desk, began, next)
     }
 
@@ -52,13 +52,6 @@ struct AuthenticatedCall<Credential: Sendable> {
         let response: HTTPResponse
         let start: Duration
         let duration: Duration
-
-        init(_ result: HTTPResult, _ response: HTTPResponse, start: Duration, duration: Duration) {
-            self.result = result
-            self.response = response
-            self.start = start
-            self.duration = duration
-        }
 
         func record(
             _ decision: AttemptRecord.Decision,
