@@ -256,6 +256,42 @@ struct OAuthTests {
         #expect(server.refreshes == 0)
     }
 
+    @Test("R26: a 401 of another origin, to which a redirect further in led, is no refusal of the token")
+    func redirectWithin() async {
+        let mock = MockLoader()
+            .then(.status(302, headers: ["Location": "https://other.example.com/"]))
+            .otherwise(.status(401))
+        #expect(await (oauth() --> Redirect() --> mock).load(sampleRequest()).status == 401)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer old", nil])
+        #expect(server.refreshes == 0)
+    }
+
+    @Test("R20: what waited for a token until its deadline had passed is not sent")
+    func deadline() async {
+        let clock = TestClock()
+        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+            await clock.advance(by: .seconds(10))
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        var request = sampleRequest()
+        request.deadline = .seconds(10)
+        let result = await (oauth --> mock).load(request)
+        #expect(result.status == 401)
+        #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
+        #expect(mock.requests.count == 1)
+        await oauth.reset()
+        await store.save(
+            OAuthToken(accessToken: "old", refreshToken: "again", expiresAt: WallInstant(sinceEpoch: .zero))
+        )
+        let unsent = await (oauth --> mock).load(request)
+        #expect(unsent.errorCode == .deadlineExceeded)
+        #expect(unsent.error?.bytesSent == 0)
+        #expect(mock.requests.count == 1)
+    }
+
     @Test(
         "The plan goes from the store to a refresh to a log-in, and never back",
         arguments: [

@@ -49,13 +49,15 @@ struct DeduplicateTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("The last one to leave cancels the exchange, and whoever comes next begins another")
+    @Test("The last one to leave cancels the exchange, and whoever comes next begins another", .timeLimit(.minutes(1)))
     func lastOneLeaves() async {
         let nobody = MockHold()
+        let ended = Journal<Bool>()
         let mock = MockLoader()
             .then { request in
                 // Nobody ever comes: this waits for the cancellation.
                 await nobody.arrivals(atLeast: 1)
+                ended.add(Task.isCancelled)
                 return .failure(HTTPError(.cancelled, request: request))
             }
             .otherwise(.status(200))
@@ -67,6 +69,7 @@ struct DeduplicateTests {
         #expect(stage.numberOfExchanges == 0)
         #expect(await loader.load(sampleRequest()).status == 200)
         #expect(mock.requests.count == 2)
+        await wait { ended.values == [true] }
     }
 
     @Test("A request whose task is cancelled beforehand begins nothing")
