@@ -36,4 +36,14 @@ struct OptionValues: Sendable {
         }
         set { values[ObjectIdentifier(type)] = newValue }
     }
+
+    /// The values that were set, if each of them can be compared; nil otherwise.
+    var comparable: [ObjectIdentifier: AnyHashable]? {
+        var comparable: [ObjectIdentifier: AnyHashable] = [:]
+        for (key, value) in values {
+            guard let value = value as? any Hashable else { return nil }
+            comparable[key] = AnyHashable(value)
+        }
+        return comparable
+    }
 }

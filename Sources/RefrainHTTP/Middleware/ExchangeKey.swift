@@ -1,0 +1,33 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// All that makes two requests the same: equal keys may share one exchange.
+struct ExchangeKey: Hashable, @unchecked Sendable {
+    // @unchecked Sendable: the options are values of Sendable types; only their erasure to AnyHashable hides it.
+    private let method: HTTPMethod
+    private let url: URL
+    private let headers: HTTPHeaders
+    private let options: [ObjectIdentifier: AnyHashable]
+    private let isRetried: Bool
+    private let desks: Set<ObjectIdentifier>
+
+    /// The key of a request; nil where its exchange cannot be shared.
+    ///
+    /// That is so for unsafe methods, for bodies in either direction that are streams or files, and for options that
+    /// cannot be compared, such as closures: what is not known to be equal is taken to be different.
+    init?(_ request: HTTPRequest) {
+        guard request.method == .get || request.method == .head, request.body.isEmpty, !request.streamsResponse,
+            request.download == nil, let options = request.options.comparable
+        else { return nil }
+        method = request.method
+        url = request.url
+        headers = request.headers
+        self.options = options
+        // What a stage further in would treat differently is different.
+        isRetried = RetryNesting.isInside
+        desks = AuthenticationScope.desks
+    }
+}

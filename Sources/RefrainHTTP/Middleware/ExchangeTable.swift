@@ -1,0 +1,55 @@
+/// The exchanges under way behind a ``Deduplicate`` stage: the state machine behind its lock, and the tasks.
+final class ExchangeTable: Sendable {
+    private typealias Caller = PendingAnswer<HTTPResult?>
+
+    private struct State {
+        var shared = SharedExchanges<ExchangeKey, Caller>()
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+    }
+
+    private let state = Locked(State())
+    private let flights = Flights(.staysOpen)
+
+    var exchangeCount: Int { state.withLock { $0.shared.exchangeCount } }
+    var callerCount: Int { state.withLock { $0.shared.callerCount } }
+
+    /// Joins the exchange of the key, or starts it; nil where the caller's task was cancelled, or the table emptied.
+    func load(_ request: HTTPRequest, key: ExchangeKey, next: any HTTPLoader) async -> HTTPResult? {
+        guard !Task.isCancelled else { return nil }
+        let caller = Caller()
+        let place = state.withLock { state in
+            let place = state.shared.arrive(caller, for: key)
+            if place.isFirst { state.tasks[place.exchange] = start(place.exchange, request, next) }
+            return place
+        }
+        return await withTaskCancellationHandler {
+            await caller.value
+        } onCancel: {
+            let abandoned = state.withLock { state in
+                state.shared.leave(ticket: place.ticket)?.abandoned.flatMap { state.tasks[$0] }
+            }
+            abandoned?.cancel()
+            caller.give(nil)
+        }
+    }
+
+    /// Ends everything: callers are answered first, then the exchanges are cancelled and waited for.
+    func reset(next: (any HTTPLoader)?) async {
+        let (callers, tasks) = state.withLock { state in (state.shared.endAll(), Array(state.tasks.values)) }
+        for task in tasks { task.cancel() }
+        for caller in callers { caller.give(nil) }
+        await flights.reset(next: next)
+    }
+
+    /// Starts an exchange in a task of its own: it belongs to all who wait for it.
+    private func start(_ number: UInt64, _ request: HTTPRequest, _ next: any HTTPLoader) -> Task<Void, Never> {
+        Task {
+            let result = await flights.load(request, next: next)
+            let callers = state.withLock { state in
+                state.tasks[number] = nil
+                return state.shared.finish(exchange: number)
+            }
+            for caller in callers { caller.give(result) }
+        }
+    }
+}

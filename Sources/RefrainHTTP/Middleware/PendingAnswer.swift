@@ -1,0 +1,41 @@
+/// A place for one answer, and for the one who waits for it; the first answer stands.
+final class PendingAnswer<Value: Sendable>: Sendable {
+    private enum State {
+        case empty
+        case awaited(UnsafeContinuation<Value, Never>)
+        case answered(Value)
+    }
+
+    private let state = Locked(State.empty)
+
+    /// The answer; to be asked for once.
+    var value: Value {
+        get async {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Value, Never>) in
+                let answer: Value? = state.withLock { state in
+                    if case .answered(let answer) = state { return answer }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        }
+    }
+
+    /// Answers, unless there is an answer already.
+    func give(_ answer: Value) {
+        let waiter: UnsafeContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .empty:
+                state = .answered(answer)
+                return nil
+            case .awaited(let continuation):
+                state = .answered(answer)
+                return continuation
+            case .answered:
+                return nil
+            }
+        }
+        waiter?.resume(returning: answer)
+    }
+}

@@ -1,0 +1,60 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("Auth")
+struct AuthTests {
+    private static let reports = AuthenticationMethod("reports")
+
+    private static func oauth(_ token: String) -> OAuth {
+        OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: token))) { nil }
+    }
+
+    private let auth = Auth(
+        [
+            .basic: BasicAuth(.beforehand) { _ in try BasicCredentials(user: "Ada", password: "secret") },
+            .oauth: Self.oauth("main"),
+            Self.reports: Self.oauth("reports"),
+        ],
+        default: .oauth
+    )
+
+    @Test(
+        "Each request is signed as it asks, over one loader",
+        arguments: [
+            (AuthenticationMethod.automatic, "Bearer main"), (.oauth, "Bearer main"), (Self.reports, "Bearer reports"),
+            (.basic, "Basic QWRhOnNlY3JldA=="), (.none, nil),
+        ] as [(AuthenticationMethod, String?)]
+    )
+    func routes(method: AuthenticationMethod, field: String?) async {
+        let mock = MockLoader().otherwise(.status(200))
+        var request = sampleRequest()
+        request.authentication = method
+        #expect(await (auth --> mock).load(request).status == 200)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == [field])
+    }
+
+    @Test("A method that no stage stands for fails in words, before anything is sent")
+    func unknown() async {
+        let mock = MockLoader()
+        var request = sampleRequest()
+        request.authentication = AuthenticationMethod("digest")
+        let error = await (auth --> mock).load(request).error
+        #expect(error?.code == .callerFailed)
+        #expect(error?.message?.contains("digest") == true)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test("A stage on its own serves the requests that ask for it or for nothing")
+    func alone() async {
+        let mock = MockLoader().otherwise(.status(200))
+        let loader = Self.oauth("main") --> mock
+        for method in [AuthenticationMethod.automatic, .oauth, .none, .basic] {
+            var request = sampleRequest()
+            request.authentication = method
+            _ = await loader.load(request)
+        }
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer main", "Bearer main", nil, nil])
+    }
+}

@@ -1,0 +1,309 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("OAuth")
+struct OAuthTests {
+    private static let stale = OAuthToken(accessToken: "old", refreshToken: "again")
+    private let server = TokenServer()
+    private let store = InMemoryTokenStore(Self.stale)
+
+    private func oauth() -> OAuth {
+        OAuth(store: store) { [server] _ in
+            server.refresh()
+        } logIn: { [server] in
+            server.logIn()
+        }
+    }
+
+    /// Loads many requests at a time.
+    private func loadMany(_ count: Int, on loader: some HTTPLoader) async -> [HTTPResult] {
+        let tasks = (0..<count).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
+        var results: [HTTPResult] = []
+        for task in tasks { results.append(await task.result) }
+        return results
+    }
+
+    @Test("R27: a thousand requests with a token that is refused make one refresh, and each is sent once more")
+    func oneRefresh() async {
+        let hold = MockHold()
+        let mock = MockLoader().then(times: 1_000, .held(by: hold, server.reply)).otherwise(server.reply)
+        let loader = oauth() --> mock
+        async let loading = loadMany(1_000, on: loader)
+        await hold.arrivals(atLeast: 1_000)
+        await hold.release()
+        #expect(await loading.allSatisfy { $0.status == 200 })
+        #expect(server.refreshes == 1)
+        #expect(server.logIns == 0)
+        #expect(mock.requests.count == 2_000)
+        #expect(await store.token()?.accessToken == "r1")
+    }
+
+    @Test("R27: the send after the refresh stands in the record, as what it is")
+    func record() async {
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = Retry(RetryPolicy.recommended, budgets: nil) --> oauth() --> mock
+        let attempts = await loader.load(sampleRequest()).attempts
+        #expect(attempts.map(\.status) == [401, 200])
+        #expect(attempts.map(\.number) == [1, 2])
+        #expect(attempts.map(\.decision) == [.retry, .finish])
+        #expect(attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
+        #expect(attempts.first?.rules == Rules(27))
+        #expect(mock.requests.count == attempts.count)
+    }
+
+    @Test("R3: every send stands in the record, also where tries follow the one with a new token")
+    func recordWithRetries() async throws {
+        let mock = MockLoader().then(.status(401)).then(.status(503)).otherwise(.status(200))
+        let backoff = try Backoff.immediately(maximumNumberOfAttempts: 3)
+        let loader = Retry(backoff, budgets: nil) --> oauth() --> mock
+        let attempts = await loader.load(sampleRequest()).attempts
+        #expect(attempts.map(\.status) == [401, 503, 200])
+        #expect(attempts.map(\.decision) == [.retry, .retry, .finish])
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test("R27: a request that was signed with an older token is sent once more without a refresh")
+    func olderToken() async {
+        let hold = MockHold()
+        let mock = MockLoader().then(.held(by: hold, .status(401))).otherwise(server.reply)
+        let loader = oauth() --> mock
+        let late = loader.load(sampleRequest("late")) { _ in }
+        await hold.arrivals(atLeast: 1)
+        #expect(await loader.load(sampleRequest()).status == 200)
+        await hold.release()
+        #expect(await late.result.status == 200)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test("R27: a second 401 stands, after one refresh")
+    func secondRefusal() async {
+        let mock = MockLoader().otherwise(.status(401))
+        let result = await (oauth() --> mock).load(sampleRequest())
+        #expect(result.status == 401)
+        #expect(result.attempts.map(\.reason) == [.credentialsRefreshed, .finalStatus])
+        #expect(mock.requests.count == 2)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test("R27: a refresh that fails fails all who wait or were under way, and the next request may try again")
+    func failedRefresh() async {
+        let hold = MockHold()
+        let isDown = Locked(true)
+        let oauth = OAuth(store: store) { [server] _ in
+            guard !isDown.withLock({ $0 }) else {
+                server.countRefresh()
+                throw ServiceDown()
+            }
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().then(times: 1_000, .held(by: hold, .status(401))).otherwise(server.reply)
+        let loader = oauth --> mock
+        async let loading = loadMany(1_000, on: loader)
+        await hold.arrivals(atLeast: 1_000)
+        await hold.release()
+        let results = await loading
+        #expect(results.allSatisfy { $0.errorCode == .userAuthenticationRequired })
+        #expect(results.allSatisfy { $0.error?.underlyingError is ServiceDown })
+        #expect(results.allSatisfy { $0.error?.response?.status == 401 && $0.attempts.count == 1 })
+        #expect(server.refreshes == 1)
+        #expect(mock.requests.count == 1_000)
+        #expect(oauth.numberOfWaitingRequests == 0)
+        isDown.withLock { $0 = false }
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 2)
+    }
+
+    @Test("R27: a one-shot body that was read is not sent again; the next request has the token refreshed")
+    func spentBody() async {
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = oauth() --> mock
+        let chunks = AsyncStream<HTTPBody.Chunk> { stream in
+            stream.yield([1, 2, 3])
+            stream.finish()
+        }
+        let result = await loader.load(sampleRequest(method: .post, body: .oneShot(chunks)))
+        #expect(result.status == 401)
+        #expect(result.attempts.map(\.reason) == [.bodyNotReplayable])
+        #expect(mock.requests.count == 1)
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(mock.requests.count == 2)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test("R27: a POST with bytes is sent once more, since a request that was refused was not processed")
+    func post() async {
+        let mock = MockLoader().otherwise(server.reply)
+        let result = await (oauth() --> mock).load(sampleRequest(method: .post, body: .text("order")))
+        #expect(result.status == 200)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R27: a refresh that goes through the same chain neither waits for itself nor is signed")
+    func sameChain() async {
+        let mock = MockLoader()
+        let chain = Locked<AnyLoader?>(nil)
+        let oauth = OAuth(store: store) { [server] _ in
+            let loader = chain.withLock { $0 }
+            _ = await loader?.load(sampleRequest("token", method: .post))
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        mock.otherwise(server.reply)
+        let loader = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> oauth --> mock
+        chain.withLock { $0 = AnyLoader(loader) }
+        #expect(await loader.load(sampleRequest("page")).status == 200)
+        #expect(mock.requests.map(\.name) == ["page", "token", "page"])
+        #expect(mock.requests[1].headers["Authorization"] == nil)
+    }
+
+    @Test("A request that leaves while it waits returns at once, and the refresh goes on for the others")
+    func leaving() async {
+        let door = MockHold()
+        let gate = MockLoader().otherwise(.held(by: door, .status(200)))
+        let oauth = OAuth(store: store) { [server] _ in
+            _ = await gate.load(sampleRequest())
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = oauth --> mock
+        let first = loader.load(sampleRequest("first")) { _ in }
+        await wait { oauth.numberOfWaitingRequests == 1 }
+        let second = loader.load(sampleRequest("second")) { _ in }
+        await wait { oauth.numberOfWaitingRequests == 2 }
+        first.cancel()
+        #expect(await first.result.errorCode == .cancelled)
+        #expect(oauth.numberOfWaitingRequests == 1)
+        await door.release()
+        #expect(await second.result.status == 200)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test("A reset ends the refresh and all who wait for it, and what the refresh brought is not kept")
+    func reset() async {
+        let door = MockHold()
+        let gate = MockLoader().otherwise(.held(by: door, .status(200)))
+        let oauth = OAuth(store: store) { [server] _ in
+            _ = await gate.load(sampleRequest())
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let loader = oauth --> MockLoader().otherwise(server.reply)
+        let task = loader.load(sampleRequest()) { _ in }
+        await door.arrivals(atLeast: 1)
+        await loader.reset()
+        #expect(await task.result.errorCode == .cancelled)
+        #expect(door.count == 0)
+        #expect(await store.token() == Self.stale)
+        await oauth.forgetToken()
+        #expect(await store.token() == nil)
+    }
+
+    @Test("A token that is out of date is refreshed before the first send; one that is not is used")
+    func expiry() async {
+        let clock = TestClock()
+        let clocks = clock.clockPair()
+        await store.save(
+            OAuthToken(accessToken: "t1", refreshToken: "again", expiresAt: clocks.wallNow.advanced(by: .seconds(90)))
+        )
+        let oauth = OAuth(store: store, leeway: .seconds(30), clocks: clocks) { [server] _ in
+            server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = oauth --> mock
+        #expect(await loader.load(sampleRequest()).status == 200)
+        await clock.advance(by: .seconds(60))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
+    }
+
+    @Test("Without a stored token somebody must log in; who will not, sends nothing")
+    func logIn() async {
+        await store.save(nil)
+        let mock = MockLoader().otherwise(server.reply)
+        #expect(await (oauth() --> mock).load(sampleRequest()).status == 200)
+        #expect(server.logIns == 1)
+        #expect(server.refreshes == 0)
+        await store.save(nil)
+        let unwilling = OAuth(store: store) { nil } --> mock
+        let result = await unwilling.load(sampleRequest())
+        #expect(result.errorCode == .userCancelledAuthentication)
+        #expect(result.error?.bytesSent == 0)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("R26: neither another origin that a redirect leads to, nor one that is not named, is sent the token")
+    func origins() async throws {
+        let mock = MockLoader()
+            .then(.status(302, headers: ["Location": "https://other.example.com/"]))
+            .otherwise(.status(401))
+        let result = await (Redirect() --> oauth() --> mock).load(sampleRequest())
+        #expect(result.status == 401)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer old", nil])
+        let elsewhere = try #require(Origin(try HTTPRequest("https://elsewhere.example.com").url))
+        let bound = OAuth(store: store, origins: [elsewhere]) { [server] in server.logIn() } --> mock
+        _ = await bound.load(sampleRequest())
+        #expect(mock.requests.last?.headers["Authorization"] == nil)
+        #expect(server.refreshes == 0)
+    }
+
+    @Test("R26: a 401 of another origin, to which a redirect further in led, is no refusal of the token")
+    func redirectWithin() async {
+        let mock = MockLoader()
+            .then(.status(302, headers: ["Location": "https://other.example.com/"]))
+            .otherwise(.status(401))
+        #expect(await (oauth() --> Redirect() --> mock).load(sampleRequest()).status == 401)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer old", nil])
+        #expect(server.refreshes == 0)
+    }
+
+    @Test("R20: what waited for a token until its deadline had passed is not sent")
+    func deadline() async {
+        let clock = TestClock()
+        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+            await clock.advance(by: .seconds(10))
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        var request = sampleRequest()
+        request.deadline = .seconds(10)
+        let result = await (oauth --> mock).load(request)
+        #expect(result.status == 401)
+        #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
+        #expect(mock.requests.count == 1)
+        await oauth.reset()
+        await store.save(
+            OAuthToken(accessToken: "old", refreshToken: "again", expiresAt: WallInstant(sinceEpoch: .zero))
+        )
+        let unsent = await (oauth --> mock).load(request)
+        #expect(unsent.errorCode == .deadlineExceeded)
+        #expect(unsent.error?.bytesSent == 0)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test(
+        "The plan goes from the store to a refresh to a log-in, and never back",
+        arguments: [
+            (OAuthPlan.Event.wanted(replacing: nil), OAuthPlan.Step.readStore),
+            (.wanted(replacing: stale), .refresh(stale)),
+            (.wanted(replacing: OAuthToken(accessToken: "a")), .logIn),
+            (.stored(stale, isCurrent: true), .use(stale)), (.stored(stale, isCurrent: false), .refresh(stale)),
+            (.stored(nil, isCurrent: false), .logIn), (.refreshed(nil), .logIn), (.refreshed(stale), .save(stale)),
+            (.loggedIn(stale), .save(stale)), (.loggedIn(nil), .decline), (.saved(stale), .use(stale)),
+        ]
+    )
+    func plan(event: OAuthPlan.Event, step: OAuthPlan.Step) {
+        #expect(OAuthPlan(refreshes: true).step(after: event) == step)
+    }
+}
