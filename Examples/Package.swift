@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. Those whose names begin with
-// Migrating hold the snippets of the guides in Documentation/Migrating.
+// Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. Those whose names begin
+// with Migrating hold the snippets of the guides in Documentation/Migrating.
 func example(_ name: String) -> Target {
     .executableTarget(
         name: name,

@@ -108,7 +108,7 @@ func policies(_ base: String, _ server: FaultServer) async throws {
     // Guide: accessors
     let likeAlamofire = Session(interceptor: .retryPolicy)
     let byTheRules = Session(interceptor: .recommendedRetryPolicy)
-    let onlyBroken = Session(interceptor: ConnectionLostRetryPolicy())
+    let onlyBroken = Session(interceptor: .connectionLostRetryPolicy)
     // End
     check(likeAlamofire.interceptor as? RetryPolicy == RetryPolicy(), "the policy with Alamofire's defaults")
     check(byTheRules.interceptor as? RetryPolicy == .recommended, "the policy of a session that is given none")

@@ -106,7 +106,7 @@ func throttles(_ base: String, _ server: FaultServer) async throws {
 /// Loads A, which fails three times, then B; answers the order in which the server saw them.
 func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ key: String) async throws -> String {
     var first = try HTTPRequest("\(base)/status/503?times=3&key=A\(key)")
-    first.retryStrategy = try Backoff.constant(delay: .milliseconds(200), maximumNumberOfAttempts: 4)
+    first.retryStrategy = try Backoff.constant(delay: .milliseconds(300), maximumNumberOfAttempts: 4)
     let task = loader.load(first) { _ in }
     while server.count(path: "/status/503?times=3&key=A\(key)") == 0 { await Task.yield() }
     _ = try await loader.response(for: HTTPRequest("\(base)/ok?key=B\(key)"))
