@@ -150,12 +150,27 @@ func composition(_ base: String, _ server: FaultServer) async throws {
     check(request.request?.headers["X-Order"] == "sr", "the session's interceptor comes first, then the request's")
 }
 
-func offline() {
+func offline(_ base: String, _ server: FaultServer) async throws {
     // Guide: offline
     let session = Session(interceptor: Interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy]))
     // End
     check((session.interceptor as? Interceptor)?.retriers.first is OfflineRetrier, "the offline retrier comes first")
     check(OfflineRetrier().maximumWait == .seconds(5), "it waits for 5 s at most")
+
+    server.on("/gone") { request in request.occurrence == 1 ? [.reset] : [.respond(.ok)] }
+    let retrier = try OfflineRetrier(maximumWait: .seconds(5), monitor: ComesBack())
+    let once = try RetryPolicy(retryLimit: 0)
+    let offline = Session(interceptor: Interceptor(interceptors: [retrier, once]))
+    let response = await offline.request("\(base)/gone").serializingString().response
+    check(response.value == "ok\n", "a request is sent again when the network is back")
+    check(response.attempts.first?.reason == .networkReturned, "though the policy allows no second try")
+}
+
+/// A network that is missing, and comes back as soon as somebody waits for it.
+struct ComesBack: NetworkMonitor {
+    var isOnline: Bool { false }
+
+    func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
 }
 
 // Guide: user
@@ -377,7 +392,7 @@ try await adaptersAndRetriers(base, server)
 try await closures(base, server)
 try await policies(base, server)
 try await composition(base, server)
-offline()
+try await offline(base, server)
 try await requests(base, server, folder)
 try await lifecycle(base)
 try await validation(base)
