@@ -1,8 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Each example is a program of its own, in one file of under 80 lines:
-// `swift run --package-path Examples RateLimitedAPI`.
+// Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. Those whose names begin
+// with Migrating hold the snippets of the guides in Documentation/Migrating.
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "Checks",
+            .product(name: "Refrain", package: "refrain"),
+            .product(name: "RefrainCore", package: "refrain"),
+            .product(name: "RefrainTesting", package: "refrain"),
+        ]
+    )
+}
+
 let package = Package(
     name: "refrain-examples",
     platforms: [.macOS(.v15)],
@@ -22,6 +34,12 @@ let package = Package(
                 .product(name: "RefrainTesting", package: "refrain"),
             ]
         ),
+        example("Port"),
+        example("MigratingFromAlamofire"),
+        example("MigratingFromHTTPLoaders"),
+        example("MigratingFromTaskRetrying"),
+        example("MigratingFromURLSession"),
+        .target(name: "Checks", path: "Checks"),
     ],
     swiftLanguageModes: [.v6]
 )
