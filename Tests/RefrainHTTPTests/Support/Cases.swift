@@ -26,7 +26,8 @@ func forEachSeed(_ property: (inout RandomSource) -> Bool) {
     }
 }
 
-/// An exhaustive test takes each case whose number this divides: 1, and so all, but where a sanitizer makes all too slow.
+/// An exhaustive test takes each case whose number this divides: 1, and so all, but where a sanitizer makes all too
+/// slow.
 ///
 /// Scripts/sanitize chooses it. Code without threads or pointers gains nothing from a million runs under a sanitizer.
 let exhaustiveStep: Int = {
