@@ -69,7 +69,8 @@ struct DeduplicateTests {
         #expect(stage.numberOfExchanges == 0)
         #expect(await loader.load(sampleRequest()).status == 200)
         #expect(mock.requests.count == 2)
-        await wait { ended.values == [true] }
+        while ended.values.isEmpty, !Task.isCancelled { await Task.yield() }
+        #expect(ended.values == [true])
     }
 
     @Test("A request whose task is cancelled beforehand begins nothing")
@@ -83,7 +84,7 @@ struct DeduplicateTests {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test("Requests that differ in anything are not shared: URL, method, credentials, options")
+    @Test("Requests that differ in URL, method, credentials or options are not shared", .timeLimit(.minutes(1)))
     func differences() async {
         var signed = sampleRequest()
         signed.headers["Authorization"] = "Bearer a"
