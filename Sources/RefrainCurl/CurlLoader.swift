@@ -43,7 +43,7 @@ public final class CurlLoader: HTTPLoader {
         }
         if request.streamsResponse { transfer.prepareToStream(for: self) }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { loop.submit(transfer, $0) }
+            await resumption { loop.submit(transfer, $0) }
         } onCancel: {
             loop.cancel(transfer)
         }
@@ -56,7 +56,7 @@ public final class CurlLoader: HTTPLoader {
     ///
     /// It returns when nothing is under way any more. Idle connections stay open.
     public func reset() async {
-        await withUnsafeContinuation { loop.reset($0) }
+        await resumption { loop.reset($0) }
     }
 
     /// Ends everything that is under way with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
@@ -64,6 +64,6 @@ public final class CurlLoader: HTTPLoader {
     /// A loader that nobody holds any more does the same by itself. It returns when the thread has let go of all
     /// transfers.
     public func shutdown() async {
-        await withUnsafeContinuation { loop.stop($0) }
+        await resumption { loop.stop($0) }
     }
 }

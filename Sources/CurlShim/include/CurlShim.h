@@ -41,5 +41,10 @@ int refrain_features(void);
 /// Names a thread for debuggers and `ps`, where the system lets others do that.
 void refrain_name_thread(pthread_t thread, const char *name);
 
+/// Tells the thread sanitizer that all of what came before the present task's resumption was before what comes now.
+///
+/// Does nothing in a build without that sanitizer.
+void refrain_note_resumption(void);
+
 /// A socket that is closed in child processes, or CURL_SOCKET_BAD.
 curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);

@@ -85,7 +85,7 @@ final class BodyPipe: Sendable {
 
     /// The next chunk, nil at the end; `resume` is called where the loop waits for room.
     func next(resume: () -> Void) async throws(HTTPError) -> HTTPBody.Chunk? {
-        let result = await withUnsafeContinuation { (continuation: Reader) in
+        let result = await resumption { (continuation: Reader) in
             let (ready, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>?, Bool) in
                 if let chunk = state.popFirst() {
                     let mustResume = state.loopWaits && state.held <= Self.lowWater

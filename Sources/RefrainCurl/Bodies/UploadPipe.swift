@@ -141,7 +141,7 @@ final class UploadPipe: Sendable {
 
     /// Adds a chunk, and waits until there is room for another one; false where nobody wants more.
     private func push(_ chunk: HTTPBody.Chunk) async -> Bool {
-        await withUnsafeContinuation { continuation in
+        await resumption { continuation in
             let (goesOn, wake): (Bool?, (@Sendable () -> Void)?) = state.withLock { state in
                 guard !state.isClosed else { return (false, nil) }
                 state.chunks.append(chunk)
