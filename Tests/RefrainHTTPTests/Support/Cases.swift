@@ -1,6 +1,14 @@
 import RefrainHTTP
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -17,6 +25,14 @@ func forEachSeed(_ property: (inout RandomSource) -> Bool) {
         }
     }
 }
+
+/// An exhaustive test takes each case whose number this divides: 1, and so all, but where a sanitizer makes all too slow.
+///
+/// Scripts/sanitize chooses it. Code without threads or pointers gains nothing from a million runs under a sanitizer.
+let exhaustiveStep: Int = {
+    guard let text = getenv("REFRAIN_TEST_STEP"), let step = Int(String(cString: text)) else { return 1 }
+    return max(1, step)
+}()
 
 /// Values that many tasks add to, in the order in which they came.
 final class Journal<Value: Sendable>: Sendable {
