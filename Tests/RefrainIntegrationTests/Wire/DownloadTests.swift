@@ -26,7 +26,9 @@ struct DownloadTests {
         guard case .success = result else { return (result, nil) }
         try sink.finish()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return (result, SHA256.hex(of: Array(try Data(contentsOf: URL(filePath: path)))))
+        // Foundation leaks its buffer where it reads a file that is empty.
+        let content = try FileChunks(path: path).length == 0 ? Data() : Data(contentsOf: URL(filePath: path))
+        return (result, SHA256.hex(of: Array(content)))
     }
 
     @Test(

@@ -79,7 +79,7 @@ struct TimingTests {
     func pastTheDeadline() async throws {
         let (result, elapsed) = try await load("/status/503?retry-after=600", deadline: .seconds(500))
         #expect(try failure(of: result).code == .comeBackLater)
-        #expect(elapsed < .seconds(500))
+        #expect(elapsed < .seconds(300))
         #expect(server.log.count == 1)
     }
 
@@ -94,9 +94,9 @@ struct TimingTests {
         }
         #expect(server.log.count == 12)
 
-        // Without it the same requests do meet one.
-        request = try HTTPRequest(server.baseURL + "/rate-limited?limit=5&window=600&paced=no")
-        request.deadline = .seconds(300)
+        // Without it requests do meet one; in a window that lasts, however slowly they follow each other.
+        request = try HTTPRequest(server.baseURL + "/rate-limited?limit=5&window=3600&no-retry-after=1&no-headers=1")
+        request.pacing = .off
         var statuses: [HTTPStatus?] = []
         for _ in 1...6 { statuses += await chain.load(request).attempts.map(\.status) }
         #expect(statuses.contains(429))
@@ -107,13 +107,12 @@ struct TimingTests {
         let (hanging, elapsed) = try await load("/hang", deadline: .milliseconds(600))
         #expect(try failure(of: hanging).code == .deadlineExceeded)
         #expect(elapsed >= .milliseconds(600))
-        // Without the deadline it would hang for ever. How late the answer is told depends on how busy the machine is.
         #expect(elapsed < .seconds(300))
         #expect(server.count(path: "/hang") == 1)
 
         let (waiting, atOnce) = try await load("/status/503", schedule: .seconds(600), deadline: .seconds(500))
         #expect(try waiting.get().attempts.last?.reason == .deadlineExceeded)
-        #expect(atOnce < .seconds(500))
+        #expect(atOnce < .seconds(300))
         #expect(server.count(path: "/status/503") == 1)
     }
 }
