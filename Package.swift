@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "RefrainCore", targets: ["RefrainCore"]),
         .library(name: "RefrainHTTP", targets: ["RefrainHTTP"]),
         .library(name: "RefrainSession", targets: ["RefrainSession"]),
+        .library(name: "RefrainURLSession", targets: ["RefrainURLSession"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
@@ -25,6 +26,8 @@ let package = Package(
         ),
         .target(name: "CurlShim", dependencies: ["CLibcurl"]),
         .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
+        // The bridge to URLSession's types; nothing else links it, since it needs all of Foundation.
+        .target(name: "RefrainURLSession", dependencies: ["RefrainCore", "RefrainHTTP"]),
         // The session: requests, interceptors, validation, serialization.
         .target(name: "RefrainSession", dependencies: ["RefrainHTTP"]),
         // The umbrella.
@@ -49,6 +52,7 @@ let package = Package(
             name: "RefrainCurlTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
         ),
+        .testTarget(name: "RefrainURLSessionTests", dependencies: ["RefrainHTTP", "RefrainURLSession"]),
         .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 

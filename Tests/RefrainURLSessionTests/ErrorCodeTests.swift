@@ -1,0 +1,35 @@
+import Foundation
+import RefrainHTTP
+import RefrainURLSession
+import Testing
+
+@Suite("URLError")
+struct ErrorCodeTests {
+    @Test("A: default error codes: each of the 48 becomes URLError's and comes back")
+    func roundTrip() {
+        let theirs = HTTPError.Code.allCases.compactMap { code in URLError.Code(code).map { (code, $0) } }
+        #expect(theirs.count == 48)
+        #expect(Set(theirs.map(\.1)).count == 48)
+        for (ours, code) in theirs { #expect(HTTPError.Code(code) == ours) }
+    }
+
+    @Test("codes keep the numbers of URLError")
+    func numbers() {
+        #expect(URLError.Code(.timedOut)?.rawValue == -1001)
+        #expect(URLError.Code(.cannotConnectToHost)?.rawValue == -1004)
+        #expect(URLError.Code(.networkConnectionLost)?.rawValue == -1005)
+        #expect(URLError.Code(.secureConnectionFailed)?.rawValue == -1200)
+    }
+
+    @Test("what only Refrain tells apart has no code of URLError")
+    func ownCodes() { #expect(URLError.Code(HTTPError.Code.budgetExhausted) == nil) }
+
+    @Test("A: RetryPolicy takes URLError's codes, and leaves out those that it does not know")
+    func policy() throws {
+        // A closed enumeration on Linux, where no unknown code can be made; open on Apple.
+        let stranger: URLError.Code? = URLError.Code(rawValue: 12)
+        let policy = try RetryPolicy(retryableURLErrorCodes: Set([.timedOut, stranger].compactMap(\.self)))
+        #expect(try policy == RetryPolicy(retryableErrorCodes: [.timedOut]))
+        if let stranger { #expect(HTTPError.Code(stranger) == .unknown) }
+    }
+}

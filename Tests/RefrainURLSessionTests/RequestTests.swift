@@ -1,0 +1,63 @@
+import Foundation
+import RefrainHTTP
+import RefrainURLSession
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("URLRequest and URLResponse")
+struct RequestTests {
+    @Test("a request survives the way to URLRequest and back")
+    func roundTrip() throws {
+        let request = try HTTPRequest(
+            "http://host.test/a?b=c",
+            method: .post,
+            headers: ["Accept": "text/plain", "X-One": "1"],
+            body: .text("hello")
+        )
+        let theirs = URLRequest(request)
+        #expect(theirs.httpBody == Data("hello".utf8))
+        #expect(theirs.value(forHTTPHeaderField: "content-type") == "text/plain; charset=utf-8")
+        let back = try #require(HTTPRequest(theirs))
+        #expect(back.url == request.url)
+        #expect(back.method == .post)
+        #expect(back.headers["Accept"] == "text/plain")
+        #expect(back.headers["X-One"] == "1")
+        #expect(back.body.bytesInMemory == Array("hello".utf8))
+    }
+
+    @Test("a request without a body has none on either side")
+    func empty() throws {
+        let theirs = URLRequest(try HTTPRequest("http://host.test/"))
+        #expect(theirs.httpBody == nil)
+        #expect(try #require(HTTPRequest(theirs)).body.isEmpty)
+    }
+
+    @Test("the fields that frame the message are left to the transport")
+    func framing() throws {
+        var theirs = URLRequest(url: try #require(URL(string: "http://host.test/")))
+        theirs.setValue("7", forHTTPHeaderField: "Content-Length")
+        #expect(try #require(HTTPRequest(theirs)).headers.isEmpty)
+    }
+
+    @Test("a response keeps status, fields and body; what is not HTTP is none")
+    func response() throws {
+        let request = try HTTPRequest("http://host.test/")
+        let theirs = try #require(
+            HTTPURLResponse(
+                url: request.url,
+                statusCode: 503,
+                httpVersion: "HTTP/1.1",
+                headerFields: ["Retry-After": "7"]
+            )
+        )
+        let response = try #require(HTTPResponse(theirs, to: request, body: .text("busy")))
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers["retry-after"] == "7")
+        #expect(response.body.bytesInMemory == Array("busy".utf8))
+        let other = URLResponse(url: request.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        #expect(HTTPResponse(other, to: request) == nil)
+    }
+}
