@@ -8,11 +8,12 @@ public import Foundation
 #endif
 
 extension URLRequest {
-    /// The request with its method, URL and fields, and its body where that is in memory.
+    /// The request with its method, URL, fields and body of bytes, or nil where the body is not in memory.
     ///
-    /// Options and time limits stay behind: they are the chain's. A body of a file or a stream is not carried over,
-    /// since `URLRequest` has no form of it that Linux and Apple share.
-    public init(_ request: HTTPRequest) {
+    /// Options and time limits stay behind: they are the chain's. `URLRequest` has no form of a body of a file or a
+    /// stream that Linux and Apple share; collect it first.
+    public init?(_ request: HTTPRequest) {
+        guard request.body.isEmpty || request.body.bytesInMemory != nil else { return nil }
         self.init(url: request.url)
         httpMethod = request.method.rawValue
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }

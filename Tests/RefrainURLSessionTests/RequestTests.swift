@@ -17,7 +17,7 @@ struct RequestTests {
             headers: ["Accept": "text/plain", "X-One": "1"],
             body: .text("hello")
         )
-        let theirs = URLRequest(request)
+        let theirs = try #require(URLRequest(request))
         #expect(theirs.httpBody == Data("hello".utf8))
         #expect(theirs.value(forHTTPHeaderField: "content-type") == "text/plain; charset=utf-8")
         let back = try #require(HTTPRequest(theirs))
@@ -30,7 +30,7 @@ struct RequestTests {
 
     @Test("a request without a body has none on either side")
     func empty() throws {
-        let theirs = URLRequest(try HTTPRequest("http://host.test/"))
+        let theirs = try #require(URLRequest(try HTTPRequest("http://host.test/")))
         #expect(theirs.httpBody == nil)
         #expect(try #require(HTTPRequest(theirs)).body.isEmpty)
     }
