@@ -156,6 +156,8 @@ struct OAuthTests {
         mock.otherwise(server.reply)
         let loader = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> oauth --> mock
         chain.withLock { $0 = AnyLoader(loader) }
+        // The refresh knows the chain that it is a part of; the test lets go of it.
+        defer { chain.withLock { $0 = nil } }
         #expect(await loader.load(sampleRequest("page")).status == 200)
         #expect(mock.requests.map(\.name) == ["page", "token", "page"])
         #expect(mock.requests[1].headers["Authorization"] == nil)
