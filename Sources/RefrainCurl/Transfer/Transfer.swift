@@ -210,5 +210,6 @@ final class Transfer: @unchecked Sendable {
 
 extension LoopClock {
     /// The clock of transfers that no loop has taken over.
+    // nonisolated(unsafe): nobody sets it. Only a loop sets the time, and only of the clock that it has made itself.
     nonisolated(unsafe) static let idle = LoopClock()
 }
