@@ -1,4 +1,5 @@
 internal import Refrain
+import RefrainCore
 
 /// What the policy would do, in the words of `refrain explain`.
 struct ExplainAnswer {
@@ -26,10 +27,10 @@ struct ExplainAnswer {
         case .retry(let wait):
             let range = wait.range
             decision = .retry
-            delay = range.lowerBound.inFractionalSeconds...range.upperBound.inFractionalSeconds
+            delay = range.lowerBound.inSeconds...range.upperBound.inSeconds
             comeBackAt = nil
         case .comeBack(let date):
-            (decision, delay, comeBackAt) = (.comeBack, nil, date.sinceEpoch.inFractionalSeconds)
+            (decision, delay, comeBackAt) = (.comeBack, nil, date.sinceEpoch.inSeconds)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Refrain
+import RefrainCore
 
 /// A schedule drawn: for each retry the shortest and the longest wait, on one scale.
 struct SchedulePicture {
@@ -11,12 +12,12 @@ struct SchedulePicture {
         let ranges = Self.ranges(of: schedule)
         var lines: [String] = []
         if ranges.isEmpty { lines.append("One try, and no retry.") }
-        let longest = ranges.map(\.upperBound.inFractionalSeconds).max() ?? 0
+        let longest = ranges.map(\.upperBound.inSeconds).max() ?? 0
         var (low, high) = (0.0, 0.0)
         if !ranges.isEmpty { lines.append("before try  wait                    in all, at most") }
         for (index, range) in ranges.enumerated() {
-            low += range.lowerBound.inFractionalSeconds
-            high += range.upperBound.inFractionalSeconds
+            low += range.lowerBound.inSeconds
+            high += range.upperBound.inSeconds
             let wait = Self.words(range)
             let total = DurationText.short(.seconds(min(high, 0x1p40)))
             lines.append(
@@ -50,7 +51,7 @@ struct SchedulePicture {
     private static func bar(_ range: ClosedRange<Duration>, _ longest: Double) -> String {
         guard longest > 0 else { return "" }
         func cells(_ duration: Duration) -> Int {
-            Int((duration.inFractionalSeconds / longest * Double(width)).rounded(.up))
+            Int((duration.inSeconds / longest * Double(width)).rounded(.up))
         }
         let (low, high) = (min(cells(range.lowerBound), width), min(cells(range.upperBound), width))
         return String(repeating: "█", count: low) + String(repeating: "░", count: max(0, high - low))

@@ -1,3 +1,5 @@
+import RefrainCore
+
 /// The line on a terminal that says how far many requests have come.
 struct Progress {
     private let total: Int
@@ -30,7 +32,7 @@ struct Progress {
 
     /// The line for a time.
     func line(elapsed: Duration) -> String {
-        let seconds = max(elapsed.inFractionalSeconds, 0.001)
+        let seconds = max(elapsed.inSeconds, 0.001)
         let rate = Decimals.text(Double(done) / seconds, places: 0)
         let words = " \(done)/\(total) done, \(rate)/s, \(retried) retried, \(failed) failed"
         let width = min(30, columns - words.count - 3)

@@ -1,4 +1,5 @@
 internal import Refrain
+import RefrainCore
 
 /// The line of a report that stands for one request.
 enum ReportLine {
@@ -37,6 +38,6 @@ enum ReportLine {
     }
 
     private static func milliseconds(_ duration: Duration) -> JSON {
-        .rounded(duration.inFractionalSeconds * 1000, places: 3)
+        .rounded(duration.inSeconds * 1000, places: 3)
     }
 }

@@ -1,4 +1,5 @@
 internal import Refrain
+import RefrainCore
 
 /// The attempts of one request, drawn on one scale of time.
 struct Timeline {
@@ -13,7 +14,7 @@ struct Timeline {
     ///   - width: how many columns the drawing has.
     init(_ title: String, _ attempts: [AttemptRecord], total: Duration, width: Int = 36) {
         let end = attempts.last.map { $0.start + $0.duration } ?? .zero
-        let scale = max(total, end).inFractionalSeconds
+        let scale = max(total, end).inSeconds
         var lines = [title]
         for record in attempts {
             let outcome = record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome"
@@ -33,7 +34,7 @@ struct Timeline {
     private static func bar(_ record: AttemptRecord, _ scale: Double, _ width: Int) -> String {
         func column(_ time: Duration) -> Int {
             guard scale > 0 else { return 0 }
-            return min(max(Int((time.inFractionalSeconds / scale * Double(width)).rounded()), 0), width)
+            return min(max(Int((time.inSeconds / scale * Double(width)).rounded()), 0), width)
         }
         let start = min(column(record.start), width - 1)
         let end = max(start + 1, column(record.start + record.duration))

@@ -1,4 +1,5 @@
 internal import Refrain
+import RefrainCore
 
 /// Durations as they are written on the command line: `250ms`, `1.5s`, `2m`, `1h`.
 enum DurationText {
@@ -18,7 +19,7 @@ enum DurationText {
             throw refuse("has the unknown unit \(Shown.text(String(unit))); the units are us, ms, s, m, h and d")
         }
         let total = value * seconds
-        guard total < Duration.longestDelay.inWholeSeconds else { throw refuse("is too long a time") }
+        guard total < Duration.longestDelay.inSeconds else { throw refuse("is too long a time") }
         // In whole nanoseconds, so that 7ms is 7 ms to the last bit; a century needs no such care.
         let duration = total < 3e9 ? Duration.nanoseconds(Int64((total * 1e9).rounded())) : .seconds(total)
         guard allowsZero || duration > .zero else { throw refuse("must be more than zero") }
@@ -27,7 +28,7 @@ enum DurationText {
 
     /// A duration for people, in three digits or so.
     static func short(_ duration: Duration) -> String {
-        let seconds = duration.inFractionalSeconds
+        let seconds = duration.inSeconds
         switch seconds {
         case ..<0.001: return "\(Decimals.text(seconds * 1_000_000, places: 0)) µs"
         case ..<0.01: return "\(Decimals.text(seconds * 1000, places: 1)) ms"
@@ -41,14 +42,4 @@ enum DurationText {
     private static let units: [String: Double] = [
         "us": 0.000_001, "µs": 0.000_001, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400,
     ]
-}
-
-extension Duration {
-    /// The duration in seconds.
-    var inFractionalSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
-    }
-
-    fileprivate var inWholeSeconds: Double { Double(components.seconds) }
 }
