@@ -23,27 +23,80 @@ extension HTTPRequest {
     }
 }
 
-/// Option values by option type.
+/// Option values by option type: a list of those that were set, the last one first.
+///
+/// A request has a handful of options at most. A list of nodes is copied by its first one, is read without a cast, and
+/// costs one allocation for each option that is set.
 struct OptionValues: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private var first: OptionNode?
 
     subscript<Option: HTTPRequestOption>(type: Option.Type) -> Option.Value {
         get {
-            guard !values.isEmpty, let value = values[ObjectIdentifier(type)] as? Option.Value else {
-                return Option.defaultValue
+            let key = ObjectIdentifier(type)
+            var node = first
+            while let current = node {
+                // Only the setter below makes nodes, and under this key only those of this class.
+                if current.key == key { return unsafeDowncast(current, to: OptionValue<Option>.self).value }
+                node = current.next
             }
-            return value
+            return Option.defaultValue
         }
-        set { values[ObjectIdentifier(type)] = newValue }
+        set { first = OptionValue<Option>(newValue, before: Self.list(first, without: ObjectIdentifier(type))) }
     }
 
     /// The values that were set, if each of them can be compared; nil otherwise.
     var comparable: [ObjectIdentifier: AnyHashable]? {
         var comparable: [ObjectIdentifier: AnyHashable] = [:]
-        for (key, value) in values {
-            guard let value = value as? any Hashable else { return nil }
-            comparable[key] = AnyHashable(value)
+        var node = first
+        while let current = node {
+            guard let value = current.comparable else { return nil }
+            comparable[current.key] = value
+            node = current.next
         }
         return comparable
     }
+
+    /// The list without the node of a key; what stands before that node is copied, since nodes are shared.
+    private static func list(_ first: OptionNode?, without key: ObjectIdentifier) -> OptionNode? {
+        var before: [OptionNode] = []
+        var node = first
+        while let current = node {
+            if current.key == key { return before.reversed().reduce(current.next) { $1.copy(before: $0) } }
+            before.append(current)
+            node = current.next
+        }
+        return first
+    }
+}
+
+/// An option that was set, in a list of them.
+private class OptionNode: @unchecked Sendable {
+    // @unchecked Sendable: nothing changes after the initializer, and values of options are Sendable.
+    let key: ObjectIdentifier
+    let next: OptionNode?
+
+    init(_ key: ObjectIdentifier, before next: OptionNode?) {
+        self.key = key
+        self.next = next
+    }
+
+    /// The value, where it can be compared.
+    var comparable: AnyHashable? { nil }
+
+    func copy(before next: OptionNode?) -> OptionNode { self }
+}
+
+/// An option that was set, with its value.
+private final class OptionValue<Option: HTTPRequestOption>: OptionNode, @unchecked Sendable {
+    // @unchecked Sendable: as `OptionNode`.
+    let value: Option.Value
+
+    init(_ value: Option.Value, before next: OptionNode?) {
+        self.value = value
+        super.init(ObjectIdentifier(Option.self), before: next)
+    }
+
+    override var comparable: AnyHashable? { (value as? any Hashable).map { AnyHashable($0) } }
+
+    override func copy(before next: OptionNode?) -> OptionNode { OptionValue(value, before: next) }
 }
