@@ -10,41 +10,54 @@ final class Flights: Sendable {
 
     private let door: Door
     private let state = Locked(State())
+    /// The list of those who run within these flights only: made once for all of them.
+    private let list: FlightList
 
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
+        /// Requests that run in the task of their owner.
+        var owned: [UInt64: any CallOwner] = [:]
         var lastNumber: UInt64 = 0
         var reset: Task<Void, Never>?
+        /// The owned requests that a reset waits for, and the reset.
+        var leaving: Set<UInt64> = []
+        var drained: UnsafeContinuation<Void, Never>?
+
+        /// The number of a request that begins; nil where it is refused.
+        mutating func begin(_ door: Door) -> UInt64? {
+            if door == .closesForResets, reset != nil { return nil }
+            lastNumber &+= 1
+            return lastNumber
+        }
+
+        /// Takes out an owned request that has returned; answers the reset that has waited for it as the last one.
+        mutating func endOwned(_ number: UInt64) -> UnsafeContinuation<Void, Never>? {
+            owned[number] = nil
+            guard leaving.remove(number) != nil, leaving.isEmpty else { return nil }
+            return drained.take()
+        }
     }
 
-    init(_ door: Door) { self.door = door }
+    init(_ door: Door) {
+        self.door = door
+        list = FlightList(FlightKey(), nil)
+    }
 
     /// The number of requests under way.
-    var count: Int { state.withLock { $0.tasks.count } }
+    var count: Int { state.withLock { $0.tasks.count + $0.owned.count } }
 
     /// Loads a request within a task that a reset can cancel.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let begun: (number: UInt64, task: Task<HTTPResult, Never>)? = state.withLock { state in
-            if door == .closesForResets, state.reset != nil { return nil }
-            state.lastNumber &+= 1
-            let number = state.lastNumber
+            guard let number = state.begin(door) else { return nil }
             // Entered under the lock: a reset sees each request either here, or at the door.
-            let task = Task { [id = ObjectIdentifier(self), within = FlightList.current] in
-                await FlightList.$current.withValue(FlightList(id, within)) { await next.load(request) }
+            let task = Task { [list, within = FlightList.current] in
+                await FlightList.$current.withValue(list.within(within)) { await next.load(request) }
             }
             state.tasks[number] = task
             return (number, task)
         }
-        guard let (number, task) = begun else {
-            return .failure(
-                HTTPError(
-                    .resetInProgress,
-                    request: request,
-                    message: "the chain is being reset; try again when that is done",
-                    bytesSent: 0
-                )
-            )
-        }
+        guard let (number, task) = begun else { return Self.refused(request) }
         let result = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -52,6 +65,31 @@ final class Flights: Sendable {
         }
         state.withLock { $0.tasks[number] = nil }
         return result
+    }
+
+    /// Loads a request in the present task, which is its owner's and which the owner cancels for a reset.
+    func load(_ request: HTTPRequest, of owner: any CallOwner, next: any HTTPLoader) async -> HTTPResult {
+        let begun = state.withLock { state in
+            let number = state.begin(door)
+            if let number { state.owned[number] = owner }
+            return number
+        }
+        guard let number = begun else { return Self.refused(request) }
+        let result = await FlightList.$current.withValue(list.within(FlightList.current)) { await next.load(request) }
+        state.withLock { $0.endOwned(number) }?.resume()
+        return result
+    }
+
+    @inline(never)
+    private static func refused(_ request: HTTPRequest) -> HTTPResult {
+        .failure(
+            HTTPError(
+                .resetInProgress,
+                request: request,
+                message: "the chain is being reset; try again when that is done",
+                bytesSent: 0
+            )
+        )
     }
 
     /// Cancels what is under way, resets what follows, waits until all of it has returned, and opens again.
@@ -62,34 +100,56 @@ final class Flights: Sendable {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }
             let leaving = Array(state.tasks.values)
+            let owners = Array(state.owned.values)
+            state.leaving = Set(state.owned.keys)
             // Detached: the reset belongs to no request, also where a request asked for it.
             let reset = Task.detached {
                 for task in leaving { task.cancel() }
+                for owner in owners { owner.cancelTask() }
                 await next?.reset()
                 for task in leaving { _ = await task.value }
+                await self.drain()
                 self.state.withLock { $0.reset = nil }
             }
             state.reset = reset
             return reset
         }
-        guard !(FlightList.current?.contains(ObjectIdentifier(self)) ?? false) else { return }
+        guard !(FlightList.current?.contains(list.key) ?? false) else { return }
         await reset.value
     }
+
+    /// Returns when the owned requests that are leaving have returned.
+    private func drain() async {
+        // Unsafe: resumed here where none is left, or else once, by the last one that takes it out of the state.
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            let isDone = state.withLock { state in
+                if !state.leaving.isEmpty { state.drained = continuation }
+                return state.leaving.isEmpty
+            }
+            if isDone { continuation.resume() }
+        }
+    }
 }
+
+/// The identity of a stage's flights.
+private final class FlightKey: Sendable {}
 
 /// The stages whose requests the present code runs within, from the innermost out.
 private final class FlightList: Sendable {
     @TaskLocal static var current: FlightList?
 
-    private let flights: ObjectIdentifier
+    let key: FlightKey
     private let outer: FlightList?
 
-    init(_ flights: ObjectIdentifier, _ outer: FlightList?) {
-        self.flights = flights
+    init(_ key: FlightKey, _ outer: FlightList?) {
+        self.key = key
         self.outer = outer
     }
 
-    func contains(_ wanted: ObjectIdentifier) -> Bool {
-        flights == wanted || (outer?.contains(wanted) ?? false)
+    /// This list of one, with others round it.
+    func within(_ outer: FlightList?) -> FlightList { outer.map { FlightList(key, $0) } ?? self }
+
+    func contains(_ wanted: FlightKey) -> Bool {
+        key === wanted || (outer?.contains(wanted) ?? false)
     }
 }

@@ -42,19 +42,26 @@ public struct Redirect: HTTPMiddleware {
     /// Loads a request, and what its redirects point to.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.followsRedirects else { return await next.load(request) }
-        var call: RedirectCall
+        guard !Task.isCancelled else { return .failure(Self.cancelled(request)) }
+        let keyed: HTTPRequest
         do {
-            call = RedirectCall(
-                try request.withIdempotencyKeyWritten(),
-                limit: maximumNumberOfRedirects,
-                clocks: clocks
-            )
+            keyed = try request.withIdempotencyKeyWritten()
         } catch {
             return .failure(error)
         }
+        let began = clocks.now
+        let result = await next.load(keyed)
+        // An answer that points nowhere, with its record, is what nearly every call ends with.
+        if Self.isPlain(result, of: keyed) { return result }
+        return await follow(RedirectCall(keyed, limit: maximumNumberOfRedirects, clocks: clocks, began, result), next)
+    }
+
+    /// Goes from hop to hop; the first one is made already.
+    @inline(never)
+    private func follow(_ call: RedirectCall, _ next: any HTTPLoader) async -> HTTPResult {
         do {
             return try await withRetry(
-                deadline: request.deadline,
+                deadline: call.remaining,
                 clock: clocks.monotonic.grouped(in: waiting.current),
                 operation: { attempt in await call.send(attempt, to: next) },
                 decide: { attempt, result in call.decide(attempt, result) },
@@ -65,12 +72,25 @@ public struct Redirect: HTTPMiddleware {
         }
     }
 
+    /// Whether a first hop's outcome is the call's, with nothing to add to it.
+    @inline(never)
+    private static func isPlain(_ result: HTTPResult, of request: HTTPRequest) -> Bool {
+        guard !result.attempts.isEmpty else { return false }
+        guard case .success(let response) = result else { return true }
+        guard case .none = RedirectTarget(of: response, to: request) else { return false }
+        return true
+    }
+
+    private static func cancelled(_ request: HTTPRequest) -> HTTPError {
+        HTTPError(.cancelled, request: request, bytesSent: 0)
+    }
+
     /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
     public func reset() async { waiting.endAll() }
 }
 
-/// One request on its way from hop to hop.
-private struct RedirectCall {
+/// One request on its way from hop to hop; an object for the reason that stands at ``RetryCall``.
+private final class RedirectCall {
     private var current: HTTPRequest
     private let limit: Int
     private let clocks: ClockPair
@@ -79,24 +99,37 @@ private struct RedirectCall {
     private var hopBegan: Duration
     private var hops = 0
     private var record = CallRecord()
+    private var firstResult: HTTPResult?
 
-    init(_ request: HTTPRequest, limit: Int, clocks: ClockPair) {
+    /// A call whose first hop began then, and came to this result.
+    init(_ request: HTTPRequest, limit: Int, clocks: ClockPair, _ began: Duration, _ result: HTTPResult) {
         current = request
         self.limit = limit
         self.clocks = clocks
+        self.began = began
         deadline = request.deadline
-        began = clocks.now
         hopBegan = began
+        firstResult = result
     }
 
-    mutating func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
-        if attempt.number > 1 { hopBegan = clocks.now }
-        // The stages further in see what is left of the deadline, not all of it again.
-        if let remaining = attempt.remaining { current.deadline = remaining }
+    /// What is left of the deadline.
+    var remaining: Duration? { deadline.map { $0 - (clocks.now - began) } }
+
+    func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
+        if let result = firstResult.take() { return result }
+        prepare(attempt)
         return await next.load(current)
     }
 
-    mutating func decide(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult> {
+    @inline(never)
+    private func prepare(_ attempt: Attempt) {
+        if attempt.number > 1 { hopBegan = clocks.now }
+        // The stages further in see what is left of the deadline, not all of it again.
+        if let remaining = attempt.remaining { current.deadline = remaining }
+    }
+
+    @inline(never)
+    func decide(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult> {
         guard case .success(let response) = result else { return finish(result, result, .finalFailure) }
         switch RedirectTarget(of: response, to: current) {
         case .none:
@@ -112,12 +145,11 @@ private struct RedirectCall {
         }
     }
 
-    private mutating func follow(
+    private func follow(
         _ target: HTTPRequest,
         _ attempt: Attempt,
         _ result: HTTPResult
     ) -> RetryDecision<HTTPResult> {
-        let remaining = deadline.map { $0 - (clocks.now - began) }
         let facts = RetryFacts(current, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
         let none = Duration.zero...Duration.zero
         let judgement = RetryTiming.judge(facts, schedule: none, reason: .redirected, rules: Rules(26))
@@ -158,7 +190,7 @@ private struct RedirectCall {
     }
 
     /// Ends with `outcome`; `result` is what the last hop brought.
-    private mutating func finish(
+    private func finish(
         _ result: HTTPResult,
         _ outcome: HTTPResult,
         _ reason: RetryReason,
@@ -179,12 +211,12 @@ private struct RedirectCall {
         return .finish(outcome.recorded(record.attempts), reason)
     }
 
-    mutating func giveUp(_ result: HTTPResult) -> HTTPResult {
+    func giveUp(_ result: HTTPResult) -> HTTPResult {
         record.endLast(.deadlineExceeded)
         return CallEnding.deadlineExceeded(current, result).recorded(record.attempts)
     }
 
-    mutating func cancelled() -> HTTPError {
+    func cancelled() -> HTTPError {
         record.endLast(.cancelled)
         var error = HTTPError(.cancelled, request: current, bytesSent: record.attempts.isEmpty ? 0 : nil)
         error.attempts = record.attempts

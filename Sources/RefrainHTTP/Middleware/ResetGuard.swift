@@ -13,16 +13,24 @@
 /// one of those that must return first. One guard belongs to one chain. The idea is from "HTTP in Swift".
 public struct ResetGuard: HTTPMiddleware {
     private let flights = Flights(.closesForResets)
+    private let runsInOwnersTask: Bool
 
     /// Makes the stage.
-    public init() {}
+    public init() { runsInOwnersTask = false }
+
+    /// Makes the stage for the head of a chain whose requests have owners and are loaded in tasks of these: a reset has
+    /// the owner cancel its task, and no second task is needed to be cancelled.
+    package init(runsInOwnersTask: Bool) { self.runsInOwnersTask = runsInOwnersTask }
 
     /// The number of requests that are under way behind the guard.
     public var numberOfRequests: Int { flights.count }
 
     /// Lets a request through, unless a reset is going on.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        await flights.load(request, next: next)
+        if runsInOwnersTask, let owner = request.owner {
+            return await flights.load(request, of: owner, next: next)
+        }
+        return await flights.load(request, next: next)
     }
 
     /// Cancels every request behind the guard, and waits until they have returned.

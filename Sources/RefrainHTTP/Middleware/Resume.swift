@@ -14,6 +14,12 @@ public struct Resume: HTTPMiddleware {
     /// Loads a request, and passes its body to the request's download.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let download = request.download, request.method == .get else { return await next.load(request) }
+        return await load(request, to: download, next)
+    }
+
+    // Apart, so that requests without a download do not pass through its frame.
+    @inline(never)
+    private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
         let state = download.current
         if state.offset > 0, !state.canResume, !download.sink.canStartOver {
             // What would come now could not be used, so it is not asked for.

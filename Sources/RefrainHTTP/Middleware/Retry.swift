@@ -39,23 +39,16 @@ public struct Retry: HTTPMiddleware {
 
     /// Loads a request, as often as its strategy and the rules want it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let keyed: HTTPRequest
+        let call: RetryCall
         do {
-            keyed = try request.withIdempotencyKeyWritten()
+            call = try makeCall(request)
         } catch {
             return .failure(error)
         }
-        var call = RetryCall(
-            request: keyed,
-            strategy: keyed.retryStrategy ?? strategy,
-            budget: keyed.origin.flatMap { budgets?.budget(for: $0) },
-            clocks: clocks,
-            random: random
-        )
         let generation = waiting.current
         do {
             return try await withRetry(
-                deadline: keyed.deadline,
+                deadline: call.request.deadline,
                 clock: clocks.monotonic.grouped(in: generation),
                 operation: { attempt in await call.send(attempt, to: next) },
                 decide: { attempt, result in
@@ -69,6 +62,17 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return .failure(call.cancelled())
         }
+    }
+
+    private func makeCall(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
+        let keyed = try request.withIdempotencyKeyWritten()
+        return RetryCall(
+            request: keyed,
+            strategy: keyed.retryStrategy ?? strategy,
+            budget: budgets.flatMap { budgets in keyed.origin.map { budgets.budget(for: $0) } },
+            clocks: clocks,
+            random: random
+        )
     }
 
     /// Ends every wait between two tries, and sees to it that no request that has begun is tried again.

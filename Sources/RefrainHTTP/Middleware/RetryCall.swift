@@ -1,9 +1,13 @@
 /// One request on its way through a retry stage: what it has come to so far.
 ///
 /// It holds no rule of its own. It gathers the facts, asks the strategy and the budget, and writes the answer down.
-struct RetryCall {
+///
+/// An object, and not a value: it lies once in memory, and not in the frame of each asynchronous function that it is
+/// at work in. What needs no wait is done outside of these for the same reason.
+final class RetryCall {
     let request: HTTPRequest
     let strategy: (any HTTPRetryStrategy)?
+    private let promptStrategy: (any PromptStrategy)?
     let budget: RetryBudget?
     let clocks: ClockPair
     let random: RandomSource
@@ -24,6 +28,7 @@ struct RetryCall {
     ) {
         self.request = request
         self.strategy = strategy
+        promptStrategy = strategy as? any PromptStrategy
         self.budget = budget
         self.clocks = clocks
         self.random = random
@@ -32,7 +37,15 @@ struct RetryCall {
     }
 
     /// Makes one attempt, from the original request (rule R6).
-    mutating func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
+    func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
+        let request = prepare(attempt)
+        guard attempt.number > 1 else { return await next.load(request) }
+        // Only from the second try on: a first try whose inner stage spends its tries comes back marked as exhausted.
+        return await RetryNesting.$isInside.withValue(true) { await next.load(request) }
+    }
+
+    @inline(never)
+    private func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number == 1 {
             if !RetryNesting.isInside { budget?.creditFirstTry() }
@@ -42,16 +55,44 @@ struct RetryCall {
         if needsFreshConnection { request.needsFreshConnection = true }
         // The deadline of the call cuts its last try, too (rule R20).
         if let remaining = attempt.remaining { request.timeouts.cutTotal(to: remaining) }
-        guard attempt.number > 1 else { return await next.load(request) }
-        // Only from the second try on: a first try whose inner stage spends its tries comes back marked as exhausted.
-        return await RetryNesting.$isInside.withValue(true) { await next.load(request) }
+        return request
     }
 
     /// Decides what follows an attempt.
-    mutating func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
+    func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
+        if let decision = decidePromptly(attempt, result) { return decision }
+        return await decideLater(attempt, result)
+    }
+
+    /// The decision, where the strategy can give its judgement without a wait.
+    @inline(never)
+    private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
         let elapsed = clocks.now - began
+        guard strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
+            return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
+        }
+        guard let judgement = promptStrategy?.judgePromptly(facts, for: result, of: request) else { return nil }
+        return conclude(result, judgement, after: elapsed)
+    }
+
+    @inline(never)
+    private func decideLater(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
+        let elapsed = clocks.now - began
+        guard let strategy, let facts = facts(attempt, result, elapsed: elapsed) else {
+            return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
+        }
+        return conclude(result, await strategy.judge(facts, for: result, of: request), after: elapsed)
+    }
+
+    /// Holds a judgement against the deadline and the budget, and writes down what comes of it.
+    @inline(never)
+    private func conclude(
+        _ result: HTTPResult,
+        _ judgement: RetryJudgement,
+        after elapsed: Duration
+    ) -> RetryDecision<HTTPResult> {
         let duration = elapsed - (attemptBegan - began)
-        var judgement = await judge(attempt, result, remaining: request.deadline.map { $0 - elapsed })
+        var judgement = judgement
         // A strategy may have taken its time.
         let remaining = request.deadline.map { $0 - (clocks.now - began) }
         var delay = Duration.zero
@@ -108,13 +149,13 @@ struct RetryCall {
     }
 
     /// The last word where the deadline passed between the decision and the wait.
-    mutating func giveUp(_ attempt: Attempt, _ result: HTTPResult) -> HTTPResult {
+    func giveUp(_ attempt: Attempt, _ result: HTTPResult) -> HTTPResult {
         record.endLast(.deadlineExceeded)
         return CallEnding.deadlineExceeded(request, result).recorded(record.attempts)
     }
 
     /// The last word where the wait, or the time before an attempt, was cancelled.
-    mutating func cancelled() -> HTTPError {
+    func cancelled() -> HTTPError {
         record.endLast(.cancelled)
         var error = HTTPError(.cancelled, request: request, bytesSent: record.attempts.isEmpty ? 0 : nil)
         error.message =
@@ -124,24 +165,35 @@ struct RetryCall {
     }
 
     private func observe() {
+        request.owner?.note(record.attempts)
         guard let observer = request.attemptObserver, let last = record.attempts.last else { return }
         observer(last)
     }
 
-    private func judge(_ attempt: Attempt, _ result: HTTPResult, remaining: Duration?) async -> RetryJudgement {
-        guard let strategy else {
-            return .finish(result.isSuccess ? .succeeded : .noStrategy)
+    /// What the strategy is to judge by; nil where there is nothing to ask it.
+    @inline(never)
+    private func facts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts? {
+        if case .failure(let error) = result {
+            if error.code == .cancelled { return nil }
+            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return nil }
         }
+        guard !RetryNesting.isInside, !result.retriesAreExhausted else { return nil }
+        let remaining = request.deadline.map { $0 - elapsed }
+        return RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+    }
+
+    /// The judgement where there is no strategy, or nothing to ask it.
+    @inline(never)
+    private func judgementWithoutStrategy(_ result: HTTPResult, elapsed: Duration) -> RetryJudgement {
+        guard strategy != nil else { return .finish(result.isSuccess ? .succeeded : .noStrategy) }
         if case .failure(let error) = result {
             if error.code == .cancelled { return .finish(.cancelled, Rules(9)) }
-            if error.code == .timedOut, let remaining, remaining <= .zero {
+            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed {
                 return .finish(.deadlineExceeded, Rules(20))
             }
         }
         if RetryNesting.isInside { return .finish(result.isSuccess ? .succeeded : .nested, Rules(24)) }
-        if result.retriesAreExhausted { return .finish(.exhaustedWithin, Rules(24)) }
-        let facts = RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
-        return await strategy.judge(facts, for: result, of: request)
+        return .finish(.exhaustedWithin, Rules(24))
     }
 }
 

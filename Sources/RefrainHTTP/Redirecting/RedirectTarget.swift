@@ -15,7 +15,9 @@ enum RedirectTarget {
 
     /// Reads a response.
     init(of response: HTTPResponse, to request: HTTPRequest) {
-        guard [301, 302, 303, 307, 308].contains(response.status.rawValue) else {
+        switch response.status.rawValue {
+        case 301, 302, 303, 307, 308: break
+        default:
             self = .none
             return
         }
