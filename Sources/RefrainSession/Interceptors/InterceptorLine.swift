@@ -3,6 +3,8 @@
 /// Taken apart, each retrier is seen for what it is: a policy's decision keeps its schedule, its rules and its reason.
 struct InterceptorLine: Sendable {
     private(set) var adapters: [any RequestAdapter] = []
+    /// Whether there are adapters, those included that are known to change nothing and are not asked.
+    private(set) var hasAdapters = false
     private(set) var retriers: [any RequestRetrier] = []
 
     init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
@@ -14,7 +16,12 @@ struct InterceptorLine: Sendable {
     }
 
     private mutating func add(adapter: any RequestAdapter) {
-        guard let composite = adapter as? Interceptor else { return adapters.append(adapter) }
+        guard let composite = adapter as? Interceptor else {
+            hasAdapters = true
+            // A policy adapts nothing.
+            if !(adapter is RetryPolicy) { adapters.append(adapter) }
+            return
+        }
         for part in composite.adapters { add(adapter: part) }
     }
 

@@ -36,15 +36,34 @@ extension RequestAdapter {
 /// What an adapter is told besides the request.
 public struct RequestAdapterState: Sendable {
     /// The identity of the ``Request``.
-    public let requestID: UUID
+    public var requestID: UUID {
+        switch identity {
+        case .given(let id): id
+        case .request(let request): request.id
+        }
+    }
     /// The session that the request belongs to.
     public let session: Session
     /// The number of the try, from 1.
     public let attempt: Int
 
+    private let identity: Identity
+
+    private enum Identity {
+        case given(UUID)
+        case request(Request)
+    }
+
+    /// Describes a try of a request, whose identity is drawn when somebody asks for it.
+    init(request: Request, session: Session, attempt: Int) {
+        identity = .request(request)
+        self.session = session
+        self.attempt = attempt
+    }
+
     /// Describes a try.
     public init(requestID: UUID, session: Session, attempt: Int) {
-        self.requestID = requestID
+        identity = .given(requestID)
         self.session = session
         self.attempt = attempt
     }

@@ -132,7 +132,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation { _, response in ValidationRules.check(statusCode: response, in: accepted) }
+        addValidation { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
         return self
     }
 

@@ -69,13 +69,23 @@ extension Request {
 
     /// Waits for the end; a request that nobody starts is waited for until somebody does.
     func outcome() async -> RequestOutcome {
-        await withCheckedContinuation { continuation in
+        // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed here.
+        await withUnsafeContinuation { continuation in
             let outcome: RequestOutcome? = state.withLock { state in
                 if state.outcome == nil { state.waiters.append(continuation) }
                 return state.outcome
             }
             if let outcome { continuation.resume(returning: outcome) }
         }
+    }
+
+    /// Cancels the task that the request runs in, without a word on why: a reset does so.
+    func cancelTask() {
+        let task = state.withLock { state in
+            state.wantsTaskCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 
     private func start(in session: Session) {
@@ -87,19 +97,29 @@ extension Request {
             return finish(.failure(failure.asHTTPError(nil)))
         }
         let chain = session.chain
-        let task = Task {
-            let result = await chain.load(request.carrying(self))
-            await conclude(result)
-        }
+        let carried = request.carrying(self)
+        let task = startTask(carried, chain)
         // Cancelled between its start and here: nobody else has seen the task.
         let isCancelled = state.withLock { state in
+            guard state.outcome == nil else { return false }
             state.task = task
-            return state.lifecycle == .cancelled
+            return state.lifecycle == .cancelled || state.wantsTaskCancelled
         }
         if isCancelled { task.cancel() }
     }
 
+    /// Starts the request's task; where no adapter of the caller's is to run first, on the present thread at once.
+    ///
+    /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
+    private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
+            return Task.immediate { await conclude(await chain.load(carried)) }
+        }
+        return Task { await conclude(await chain.load(carried)) }
+    }
+
     /// Looks at a response that no try of this request has looked at, lets the kind settle, and ends.
+    @inline(never)
     private func conclude(_ result: HTTPResult) async {
         if case .success(let response) = result, !state.withLock({ $0.current.isInspected }) {
             inspect(response)
@@ -136,7 +156,8 @@ extension Request {
     }
 
     private func end(_ outcome: RequestOutcome) {
-        let ending: (RequestOutcome, [CheckedContinuation<RequestOutcome, Never>])? = state.withLock { state in
+        let ending: (RequestOutcome, FirstAndRest<UnsafeContinuation<RequestOutcome, Never>>)? = state.withLock {
+            state in
             guard state.outcome == nil else { return nil }
             var outcome = outcome
             // Cancelled while the kind settled.
@@ -145,7 +166,7 @@ extension Request {
             state.outcome = outcome
             state.response = outcome.response
             state.task = nil
-            defer { state.waiters = [] }
+            defer { state.waiters = FirstAndRest() }
             return (outcome, state.waiters)
         }
         guard let (outcome, waiters) = ending else { return }

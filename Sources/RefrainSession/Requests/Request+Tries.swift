@@ -6,12 +6,19 @@ extension Request {
     /// The answer is what is wrong with it.
     typealias Inspection = @Sendable (HTTPRequest, HTTPResponse) -> RefrainError?
 
+    /// An inspection as a value of a type of its own, which lists hold as it is.
+    struct Look: Sendable {
+        let inspect: Inspection
+    }
+
     /// Adds a check that each try's response must pass.
-    func addValidation(_ inspection: @escaping Inspection) { state.withLock { $0.validations.append(inspection) } }
+    func addValidation(_ inspection: @escaping Inspection) {
+        state.withLock { $0.validations.append(Look(inspect: inspection)) }
+    }
 
     /// Adds a reader that each try's acceptable response is handed to.
     func addSerialization(_ inspection: @escaping Inspection) {
-        state.withLock { $0.serializations.append(inspection) }
+        state.withLock { $0.serializations.append(Look(inspect: inspection)) }
     }
 
     /// Notes that a try begins; answers its number, from 1.
@@ -36,14 +43,14 @@ extension Request {
         }
         let sent = request ?? response.request
         for validation in validations {
-            guard let error = validation(sent, response) else { continue }
+            guard let error = validation.inspect(sent, response) else { continue }
             state.withLock { $0.current.validationError = error }
             monitor.request(self, didValidate: response, error: error)
             return
         }
         if !validations.isEmpty { monitor.request(self, didValidate: response, error: nil) }
         for serialization in serializations {
-            guard let error = serialization(sent, response) else { continue }
+            guard let error = serialization.inspect(sent, response) else { continue }
             state.withLock { state in
                 if state.current.serializationError == nil { state.current.serializationError = error }
             }
@@ -77,13 +84,15 @@ extension Request {
     /// Notes that a retrier ended the request.
     func note(retryFailure: RefrainError) { state.withLock { $0.retryFailure = retryFailure } }
 
-    /// Notes what was decided after an attempt, and tells the monitor.
-    func note(_ record: AttemptRecord) {
+    /// Notes what was decided after the last of these attempts, and tells the monitor.
+    func note(_ attempts: [AttemptRecord]) {
+        guard var record = attempts.last else { return }
         state.withLock { state in
-            var record = record
+            if record.decision == .retry { state.retryCount += 1 }
+            // The stage's own list, while it is the same; after a redirect a new one has begun.
+            guard !state.attempts.isEmpty || attempts.count > 1 else { return state.attempts = attempts }
             record.number = state.attempts.count + 1
             state.attempts.append(record)
-            if record.decision == .retry { state.retryCount += 1 }
         }
         switch record.decision {
         case .retry: monitor.request(self, willRetryAfter: record.delay, reason: record.reason)

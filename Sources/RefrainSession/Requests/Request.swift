@@ -15,18 +15,24 @@ public class Request: @unchecked Sendable, Identifiable {
     // @unchecked Sendable: every stored property is immutable and Sendable; what changes lies behind `state`'s lock.
     // The compiler cannot know that of subclasses, of which there are none outside of this module.
 
-    /// The identity of the request.
-    public let id: UUID
+    /// The identity of the request; it is drawn when it is first asked for.
+    public var id: UUID {
+        state.withLock { state in
+            if let known = state.id { return known }
+            let new = UUID()
+            state.id = new
+            return new
+        }
+    }
 
     /// What was asked for, or why that is no request.
     let original: Result<HTTPRequest, RefrainError>
     let line: InterceptorLine
     let monitor: any EventMonitor
-    let gate = SuspensionGate()
     let state: Locked<RequestState>
+    var gate: SuspensionGate { SuspensionGate(state: state) }
 
     init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: Session) {
-        id = UUID()
         self.original = original
         self.line = line
         monitor = session.eventMonitor
@@ -65,7 +71,7 @@ extension Request {
     /// The request that the last try has sent, as the adapters made it; before that, what was asked for.
     public var request: HTTPRequest? { state.withLock { $0.requests.last } ?? (try? original.get()) }
     /// The requests that the tries have sent, in order.
-    public var requests: [HTTPRequest] { state.withLock { $0.requests } }
+    public var requests: [HTTPRequest] { state.withLock { $0.requests.all } }
     /// The first request, as the adapters made it.
     public var firstRequest: HTTPRequest? { requests.first }
     /// The last request, as the adapters made it.
@@ -103,9 +109,9 @@ extension Request {
 
 extension Request: Hashable {
     /// Whether both are the same request.
-    public static func == (left: Request, right: Request) -> Bool { left.id == right.id }
+    public static func == (left: Request, right: Request) -> Bool { left === right }
     /// Mixes the identity in.
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension Request: CustomStringConvertible {

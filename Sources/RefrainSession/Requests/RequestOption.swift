@@ -1,14 +1,28 @@
-private enum SessionRequestOption: HTTPRequestOption {
-    static let defaultValue: WeakRequest<Request>? = nil
-}
+internal import RefrainCore
+internal import RefrainHTTP
 
 private enum SessionStrategyOption: HTTPRequestOption {
     static let defaultValue: (any HTTPRetryStrategy)? = nil
 }
 
+/// The session's request that a request in the chain is a try of.
+private final class RequestReference: CallOwner, @unchecked Sendable {
+    // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
+    //
+    // Weak: the request keeps what it has sent, and whoever logs requests must not keep it. It is kept by its own task
+    // while it is under way.
+    private(set) weak var request: Request?
+
+    init(_ request: Request) { self.request = request }
+
+    func note(_ attempts: [AttemptRecord]) { request?.note(attempts) }
+
+    func cancelTask() { request?.cancelTask() }
+}
+
 extension HTTPRequest {
     /// The session's request that this one is a try of.
-    var sessionRequest: Request? { self[option: SessionRequestOption.self]?.request }
+    var sessionRequest: Request? { (owner as? RequestReference)?.request }
 
     /// The strategy that was set on the request itself; it goes before the session's policies.
     var ownStrategy: (any HTTPRetryStrategy)? { self[option: SessionStrategyOption.self] }
@@ -16,27 +30,23 @@ extension HTTPRequest {
     /// This request, on its way through the chain on behalf of `owner`.
     func carrying(_ owner: Request) -> HTTPRequest {
         var copy = self
-        // Weak: the request keeps what it has sent, and whoever logs requests must not keep it. It is kept by its own
-        // task while it is under way.
-        let reference = WeakRequest(owner)
-        copy[option: SessionRequestOption.self] = reference
-        // The session's own strategy asks the interceptors, and then this one.
-        copy[option: SessionStrategyOption.self] = retryStrategy
-        copy.retryStrategy = nil
-        let theirs = attemptObserver
-        copy.attemptObserver = { record in
-            reference.request?.note(record)
-            theirs?(record)
+        copy.owner = RequestReference(owner)
+        if let strategy = retryStrategy {
+            // The session's own strategy asks the interceptors, and then this one.
+            copy[option: SessionStrategyOption.self] = strategy
+            copy.retryStrategy = nil
         }
         return copy
     }
 
     /// This request as `original` must have it to stay within the chain, whatever an adapter made of it.
     func keepingPlace(of original: HTTPRequest) -> HTTPRequest {
+        let dropped = original.headersDroppedByRedirect
+        guard owner !== original.owner || !dropped.isEmpty else { return self }
         var copy = self
-        if copy.sessionRequest !== original.sessionRequest {
+        if copy.owner !== original.owner {
             // The adapter made a request of its own: what the chain reads is carried over.
-            copy[option: SessionRequestOption.self] = original[option: SessionRequestOption.self]
+            copy.owner = original.owner
             copy.attemptObserver = original.attemptObserver
             copy[option: TargetOption.self] = original[option: TargetOption.self]
             copy.download = original.download
@@ -45,7 +55,7 @@ extension HTTPRequest {
             copy.deadline = original.deadline
             copy.needsFreshConnection = original.needsFreshConnection
         }
-        for name in original.headersDroppedByRedirect { copy.headers.remove(name) }
+        for name in dropped { copy.headers.remove(name) }
         return copy
     }
 }

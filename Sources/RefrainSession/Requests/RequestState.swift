@@ -1,13 +1,26 @@
+internal import RefrainCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The changing part of a request: a value without a lock, so that each change is one step.
 struct RequestState {
     /// The session, for as long as somebody else keeps it.
     weak var session: Session?
+    /// The identity, once somebody has asked for it.
+    var id: UUID?
+    var gate = SuspensionGate.State()
     var lifecycle = Request.State.initialized
     var hasStarted = false
     var task: Task<Void, Never>?
+    /// Whether the task is to be cancelled as soon as it is there.
+    var wantsTaskCancelled = false
 
     /// The requests that tries have sent, as the adapters made them.
-    var requests: [HTTPRequest] = []
+    var requests = FirstAndRest<HTTPRequest>()
     var tries = 0
     var attempts: [AttemptRecord] = []
     var retryCount = 0
@@ -22,8 +35,8 @@ struct RequestState {
     /// The authenticators that have had their one replay (rule R27).
     var replays: Set<ObjectIdentifier> = []
 
-    var validations: [Request.Inspection] = []
-    var serializations: [Request.Inspection] = []
+    var validations = FirstAndRest<Request.Look>()
+    var serializations = FirstAndRest<Request.Look>()
 
     var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
     var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
@@ -31,7 +44,7 @@ struct RequestState {
     var downloadProgress = TransferProgress(completed: 0, total: nil)
 
     var outcome: RequestOutcome?
-    var waiters: [CheckedContinuation<RequestOutcome, Never>] = []
+    var waiters = FirstAndRest<UnsafeContinuation<RequestOutcome, Never>>()
 
     /// Goes to another state, if that is legal.
     mutating func move(to state: Request.State) -> Bool {

@@ -1,13 +1,9 @@
-internal import RefrainCore
-
 /// A request that is not kept alive.
-final class WeakRequest<Kind: Request>: Sendable {
-    private struct Reference { weak var request: Kind? }
-
-    private let reference: Locked<Reference>
-
-    init(_ request: Kind) { reference = Locked(Reference(request: request)) }
+final class WeakRequest<Kind: Request>: @unchecked Sendable {
+    // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
 
     /// The request, for as long as somebody keeps it.
-    var request: Kind? { reference.withLock { $0.request } }
+    private(set) weak var request: Kind?
+
+    init(_ request: Kind) { self.request = request }
 }

@@ -3,12 +3,16 @@ internal import RefrainCore
 /// Reads one value out of a request's response, once for each try, and keeps it.
 ///
 /// Reading within the try lets retriers hear of a response that cannot be read, each try once.
-final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
-    private let serializer: Serializer
-    private let last = Locked<Result<Serializer.Value, RefrainError>?>(nil)
+struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
+    private let state: Locked<State>
+
+    private struct State {
+        let serializer: Serializer
+        var last: Result<Serializer.Value, RefrainError>?
+    }
 
     init(_ serializer: Serializer, for request: Request) {
-        self.serializer = serializer
+        state = Locked(State(serializer: serializer))
         request.addSerialization { [self] _, response in
             guard case .failure(let error) = read(response) else { return nil }
             return error
@@ -18,7 +22,7 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
     /// What the outcome of the request is to this reader.
     func result(of outcome: RequestOutcome) -> Result<Serializer.Value, RefrainError> {
         if let error = outcome.error { return .failure(error) }
-        if let known = last.withLock({ $0 }) { return known }
+        if let known = state.withLock({ $0.last }) { return known }
         guard let response = outcome.response else {
             return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
         }
@@ -26,6 +30,7 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
     }
 
     private func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
+        let serializer = state.withLock { $0.serializer }
         let result: Result<Serializer.Value, RefrainError>
         do {
             result = .success(try serializer.serialize(response))
@@ -37,7 +42,7 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
                     )
             )
         }
-        last.withLock { $0 = result }
+        state.withLock { $0.last = result }
         return result
     }
 }

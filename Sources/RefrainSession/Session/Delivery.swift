@@ -1,7 +1,15 @@
 /// Counts the bytes of bodies for those who watch their progress, and holds streams while a request is suspended.
 struct Delivery: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let owner = request.sessionRequest else { return await next.load(request) }
+        guard let owner = request.sessionRequest, owner.watchesUpload || owner.watchesDownload else {
+            return await next.load(request)
+        }
+        return await load(request, watchedBy: owner, next)
+    }
+
+    // Apart, so that requests that nobody watches do not pass through its frame.
+    @inline(never)
+    private func load(_ request: HTTPRequest, watchedBy owner: Request, _ next: any HTTPLoader) async -> HTTPResult {
         var request = request
         if !request.body.isEmpty, owner.watchesUpload {
             do {

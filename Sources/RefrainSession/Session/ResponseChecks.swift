@@ -5,13 +5,24 @@
 struct ResponseChecks: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let result = await next.load(request)
-        guard let owner = request.sessionRequest, case .success(let response) = result else { return result }
-        if request.followsRedirects, Self.redirects.contains(response.status.rawValue) { return result }
-        owner.inspect(response)
-        if owner.failure(of: result) != nil { await owner.discardTry() }
+        if let owner = failedOwner(request, result) { await owner.discardTry() }
         return result
     }
 
-    /// The statuses that ``Redirect`` follows.
-    private static let redirects: Set = [301, 302, 303, 307, 308]
+    /// Has the owner of a request look at the response; answers it where the response has not passed.
+    @inline(never)
+    private func failedOwner(_ request: HTTPRequest, _ result: HTTPResult) -> Request? {
+        guard let owner = request.sessionRequest, case .success(let response) = result else { return nil }
+        if request.followsRedirects, Self.isFollowed(response.status.rawValue) { return nil }
+        owner.inspect(response)
+        return owner.failure(of: result) == nil ? nil : owner
+    }
+
+    /// Whether ``Redirect`` follows a status.
+    private static func isFollowed(_ status: Int) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
 }

@@ -4,14 +4,31 @@
 /// Retriers are asked in order until one answers other than `.doNotRetry`. Those that are strategies, such as
 /// ``RetryPolicy``, give their whole judgement; the answers of all others are held against the rules on sending again
 /// and on the server's delays by ``HTTPRetryStrategy``'s own judgement of a plain delay.
-struct RetrierStrategy: HTTPRetryStrategy {
+struct RetrierStrategy: PromptStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? { nil }
+
+    /// The decision, as far as the retriers up to the one that gives it need no wait.
+    func judgePromptly(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) -> RetryJudgement? {
+        guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
+        guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
+        owner.note(failure: failure, facts: facts, of: result)
+        guard owner.session != nil else { return .finish(.finalFailure) }
+        guard request.ownStrategy == nil else { return nil }
+        var refusal: RetryJudgement?
+        for retrier in owner.line.retriers {
+            guard let strategy = retrier as? any PromptStrategy,
+                let judgement = strategy.judgePromptly(facts, for: result, of: request)
+            else { return nil }
+            guard case .finish = judgement.action else { return judgement }
+            refusal = refusal ?? judgement
+        }
+        return end(refusal, result, owner)
+    }
 
     func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
         guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
-        let failure = owner.failure(of: result)
+        guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
         owner.note(failure: failure, facts: facts, of: result)
-        guard let failure else { return .finish(.succeeded) }
         guard let session = owner.session else { return .finish(.finalFailure) }
         var refusal: RetryJudgement?
         for retrier in owner.line.retriers {
@@ -35,12 +52,18 @@ struct RetrierStrategy: HTTPRetryStrategy {
             }
         }
         if let strategy = request.ownStrategy { return await strategy.judge(facts, for: result, of: request) }
+        return end(refusal, result, owner)
+    }
+
+    /// The judgement where no retrier wants another try.
+    private func end(_ refusal: RetryJudgement?, _ result: HTTPResult, _ owner: Request) -> RetryJudgement {
         if let refusal, refusal.reason != .succeeded { return refusal }
         return .finish(
             result.isAnswered ? .validationFailed : owner.line.retriers.isEmpty ? .noStrategy : .strategyDeclined
         )
     }
 
+    @inline(never)
     private func judgement(
         _ delay: Duration,
         by retrier: any RequestRetrier,

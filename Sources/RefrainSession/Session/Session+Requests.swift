@@ -50,7 +50,7 @@ extension Session {
 
     /// The interceptors of a request, the session's first.
     func line(_ interceptor: (any RequestInterceptor)?) -> InterceptorLine {
-        InterceptorLine(session: self.interceptor, request: interceptor)
+        interceptor == nil ? line : InterceptorLine(session: self.interceptor, request: interceptor)
     }
 
     /// Takes a request into care, or ends it where the session takes none any more.

@@ -1,11 +1,5 @@
 internal import RefrainCore
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// Makes requests, and gives them what they share: a chain to a transport, interceptors and monitors.
 ///
 /// ```swift
@@ -47,10 +41,12 @@ public final class Session: Sendable {
     public let eventMonitor: any EventMonitor
 
     let chain: any HTTPLoader
+    /// The interceptors of requests that have none of their own.
+    let line: InterceptorLine
     private let state = Locked(Running())
 
     private struct Running {
-        var requests: [UUID: Request] = [:]
+        var requests: [ObjectIdentifier: Request] = [:]
         var invalidation: RefrainError?
     }
 
@@ -71,6 +67,7 @@ public final class Session: Sendable {
     ) {
         self.settings = settings
         self.interceptor = interceptor
+        line = InterceptorLine(session: interceptor, request: nil)
         eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         chain = SessionChain.make(settings, before: loader)
     }
@@ -117,12 +114,14 @@ public final class Session: Sendable {
 
     /// Takes a request into the session's care.
     func adopt(_ request: Request) {
-        state.withLock { $0.requests[request.id] = request }
+        state.withLock { $0.requests[ObjectIdentifier(request)] = request }
         eventMonitor.requestDidCreate(request)
     }
 
     /// Lets go of a request that has ended.
-    func forget(_ request: Request) { _ = state.withLock { $0.requests.removeValue(forKey: request.id) } }
+    func forget(_ request: Request) {
+        _ = state.withLock { $0.requests.removeValue(forKey: ObjectIdentifier(request)) }
+    }
 
     private func end(because reason: RefrainError) {
         let requests = state.withLock { state in

@@ -5,9 +5,11 @@
 enum SessionChain {
     static func make(_ settings: Session.Settings, before loader: any HTTPLoader) -> any HTTPLoader {
         // 8. Next to the transport: counts bytes, and holds streams while a request is suspended.
-        var chain: any HTTPLoader = Delivery() --> loader
+        let watched: any HTTPLoader = Delivery() --> loader
         // 7. Just inside the throttle's slot: each part of a resumed download is an exchange like any other.
-        chain = Resume(clocks: settings.clocks) --> chain
+        let whole: any HTTPLoader = Resume(clocks: settings.clocks) --> watched
+        //    Requests that neither of the two has anything to do for go round them.
+        var chain: any HTTPLoader = Detour(whole: whole, short: loader)
         // 6. After adapting: a refresh of credentials waits for its answer without holding a slot, and so cannot
         //    deadlock behind its own caller. Inside of Retry: the slot is free during back-off.
         if let throttle = settings.throttle { chain = throttle --> chain }
@@ -33,7 +35,25 @@ enum SessionChain {
             chain = deduplicate --> chain
         }
         // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
-        return ResetGuard() --> chain
+        return ResetGuard(runsInOwnersTask: true) --> chain
+    }
+}
+
+/// The stages of downloads and of those who watch bytes, and the way round them.
+private struct Detour: HTTPLoader {
+    let whole: any HTTPLoader
+    let short: any HTTPLoader
+
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        await (Self.isPlain(request) ? short : whole).load(request)
+    }
+
+    func reset() async { await whole.reset() }
+
+    @inline(never)
+    private static func isPlain(_ request: HTTPRequest) -> Bool {
+        guard request.download == nil, let owner = request.sessionRequest else { return false }
+        return !owner.watchesUpload && !owner.watchesDownload
     }
 }
 

@@ -21,7 +21,7 @@ extension DataRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation { _, response in ValidationRules.check(statusCode: response, in: accepted) }
+        addValidation { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
         return self
     }
 
@@ -38,7 +38,9 @@ extension DataRequest {
     /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: ValidationRules.acceptableStatusCodes)
+        addValidation { _, response in
+            ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
+        }
         addValidation { request, response in
             ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
         }

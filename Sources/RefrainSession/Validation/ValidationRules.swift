@@ -3,9 +3,9 @@ enum ValidationRules {
     /// The statuses that are accepted unless told otherwise.
     static let acceptableStatusCodes = 200..<300
 
-    static func check(statusCode response: HTTPResponse, in accepted: Set<Int>) -> RefrainError? {
+    static func check(statusCode response: HTTPResponse, isAccepted: (Int) -> Bool) -> RefrainError? {
         let code = response.status.rawValue
-        guard !accepted.contains(code) else { return nil }
+        guard !isAccepted(code) else { return nil }
         return .responseValidationFailed(reason: .unacceptableStatusCode(code: code))
     }
 
