@@ -24,7 +24,8 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        .target(name: "CurlShim", dependencies: ["CLibcurl"]),
+        // zlib, for gzip, comes with libcurl, which is built on it.
+        .target(name: "CurlShim", dependencies: ["CLibcurl"], linkerSettings: [.linkedLibrary("z")]),
         .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
         // The bridge to URLSession's types; nothing else links it, since it needs all of Foundation.
         .target(name: "RefrainURLSession", dependencies: ["RefrainCore", "RefrainHTTP"]),

@@ -7,19 +7,16 @@ final class EasySettings {
     let speaksHTTP2: Bool
     let idleSeconds: Int
     let userAgent: String
-    /// The codings that this libcurl can undo, as a value of `Accept-Encoding`; nil where none is wanted.
-    let codings: String?
+    /// Whether codings are asked for, and undone (``ContentDecoder``).
+    let decodes: Bool
 
     init(_ configuration: CurlLoader.Configuration) {
         trust = configuration.trust
         proxy = configuration.proxy
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
-        let features = refrain_features()
-        speaksHTTP2 = configuration.versions == .automatic && features & CURL_VERSION_HTTP2 != 0
-        let known = [("gzip", CURL_VERSION_LIBZ), ("br", CURL_VERSION_BROTLI), ("zstd", CURL_VERSION_ZSTD)]
-        let codings = known.filter { features & $0.1 != 0 }.map(\.0).joined(separator: ", ")
-        self.codings = configuration.decompresses && !codings.isEmpty ? codings : nil
+        speaksHTTP2 = configuration.versions == .automatic && refrain_features() & CURL_VERSION_HTTP2 != 0
+        decodes = configuration.decompresses
     }
 
     /// Sets what never changes on a new handle.
@@ -34,7 +31,9 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        // While a reader is slow libcurl holds what one buffer expands to, and gives up at 64 MB: gzip stays below.
+        // Codings are undone here, where a body that stops in the middle is noticed.
+        refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+        // While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))

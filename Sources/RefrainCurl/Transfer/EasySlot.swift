@@ -151,11 +151,11 @@ final class EasySlot {
     }
 
     private func setFields(_ request: HTTPRequest) {
-        let decodes = settings.codings != nil && !request.headers.contains("Accept-Encoding")
+        let decodes = settings.decodes && !request.headers.contains("Accept-Encoding")
         if decodes != self.decodes {
             self.decodes = decodes
-            if decodes, let codings = settings.codings {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+            if decodes {
+                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, ContentCoding.accepted)
             } else {
                 refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
             }

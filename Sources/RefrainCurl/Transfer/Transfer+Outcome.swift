@@ -18,6 +18,11 @@ extension Transfer {
         )
     }
 
+    /// The failure of a body whose coding cannot be undone.
+    func undecodable(_ reason: String) -> HTTPError {
+        failure(.cannotDecodeContentData, message: "the body cannot be decoded: \(reason)")
+    }
+
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
@@ -38,6 +43,9 @@ extension Transfer {
             guard !endOfTLSIsMissing else {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
+            }
+            guard decoder?.isComplete ?? true else {
+                return undecodable("all of it came, yet its \(head.coding) ends too soon")
             }
             return nil
         }

@@ -48,6 +48,7 @@ final class Transfer: @unchecked Sendable {
     var response: HTTPResponse?
     var body: [UInt8] = []
     var bodySize = 0
+    var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
     var endOfTLSIsMissing = false
@@ -198,7 +199,7 @@ final class Transfer: @unchecked Sendable {
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
     var bodyLength: Int64? {
         if request.method == .head || head.status == 204 || head.status == 304 { return 0 }
-        return head.isEncoded && slot?.decodes == true ? nil : head.contentLength
+        return head.coding != .none && slot?.decodes == true ? nil : head.contentLength
     }
 
     /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).
