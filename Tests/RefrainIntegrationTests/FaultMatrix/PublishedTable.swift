@@ -23,6 +23,7 @@ enum PublishedTable {
         - **Rules**: what the row follows from; every rule on the last line of the record is among them.
 
         \(ExpectedTable.text)
+
         """
     }
 }
