@@ -1,0 +1,77 @@
+/// Requests of one kind to the server, made by several clients, one after the other in every round.
+struct LoadScenario {
+    let name: String
+    let title: String
+    /// The file that is asked for.
+    let path: String
+    var isSecure = false
+    let concurrency: Int
+    /// How many requests each client makes in a round: about as many as it manages in a second.
+    let requests: [(client: Client, count: Int)]
+
+    /// The clients, by the names of their programs.
+    enum Client: String {
+        case wrk
+        case curlMulti = "CurlMulti"
+        case loader = "LoaderClient"
+        case session = "SessionClient"
+        case urlSession = "URLSessionClient"
+
+        /// The name that the client prints, and that the table shows.
+        var label: String {
+            switch self {
+            case .wrk: "wrk"
+            case .curlMulti: "curl-multi"
+            case .loader: "loader"
+            case .session: "session"
+            case .urlSession: "urlsession"
+            }
+        }
+    }
+
+    static let all = [
+        LoadScenario(
+            name: "sequential",
+            title: "one after the other, 2 B",
+            path: "/2b",
+            concurrency: 1,
+            requests: [(.wrk, 0), (.curlMulti, 12_000), (.loader, 10_000), (.session, 10_000), (.urlSession, 2000)]
+        ),
+        LoadScenario(
+            name: "64-2b",
+            title: "64 in flight, 2 B",
+            path: "/2b",
+            concurrency: 64,
+            requests: [(.wrk, 0), (.curlMulti, 60_000), (.loader, 50_000), (.session, 40_000), (.urlSession, 4000)]
+        ),
+        LoadScenario(
+            name: "64-16k",
+            title: "64 in flight, 16 KB",
+            path: "/16k",
+            concurrency: 64,
+            requests: [(.wrk, 0), (.curlMulti, 40_000), (.loader, 40_000), (.session, 40_000), (.urlSession, 4000)]
+        ),
+        LoadScenario(
+            name: "64-1m",
+            title: "64 in flight, 1 MB",
+            path: "/1m",
+            concurrency: 64,
+            requests: [(.wrk, 0), (.curlMulti, 2000), (.loader, 2000), (.session, 2000), (.urlSession, 300)]
+        ),
+        LoadScenario(
+            name: "10000",
+            title: "10,000 in flight, 2 B",
+            path: "/2b",
+            concurrency: 10_000,
+            requests: [(.curlMulti, 60_000), (.loader, 50_000), (.session, 50_000), (.urlSession, 10_000)]
+        ),
+        LoadScenario(
+            name: "http2",
+            title: "HTTPS with HTTP/2, 64 in flight, 2 B",
+            path: "/2b",
+            isSecure: true,
+            concurrency: 64,
+            requests: [(.curlMulti, 20_000), (.loader, 20_000), (.session, 20_000)]
+        ),
+    ]
+}
