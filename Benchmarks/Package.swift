@@ -33,7 +33,12 @@ let package = Package(
         .executableTarget(name: "URLSessionClient", dependencies: ["LoadDriver"]),
 
         // The engine without a network.
-        .executableTarget(name: "RetryOverhead", dependencies: [.product(name: "RefrainCore", package: "refrain")]),
+        .target(name: "EngineOperations"),
+        .executableTarget(
+            name: "RetryOverhead",
+            dependencies: ["CMeasure", "EngineOperations", .product(name: "RefrainCore", package: "refrain")]
+        ),
+        .executableTarget(name: "Waiters", dependencies: ["CMeasure", .product(name: "Refrain", package: "refrain")]),
 
         // Runs them all, side by side, and prints the table.
         .executableTarget(name: "Bench"),

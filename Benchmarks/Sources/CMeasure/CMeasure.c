@@ -96,6 +96,18 @@ static int by_value(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+static int by_wide_value(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+int64_t bench_percentile(int64_t *values, int64_t count, double share) {
+    if (count < 1) return 0;
+    qsort(values, (size_t)count, sizeof *values, by_wide_value);
+    int64_t index = (int64_t)(share * (double)count);
+    return values[index < count ? index : count - 1];
+}
+
 static double percentile(double share) {
     int64_t index = (int64_t)(share * (double)phase_requests);
     if (index >= phase_requests) index = phase_requests - 1;
@@ -140,6 +152,19 @@ static int64_t file_descriptors(void) {
     return count;
 }
 
+static int64_t counted(const char *name) {
+    int64_t (*count)(void) = (int64_t(*)(void))dlsym(RTLD_DEFAULT, name);
+    return count ? count() : -1;
+}
+
+bench_counts bench_counts_now(void) {
+    return (bench_counts){
+        .mallocs = counted("counting_malloc_count"),
+        .clock_reads = counted("counting_clock_count"),
+        .random_reads = counted("counting_random_count"),
+    };
+}
+
 bench_usage bench_usage_now(void) {
     bench_usage usage = {0};
     struct rusage used;
@@ -147,8 +172,7 @@ bench_usage bench_usage_now(void) {
     usage.cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec)
         + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
     usage.context_switches = used.ru_nvcsw + used.ru_nivcsw;
-    int64_t (*counted)(void) = (int64_t(*)(void))dlsym(RTLD_DEFAULT, "counting_malloc_count");
-    usage.mallocs = counted ? counted() : -1;
+    usage.mallocs = bench_counts_now().mallocs;
     char text[8192] = {0};
     FILE *status = fopen("/proc/self/status", "r");
     if (status) {

@@ -36,6 +36,18 @@ void bench_done(int64_t number, int64_t began, int64_t bytes);
 // Ends the phase and prints the line.
 void bench_report(const char *client);
 
+// What the counting library has seen until now; -1 in all of them where it is not loaded.
+typedef struct {
+    int64_t mallocs;
+    int64_t clock_reads;
+    int64_t random_reads;
+} bench_counts;
+
+bench_counts bench_counts_now(void);
+
+// Sorts, and returns the value below which this share of all values lies.
+int64_t bench_percentile(int64_t *values, int64_t count, double share);
+
 // For processes that are not clients: what the whole process has used until now.
 typedef struct {
     double cpu_seconds;
