@@ -1,43 +1,71 @@
+import FoundationEssentials
 import Glibc
 
-/// Runs all benchmarks side by side, and prints one table. `Scripts/bench` builds it and calls it.
+/// Runs all benchmarks side by side, and prints one table.
+///
+/// `Scripts/bench` builds it and calls it.
 @main
 struct Bench {
+    private static let latest = "Benchmarks/results/latest.json"
+    private static let picture = "Benchmarks/results/latest.svg"
+    private static let document = "Documentation/Performance.md"
+
     static func main() {
         do {
-            try run()
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if options.lists {
+                for benchmark in Benchmarks.all { print(benchmark.name) }
+            } else if options.publishes {
+                try Publication.write(try Results.read(latest), into: document)
+            } else {
+                try report(try measure(options), options)
+            }
         } catch {
             note("bench: \(error)")
             exit(1)
         }
     }
 
-    private static func run() throws {
-        let options = try Options(Array(CommandLine.arguments.dropFirst()))
-        let folder = String(
-            CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
-                separator: "/"
-            )
-        )
+    private static func measure(_ options: Options) throws -> Results {
+        let start = ContinuousClock.now
+        let loadAverage = Results.Circumstances.loadAverageNow
+        if loadAverage > 0.5 {
+            note("bench: this machine is busy (load average \(Text.number(loadAverage, 2))): rates will be too low")
+        }
         let nginx = try Nginx()
         defer { nginx.stop() }
-        let runner = LoadRunner(nginx: nginx, folder: folder, divisor: options.divisor)
-        let scenarios = LoadScenario.all.filter { options.wants($0.name) }
+        let bench = Workbench(nginx: nginx, folder: folder, options: options)
+        let chosen = Benchmarks.all.filter { options.wants($0.name) }
         var samples = Samples()
         for round in 1...options.rounds {
-            note("round \(round) of \(options.rounds)")
-            for scenario in scenarios {
-                for (client, count) in scenario.requests where options.wants(client: client.label) {
-                    try runner.run(scenario, client, count, into: &samples)
-                }
-            }
+            note("bench: round \(round) of \(options.rounds), after \(seconds(since: start)) s")
+            for benchmark in chosen { try benchmark.runRound(bench, &samples) }
         }
-        for scenario in scenarios {
-            for (client, _) in scenario.requests where options.wants(client: client.label) {
-                try runner.count(scenario, client, into: &samples)
-            }
-        }
-        for scenario in scenarios { for line in LoadTable(samples: samples).lines(scenario) { print(line) } }
+        note("bench: counting, and the long run, after \(seconds(since: start)) s")
+        for benchmark in chosen { try benchmark.runOnce(bench, &samples) }
+        let elapsed = start.duration(to: .now) / .seconds(1)
+        return Results(samples, .init(options, loadAverage: loadAverage, seconds: elapsed))
+    }
+
+    private static func report(_ results: Results, _ options: Options) throws {
+        let report = Report(results: results)
+        for (table, leading) in report.tables { print("\n" + table.text(leading: leading)) }
+        print("\n" + report.circumstances)
+        guard options.isComplete else { return }
+        mkdir("Benchmarks/results", 0o755)
+        try results.write(latest)
+        try writeFile(picture, Data(Chart(results: results).svg.utf8))
+        print("The samples are in \(latest), the picture in \(picture).")
+    }
+
+    private static func seconds(since start: ContinuousClock.Instant) -> String {
+        Text.number(start.duration(to: .now) / .seconds(1), 0)
+    }
+
+    /// Where this program is, and the others beside it.
+    private static var folder: String {
+        let path = CommandLine.arguments[0]
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 }
 

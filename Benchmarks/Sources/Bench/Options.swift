@@ -7,11 +7,20 @@ struct Options {
     var cases: [String] = []
     /// The clients that were named; all where none were.
     var clients: [String] = []
+    /// Only to name the cases.
+    var lists = false
+    /// Only to put the latest results into the documentation.
+    var publishes = false
 
+    /// The counts of requests are divided by this.
     var divisor: Int { isQuick ? 8 : 1 }
+
+    /// Whether the figures are complete and fit to be kept.
+    var isComplete: Bool { !isQuick && cases.isEmpty && clients.isEmpty && rounds >= 5 }
 
     static let usage = """
         usage: Scripts/bench [--quick] [--rounds N] [--client NAME]… [CASE…]
+               Scripts/bench --list | --publish
         """
 
     init(_ arguments: [String]) throws {
@@ -20,19 +29,23 @@ struct Options {
         while let argument = rest.popFirst() {
             switch argument {
             case "--quick": isQuick = true
+            case "--list": lists = true
+            case "--publish": publishes = true
             case "--rounds":
                 guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
                     throw BenchFailure("--rounds wants a whole number from 1\n" + Self.usage)
                 }
                 chosenRounds = count
             case "--client": clients.append(rest.popFirst() ?? "")
-            case _ where argument.hasPrefix("-"): throw BenchFailure("unknown option \(argument)\n" + Self.usage)
-            default: cases.append(argument)
+            case _ where argument.hasPrefix("-"):
+                throw BenchFailure("unknown option \(argument)\n" + Self.usage)
+            case _ where Benchmarks.all.contains { $0.name == argument }: cases.append(argument)
+            default: throw BenchFailure("there is no case \(argument); --list names them\n" + Self.usage)
             }
         }
         rounds = chosenRounds ?? (isQuick ? 3 : 5)
     }
 
-    func wants(_ name: String) -> Bool { cases.isEmpty || cases.contains { name == $0 || name.hasPrefix($0 + "-") } }
+    func wants(_ name: String) -> Bool { cases.isEmpty || cases.contains(name) }
     func wants(client: String) -> Bool { clients.isEmpty || clients.contains(client) }
 }

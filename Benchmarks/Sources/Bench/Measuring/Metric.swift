@@ -13,6 +13,29 @@ enum Metric {
     /// Calls of malloc and its siblings for each request, from runs of their own.
     static let mallocs = "mallocsPerRequest"
     static let failures = "failures"
+
+    // The engine without a network.
     static let nanoseconds = "nanosecondsPerCall"
     static let mallocsPerCall = "mallocsPerCall"
+    static let clockReads = "clockReadsPerCall"
+    static let randomReads = "randomReadsPerCall"
+
+    // Those who wait.
+    static let bytesEach = "bytesEach"
+    static let lateP50 = "lateP50Milliseconds"
+    static let lateP99 = "lateP99Milliseconds"
+    static let cancelling = "cancelMilliseconds"
+
+    /// Requests that the server has counted, for each that was made.
+    static let sendsPerCall = "sendsPerCall"
+
+    // The long run.
+    static let residentAtTenth = "residentAtTenth"
+    static let residentAtEnd = "residentAtEnd"
+    static let filesAtTenth = "filesAtTenth"
+    static let filesAtEnd = "filesAtEnd"
+
+    // The command.
+    static let fileBytes = "fileBytes"
+    static let startMilliseconds = "startMilliseconds"
 }

@@ -49,8 +49,14 @@ struct Samples {
     func metrics(of key: Key) -> [String] { (values[key] ?? [:]).keys.sorted() }
 
     /// The middle of the ratios of both clients, round by round: what disturbed a round disturbed both.
-    func ratio(_ scenario: String, _ metric: String, _ client: String, to other: String) -> Double? {
-        let (upper, lower) = (samples(scenario, client, metric), samples(scenario, other, metric))
+    func ratio(
+        _ scenario: String,
+        _ metric: String,
+        _ client: String,
+        to other: String,
+        in otherScenario: String? = nil
+    ) -> Double? {
+        let (upper, lower) = (samples(scenario, client, metric), samples(otherScenario ?? scenario, other, metric))
         let ratios = zip(upper, lower).compactMap { $1 > 0 ? $0 / $1 : nil }
         return Summary(ratios)?.median
     }
