@@ -1,7 +1,7 @@
 /// The arguments of the runner.
 struct Options {
     var rounds = 5
-    /// Fewer requests, fewer rounds: for a look while developing, not for figures.
+    /// A quarter of the time, fewer rounds: for a look while developing, not for figures.
     var isQuick = false
     /// The cases that were named; all where none were.
     var cases: [String] = []
@@ -12,7 +12,7 @@ struct Options {
     /// Only to put the latest results into the documentation.
     var publishes = false
 
-    /// The counts of requests are divided by this.
+    /// The counts of those who wait and of calls that fail are divided by this.
     var divisor: Int { isQuick ? 8 : 1 }
 
     /// Whether the figures are complete and fit to be kept.

@@ -18,6 +18,9 @@ static _Atomic int64_t finished;
 static _Atomic int64_t failures;
 static _Atomic int64_t body_bytes;
 static int64_t phase_began;
+// No request begins after this moment.
+static int64_t phase_ends;
+static double seconds_limit;
 static bench_usage usage_at_begin;
 static bench_usage usage_at_tenth;
 
@@ -39,7 +42,7 @@ static int64_t number_from(const char *text, const char *name) {
 
 bench_arguments bench_parse(int argc, char *const argv[]) {
     if (argc < 4) {
-        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--warmup N] [--ca FILE]\n", argv[0]);
+        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE]\n", argv[0]);
         exit(2);
     }
     bench_arguments arguments = {.url = argv[1], .ca = NULL};
@@ -48,6 +51,7 @@ bench_arguments bench_parse(int argc, char *const argv[]) {
     arguments.warmup = arguments.concurrency;
     for (int index = 4; index + 1 < argc; index += 2) {
         if (strcmp(argv[index], "--warmup") == 0) arguments.warmup = number_from(argv[index + 1], "--warmup");
+        else if (strcmp(argv[index], "--seconds") == 0) seconds_limit = strtod(argv[index + 1], NULL);
         else if (strcmp(argv[index], "--ca") == 0) arguments.ca = argv[index + 1];
         else {
             fprintf(stderr, "unknown argument \"%s\"\n", argv[index]);
@@ -72,9 +76,11 @@ void bench_begin(int64_t requests, bool measured) {
     usage_at_begin = bench_usage_now();
     usage_at_tenth = usage_at_begin;
     phase_began = bench_now();
+    phase_ends = measured && seconds_limit > 0 ? phase_began + (int64_t)(seconds_limit * 1e9) : INT64_MAX;
 }
 
 int64_t bench_next(void) {
+    if (phase_ends != INT64_MAX && bench_now() > phase_ends) return -1;
     int64_t number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     return number < phase_requests ? number : -1;
 }
@@ -117,7 +123,10 @@ static double percentile(double share) {
 void bench_report(const char *client) {
     double seconds = (double)(bench_now() - phase_began) / 1e9;
     bench_usage end = bench_usage_now();
-    if (!latencies) return;
+    // All that have begun have ended; the clock may have stopped the others from beginning.
+    int64_t done = atomic_load(&finished);
+    if (!latencies || done < 1) return;
+    phase_requests = done;
     qsort(latencies, (size_t)phase_requests, sizeof *latencies, by_value);
     double mallocs = end.mallocs < 0 ? -1 : (double)(end.mallocs - usage_at_begin.mallocs) / (double)phase_requests;
     printf(

@@ -6,9 +6,9 @@ import Glibc
 /// It listens on two ports that the kernel has chosen: HTTP/1.1 in plain, and HTTPS with HTTP/2. It is stopped by its
 /// own process id, and it stops by itself when the runner is gone.
 final class Nginx {
-    /// `http://127.0.0.1:PORT`
+    /// The server in plain: `http://127.0.0.1:PORT`.
     let plainURL: String
-    /// `https://127.0.0.1:PORT`
+    /// The server over TLS: `https://127.0.0.1:PORT`.
     let secureURL: String
     /// The certificate to trust for `secureURL`.
     let certificateFile: String

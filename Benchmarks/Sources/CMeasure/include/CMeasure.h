@@ -6,7 +6,9 @@
 
 // What every client measures itself by: the same arguments, the same clocks, the same line of JSON.
 //
-//   CLIENT URL REQUESTS CONCURRENCY [--warmup N] [--ca FILE]
+//   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE]
+//
+// REQUESTS is how many are made at most; with --seconds no request begins later than that.
 
 typedef struct {
     const char *url;
@@ -27,7 +29,7 @@ int64_t bench_now(void);
 // Begins a phase of so many requests; `measured` phases keep the latency of each, in memory that is touched before.
 void bench_begin(int64_t requests, bool measured);
 
-// The number of the next request, from 0; negative when all are taken. From any thread.
+// The number of the next request, from 0; negative when all are taken or the time is up. From any thread.
 int64_t bench_next(void);
 
 // Notes the end of a request: its number, when it began, and the bytes of its body, negative if it failed.
