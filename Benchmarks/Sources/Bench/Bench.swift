@@ -6,8 +6,7 @@ import Glibc
 /// `Scripts/bench` builds it and calls it.
 @main
 struct Bench {
-    private static let latest = "Benchmarks/results/latest.json"
-    private static let picture = "Benchmarks/results/latest.svg"
+    private static let results = "Benchmarks/results"
     private static let document = "Documentation/Performance.md"
 
     static func main() {
@@ -16,7 +15,7 @@ struct Bench {
             if options.lists {
                 for benchmark in Benchmarks.all { print(benchmark.name) }
             } else if options.publishes {
-                try Publication.write(try Results.read(latest), into: document)
+                try Publication.write(try Results.read((options.output ?? results) + "/latest.json"), into: document)
             } else {
                 try report(try measure(options), options)
             }
@@ -51,11 +50,11 @@ struct Bench {
         let report = Report(results: results)
         for (table, leading) in report.tables { print("\n" + table.text(leading: leading)) }
         print("\n" + report.circumstances)
-        guard options.isComplete else { return }
-        mkdir("Benchmarks/results", 0o755)
-        try results.write(latest)
-        try writeFile(picture, Data(Chart(results: results).svg.utf8))
-        print("The samples are in \(latest), the picture in \(picture).")
+        guard let folder = options.output ?? (options.isComplete ? Self.results : nil) else { return }
+        mkdir(folder, 0o755)
+        try results.write(folder + "/latest.json")
+        try writeFile(folder + "/latest.svg", Data(Chart(results: results).svg.utf8))
+        print("The samples are in \(folder)/latest.json, the picture in \(folder)/latest.svg.")
     }
 
     private static func seconds(since start: ContinuousClock.Instant) -> String {

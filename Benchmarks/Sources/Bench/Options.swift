@@ -7,6 +7,8 @@ struct Options {
     var cases: [String] = []
     /// The clients that were named; all where none were.
     var clients: [String] = []
+    /// Where the results are written to; by default a complete run keeps them, and another one does not.
+    var output: String?
     /// Only to name the cases.
     var lists = false
     /// Only to put the latest results into the documentation.
@@ -19,8 +21,9 @@ struct Options {
     var isComplete: Bool { !isQuick && cases.isEmpty && clients.isEmpty && rounds >= 5 }
 
     static let usage = """
-        usage: Scripts/bench [--quick] [--rounds N] [--client NAME]… [CASE…]
-               Scripts/bench --list | --publish
+        usage: Scripts/bench [--quick] [--rounds N] [--client NAME]… [--output FOLDER] [CASE…]
+               Scripts/bench --list
+               Scripts/bench --publish [--output FOLDER]
         """
 
     init(_ arguments: [String]) throws {
@@ -36,6 +39,7 @@ struct Options {
                     throw BenchFailure("--rounds wants a whole number from 1\n" + Self.usage)
                 }
                 chosenRounds = count
+            case "--output": output = rest.popFirst()
             case "--client": clients.append(rest.popFirst() ?? "")
             case _ where argument.hasPrefix("-"):
                 throw BenchFailure("unknown option \(argument)\n" + Self.usage)

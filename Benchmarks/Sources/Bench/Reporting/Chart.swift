@@ -28,8 +28,11 @@ struct Chart {
                 y += Self.barHeight + 4
             }
         }
-        y += 22
-        shapes.append(text(Report(results: results).circumstances, x: 16, y: y, size: 10))
+        y += 8
+        for line in Report(results: results).circumstances.split(separator: ";") {
+            y += 14
+            shapes.append(text(String(line.drop { $0 == " " }), x: 16, y: y, size: 10))
+        }
         let height = y + 14
         return """
             <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.width)" height="\(height)" \
@@ -69,6 +72,16 @@ struct Chart {
     ) -> String {
         let weight = isBold ? " font-weight=\"600\"" : ""
         return "<text x=\"\(x)\" y=\"\(y)\" font-size=\"\(size)\" text-anchor=\"\(anchor)\"\(weight) "
-            + "fill=\"#202124\">\(content)</text>"
+            + "fill=\"#202124\">\(Self.escaped(content))</text>"
+    }
+
+    private static func escaped(_ content: String) -> String {
+        content.map { character in
+            switch character {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            default: String(character)
+            }
+        }.joined()
     }
 }

@@ -12,7 +12,7 @@ struct Report {
     var circumstances: String {
         let facts = results.circumstances
         return "\(facts.date), \(facts.machine), commit \(facts.commit), \(facts.rounds) interleaved rounds"
-            + (facts.isQuick ? ", few requests" : "")
+            + (facts.isQuick ? ", short ones" : "")
             + ", \(Text.number(facts.seconds, 0)) s; load average at the start "
             + Text.number(facts.loadAverage, 2)
     }
@@ -53,7 +53,7 @@ struct Report {
                 median(series, Metric.lateP99, 2), median(series, Metric.cancelling, 1),
             ]
         }
-        let header = ["100,000 of", "bytes each", "late p50 ms", "late p99 ms", "cancel all ms"]
+        let header = ["who waits", "bytes each", "late p50 ms", "late p99 ms", "cancel all ms"]
         return rows.isEmpty ? nil : Table(title: "In back-off for a second", header: header, rows: rows)
     }
 
@@ -80,14 +80,16 @@ struct Report {
         let rows = results.targets.map { target in
             [
                 target.name, (target.isUpperBound ? "≤ " : "≥ ") + Self.limit(target.limit) + " " + target.what,
-                Text.number(target.value, target.digits), target.isMet ? "met" : "not met",
+                target.digits == 0 ? Text.grouped(target.value) : Text.number(target.value, target.digits),
+                target.isMet ? "met" : "not met",
             ]
         }
         return Table(title: "Targets", header: ["case", "target", "measured", ""], rows: rows)
     }
 
     private func median(_ series: Results.Series, _ metric: String, _ digits: Int, times factor: Double = 1) -> String {
-        Text.number(series.metrics[metric].map { $0.median * factor }, digits)
+        guard let value = series.metrics[metric]?.median else { return "–" }
+        return digits == 0 ? Text.grouped(value * factor) : Text.number(value * factor, digits)
     }
 
     private static func limit(_ value: Double) -> String {

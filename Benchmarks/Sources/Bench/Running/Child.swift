@@ -10,8 +10,6 @@ struct Child {
     let processorSeconds: Double
     /// Voluntary and involuntary ones together.
     let contextSwitches: Int
-    /// The most memory that it had, in bytes.
-    let peakBytes: Int
     /// From start to end, in seconds.
     let seconds: Double
 
@@ -61,7 +59,6 @@ struct Child {
             status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
             processorSeconds: Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime),
             contextSwitches: usage.ru_nvcsw + usage.ru_nivcsw,
-            peakBytes: usage.ru_maxrss * 1024,
             seconds: seconds
         )
     }
