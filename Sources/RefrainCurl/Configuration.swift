@@ -23,8 +23,9 @@ extension CurlLoader {
         public var trust = Trust.system
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
-        /// Whether gzip, brotli and zstd are asked for and undone, for requests without an `Accept-Encoding` of their
-        /// own.
+        /// Whether gzip, brotli and zstd are asked for and undone.
+        ///
+        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
         public var decompresses = true
         /// Which versions of HTTP are spoken.
         public var versions = Versions.automatic
