@@ -33,9 +33,10 @@ test: ## Run every test
 lint: ## Check the formatting and the rules of the house
 	@Scripts/lint
 
-api: ## Compare the public API with its listing, and check that all of it is documented
+api: ## Compare the public API with its listing, and check its documentation
 	@Scripts/setup --api
 	Scripts/api
+	Scripts/check-doc-examples
 
 api-accept: ## List the public API anew
 	@Scripts/setup --api
