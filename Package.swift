@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// A commit's name in hexadecimal digits, with a mark where files were changed; nothing else reaches the C compiler.
+func stamp(_ commit: String) -> [CSetting] {
+    let isName = (7...64).contains(commit.utf8.count) && commit.allSatisfy { $0.isHexDigit || "-dirty".contains($0) }
+    return isName ? [.define("REFRAIN_COMMIT", to: "\"\(commit)\"")] : []
+}
+
 let package = Package(
     name: "refrain",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -35,7 +41,9 @@ let package = Package(
         .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainSession"]),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
-        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
+        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting", "BuildStamp"]),
+        // The commit that `refrain --version` says, where the build was told; see Scripts/release.
+        .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),

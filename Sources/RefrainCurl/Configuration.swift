@@ -23,11 +23,11 @@ extension CurlLoader {
         public var trust = Trust.system
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
-        /// Whether gzip and deflate are asked for and undone, for requests without an `Accept-Encoding` of their own.
+        /// Whether gzip and deflate are asked for and undone.
         ///
+        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
         /// A body that ends before its coding does fails with ``HTTPError/Code/cannotDecodeContentData`` (rule R10).
-        /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle; a
-        /// request that names them in its `Accept-Encoding` gets the body as it comes.
+        /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle.
         public var decompresses = true
         /// Which versions of HTTP are spoken.
         public var versions = Versions.automatic

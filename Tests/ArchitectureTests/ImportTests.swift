@@ -15,7 +15,8 @@ struct ImportTests {
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["Refrain", "RefrainTesting", "FoundationEssentials"],
+        "RefrainCLI": ["RefrainCore", "Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
+        "BuildStamp": [],
     ]
 
     /// What comes with the compiler and the C library, on Linux; every module may use it.

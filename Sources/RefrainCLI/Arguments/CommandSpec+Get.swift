@@ -12,7 +12,8 @@ extension CommandSpec {
                         short: "X",
                         aliases: ["method"],
                         .required("METHOD"),
-                        "The method. Default: GET, and POST with -d."
+                        "The method. Default: GET, and POST with -d.",
+                        choices: OptionSpec.methods
                     ),
                     OptionSpec(.header, short: "H", .required("'NAME: VALUE'"), "A header field; may be repeated."),
                     OptionSpec(
