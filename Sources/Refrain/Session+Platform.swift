@@ -1,8 +1,8 @@
 extension Session {
-    /// The session of those who need no other one: libcurl's transport, the recommended policy, no monitors.
+    /// The session of those who need no other one: the platform's transport, the recommended policy, no monitors.
     public static let `default` = Session()
 
-    /// Makes a session on the platform's transport.
+    /// Makes a session on the platform's transport: URLSession on Apple platforms, libcurl on Linux.
     ///
     /// - Parameters:
     ///   - interceptor: adapts and retries all requests, in place of the recommended policy.
@@ -13,6 +13,11 @@ extension Session {
         eventMonitors: [any EventMonitor] = [],
         settings: Settings = Settings()
     ) {
-        self.init(loader: CurlLoader(), interceptor: interceptor, eventMonitors: eventMonitors, settings: settings)
+        #if canImport(Darwin)
+        let loader = URLSessionLoader()
+        #else
+        let loader = CurlLoader()
+        #endif
+        self.init(loader: loader, interceptor: interceptor, eventMonitors: eventMonitors, settings: settings)
     }
 }
