@@ -45,7 +45,7 @@ let package = Package(
         ),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
-        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
+        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainCore", "RefrainTesting"]),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),

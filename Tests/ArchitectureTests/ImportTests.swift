@@ -15,7 +15,7 @@ struct ImportTests {
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["Refrain", "RefrainTesting", "FoundationEssentials"],
+        "RefrainCLI": ["Refrain", "RefrainCore", "RefrainTesting", "FoundationEssentials"],
     ]
 
     /// What comes with the compiler and the C library, on Linux; every module may use it.
