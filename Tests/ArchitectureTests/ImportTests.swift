@@ -11,7 +11,9 @@ struct ImportTests {
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": ["RefrainCore", "RefrainHTTP", "CurlShim", "CLibcurl", "FoundationEssentials"],
-        "RefrainURLSession": ["RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking"],
+        "RefrainURLSession": [
+            "RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking",
+        ],
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],

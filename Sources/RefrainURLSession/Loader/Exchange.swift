@@ -71,7 +71,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Ends an exchange that was never begun.
-    func refuse(_ code: HTTPError.Code, _ message: String) {
+    func refuse(_ code: HTTPError.Code, _ message: String?) {
         end(.failure(HTTPError(code, request: request, message: message, bytesSent: 0)))
     }
 

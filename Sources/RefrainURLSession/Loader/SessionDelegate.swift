@@ -14,6 +14,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     let queue = DispatchQueue(label: "refrain-urlsession")
     private let calls = OperationQueue()
     private let configuration: URLSessionConfiguration
+    private let serverTrust: ServerTrust?
     /// Nil before the first request, and after the end.
     private var session: URLSession?
     private var isClosed = false
@@ -22,7 +23,8 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     private var waiters: [(pending: Set<ObjectIdentifier>, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// Takes over a configuration, less what is the chain's to do.
-    init(_ configuration: URLSessionConfiguration) {
+    init(_ configuration: URLSessionConfiguration, serverTrust: ServerTrust?) {
+        self.serverTrust = serverTrust
         let own = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         own.urlCache = nil
         own.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -50,6 +52,11 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
             exchange.continuation = continuation
             guard !isClosed else { return exchange.refuse(.sessionInvalidated, "the loader was shut down") }
             guard !exchange.wasCancelled else { return exchange.refuse(.cancelled, "the task was cancelled") }
+            do throws(HTTPError) {
+                _ = try serverTrust?.evaluator(for: exchange.request)
+            } catch {
+                return exchange.refuse(error.code, error.message)
+            }
             start(exchange)
         }
     }
@@ -165,6 +172,28 @@ extension SessionDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         exchange(of: dataTask)?.receive(data)
     }
+
+    #if canImport(Security)
+    /// Only servers are judged here; what they answer to a request without credentials is the chain's to treat.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let host = challenge.protectionSpace.host
+        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust,
+            let evaluator = serverTrust?.evaluator(forHost: host), evaluator != .system,
+            let trust = challenge.protectionSpace.serverTrust
+        else { return completionHandler(.performDefaultHandling, nil) }
+        if let objection = TrustJudge.objection(to: trust, host: host, by: evaluator) {
+            exchange(of: task)?.stop(.serverCertificateUntrusted, objection)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        } else {
+            completionHandler(.useCredential, URLCredential(trust: trust))
+        }
+    }
+    #endif
 
     #if canImport(Darwin)
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {

@@ -34,13 +34,21 @@ public final class URLSessionLoader: HTTPLoader {
 
     /// Makes a loader on an ephemeral session.
     public init() {
-        delegate = SessionDelegate(.ephemeral)
+        delegate = SessionDelegate(.ephemeral, serverTrust: nil)
     }
 
     /// Makes a loader on a session with this configuration, less its cookies, cache, credentials and time limits.
     ///
-    /// - Throws: `InvalidArgument` for a background configuration, which outlives the process and its chain.
-    public init(configuration: URLSessionConfiguration) throws(InvalidArgument) {
+    /// - Parameters:
+    ///   - configuration: what the session is made with.
+    ///   - serverTrust: which servers are trusted, host by host; nil: those that the system trusts. App Transport
+    ///     Security holds besides.
+    /// - Throws: `InvalidArgument` for a background configuration, which outlives the process and its chain, and for a
+    ///   `serverTrust` on Linux, where URLSession asks nobody whom to trust.
+    public init(
+        configuration: URLSessionConfiguration,
+        serverTrust: ServerTrust? = nil
+    ) throws(InvalidArgument) {
         if let identifier = configuration.identifier {
             throw InvalidArgument(
                 "configuration",
@@ -48,7 +56,15 @@ public final class URLSessionLoader: HTTPLoader {
                 expected: "a default or an ephemeral one"
             )
         }
-        delegate = SessionDelegate(configuration)
+        #if !canImport(Security)
+        guard serverTrust == nil else {
+            throw InvalidArgument("serverTrust", is: "set", expected: "nil on this platform; CurlLoader keeps one")
+        }
+        #endif
+        for path in serverTrust?.certificateFiles ?? [] where !FileManager.default.isReadableFile(atPath: path) {
+            throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
+        }
+        delegate = SessionDelegate(configuration, serverTrust: serverTrust)
     }
 
     deinit { delegate.close() }
