@@ -1,4 +1,4 @@
-internal import RefrainHTTP
+public import RefrainHTTP
 
 #if canImport(Glibc)
 internal import Glibc
@@ -21,6 +21,8 @@ extension CurlLoader {
         public var maximumIdleTime = Duration.seconds(55)
         /// Which servers are trusted.
         public var trust = Trust.system
+        /// Which servers are trusted, host by host; ``trust`` holds for those that it leaves open.
+        public var serverTrust: ServerTrust?
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
         /// Whether gzip and deflate are asked for and undone.
@@ -78,6 +80,9 @@ extension CurlLoader.Configuration {
         }
         if case .certificateFile(let path) = trust, path.utf8.contains(0) || access(path, R_OK) != 0 {
             throw InvalidArgument("trust", is: path, expected: "a file that can be read")
+        }
+        for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
+            throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
         }
         if let proxy, !Self.isUsable(proxy: proxy) {
             throw InvalidArgument(

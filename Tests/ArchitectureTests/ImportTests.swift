@@ -11,11 +11,13 @@ struct ImportTests {
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": ["RefrainCore", "RefrainHTTP", "CurlShim", "CLibcurl", "FoundationEssentials"],
-        "RefrainURLSession": ["RefrainCore", "RefrainHTTP", "Foundation", "FoundationNetworking"],
+        "RefrainURLSession": [
+            "RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking",
+        ],
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["RefrainCore", "Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
+        "RefrainCLI": ["Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
         "BuildStamp": [],
     ]
 

@@ -1,8 +1,11 @@
 internal import CurlShim
+internal import RefrainHTTP
 
 /// What all transfers of a loader have in common.
 final class EasySettings {
-    let trust: CurlLoader.Trust
+    /// What is asked of servers that no evaluator judges.
+    private let trust: TrustRule
+    private let serverTrust: ServerTrust?
     let proxy: String?
     let speaksHTTP2: Bool
     let idleSeconds: Int
@@ -11,7 +14,8 @@ final class EasySettings {
     let decodes: Bool
 
     init(_ configuration: CurlLoader.Configuration) {
-        trust = configuration.trust
+        trust = TrustRule(configuration.trust)
+        serverTrust = configuration.serverTrust
         proxy = configuration.proxy
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
@@ -42,14 +46,13 @@ final class EasySettings {
         let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
         if let proxy { refrain_set_pointer(easy, CURLOPT_PROXY, proxy) }
-        switch trust {
-        case .system: break
-        case .certificateFile(let path):
-            refrain_set_pointer(easy, CURLOPT_CAINFO, path)
-            refrain_set_pointer(easy, CURLOPT_CAPATH, nil)
-        case .insecure:
-            refrain_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
-            refrain_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
-        }
+    }
+
+    /// What is asked of the server of a request.
+    ///
+    /// - Throws: `HTTPError` for a host that must have an evaluator, and has none.
+    func rule(for request: HTTPRequest) throws(HTTPError) -> TrustRule {
+        guard let serverTrust, let evaluator = try serverTrust.evaluator(for: request) else { return trust }
+        return TrustRule(evaluator)
     }
 }

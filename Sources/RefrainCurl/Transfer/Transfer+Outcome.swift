@@ -54,6 +54,9 @@ extension Transfer {
                 stream.wasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
+            } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+                "the server's public key is none of those that are pinned for its host; it is "
+                    + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
             } else {
                 slot.errorMessage ?? String(cString: curl_easy_strerror(result))
             }

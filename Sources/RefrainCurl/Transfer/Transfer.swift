@@ -42,6 +42,8 @@ final class Transfer: @unchecked Sendable {
     var resendWasRefused = false
     var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
+    /// The public key that the server has shown, where keys are pinned.
+    private(set) var shownKey: String?
 
     // The response.
     var head = HeadReader()
@@ -182,6 +184,13 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         return true
+    }
+
+    /// Takes libcurl's note of the key that the server has shown.
+    func noteKey(_ note: UnsafeRawBufferPointer) {
+        let words = " public key hash: "
+        guard note.starts(with: words.utf8) else { return }
+        shownKey = String(decoding: note.dropFirst(words.utf8.count).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     // MARK: Pausing
