@@ -106,6 +106,11 @@ extension CommandSpec {
                 options: [
                     OptionSpec(.quiet, short: "q", .none, "Show neither progress nor failures."),
                     OptionSpec(.verbose, short: "v", .none, "Draw each request's attempts as a timeline."),
+                    OptionSpec(
+                        .timelineSVG,
+                        .required("FILE"),
+                        "Draw the attempts of one request as a picture for a browser."
+                    ),
                 ]
             ),
         ],

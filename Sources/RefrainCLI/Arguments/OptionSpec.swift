@@ -111,6 +111,7 @@ enum OptionName: String, Sendable, Hashable {
     case retryStatus = "retry-status"
     case schedule
     case status
+    case timelineSVG = "timeline-svg"
     case timeout
     case verbose
     case version
