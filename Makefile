@@ -11,7 +11,7 @@ SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo examples test lint api api-accept sanitize fuzz docs bench release check
+.PHONY: help setup demo examples test lint api api-accept sanitize fuzz docs site bench release check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,10 @@ fuzz: ## Fuzz each parser that sees the network (FUZZ_SECONDS=60 for each)
 docs: ## Build the documentation site into out/docs
 	@Scripts/setup
 	Scripts/docs
+
+site: docs ## Build the documentation site and look at it in a browser
+	@Scripts/setup --docs
+	Scripts/check-docs
 
 bench: ## Run the benchmarks side by side and print one table
 	@Scripts/setup --bench
