@@ -109,7 +109,7 @@ extension LoadBenchmark {
             path: "/2b",
             isSecure: true,
             concurrency: 64,
-            // wrk speaks no HTTP/2; URLSession on Linux refuses the server's own certificate, whatever it is told to trust.
+            // wrk speaks no HTTP/2; URLSession on Linux refuses the server's certificate, whatever it is told to trust.
             clients: [.curlMulti, .loader, .session]
         ),
     ]
