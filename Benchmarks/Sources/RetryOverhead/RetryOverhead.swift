@@ -7,44 +7,59 @@ import EngineOperations
 /// library loaded before it, it also says how often a call asked for memory, for the time and for random bytes.
 @main
 struct RetryOverhead {
+    /// How often each case has its turn: what disturbs one turn disturbs no median.
+    private static let turns = 21
+
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()
-        for one in Case.allCases where names.isEmpty || names.contains(one.rawValue) {
-            try await measure(one, step: CommandLine.arguments.count)
+        let cases = Case.allCases.filter { names.isEmpty || names.contains($0.rawValue) }
+        // The value is only known while the program runs.
+        let operations = Operations(step: CommandLine.arguments.count)
+        if bench_counts_now().mallocs >= 0 {
+            for one in cases { try await count(one, operations) }
+        } else {
+            try await time(cases, operations)
         }
     }
 
     @concurrent
-    private static func measure(_ one: Case, step: Int) async throws {
-        let operations = Operations(step: step)
-        let operation = one.fails ? operations.failingOnce : operations.succeeding
-        // Counting is slow, and exact: fewer calls do.
-        let isCounting = bench_counts_now().mallocs >= 0
-        let count = isCounting ? 20_000 : one.calls
-        // Once unmeasured: code is paged in and the processor has left its idle state.
-        var sum = try await one.run(count: count / 10, operation: operation)
-        let before = bench_counts_now()
-        let start = bench_now()
-        sum &+= try await one.run(count: count, operation: operation)
-        let nanoseconds = Double(bench_now() - start) / Double(count)
-        let after = bench_counts_now()
-        guard sum != 0 else { throw NothingRan() }
-        var line = "{\"client\":\"\(one.rawValue)\""
-        if isCounting {
-            // Our own two readings of the clock are not the engine's.
-            let clockReads = after.clock_reads - before.clock_reads - 2
-            line += ",\"mallocsPerCall\":\(perCall(after.mallocs - before.mallocs, count))"
-            line += ",\"clockReadsPerCall\":\(perCall(clockReads, count))"
-            line += ",\"randomReadsPerCall\":\(perCall(after.random_reads - before.random_reads, count))"
-        } else {
-            line += ",\"nanosecondsPerCall\":\(nanoseconds)"
+    private static func time(_ cases: [Case], _ operations: Operations) async throws {
+        var samples: [Case: [Int64]] = [:]
+        // The first turn is not measured: code is paged in and the processor leaves its idle state.
+        for turn in 0...turns {
+            for one in cases {
+                let start = bench_now()
+                try await run(one, operations, count: one.calls)
+                if turn > 0 { samples[one, default: []].append(bench_now() - start) }
+            }
         }
-        print(line + "}")
+        for one in cases {
+            var times = samples[one] ?? []
+            let median = bench_percentile(&times, Int64(times.count), 0.5)
+            print("{\"client\":\"\(one.rawValue)\",\"nanosecondsPerCall\":\(Double(median) / Double(one.calls))}")
+        }
     }
 
-    /// Rounded to a thousandth: what happens once in a process is nothing of a call.
-    private static func perCall(_ total: Int64, _ count: Int) -> Double {
-        (Double(total) * 1000 / Double(count)).rounded() / 1000
+    @concurrent
+    private static func count(_ one: Case, _ operations: Operations) async throws {
+        let calls = 20_000
+        try await run(one, operations, count: 1000)
+        let before = bench_counts_now()
+        try await run(one, operations, count: calls)
+        let after = bench_counts_now()
+        func perCall(_ count: KeyPath<bench_counts, Int64>) -> Double {
+            // In hundredths: what happens once in a process is nothing of a call.
+            (Double(after[keyPath: count] - before[keyPath: count]) * 100 / Double(calls)).rounded() / 100
+        }
+        print(
+            "{\"client\":\"\(one.rawValue)\",\"mallocsPerCall\":\(perCall(\.mallocs))"
+                + ",\"clockReadsPerCall\":\(perCall(\.clock_reads)),\"randomReadsPerCall\":\(perCall(\.random_reads))}"
+        )
+    }
+
+    private static func run(_ one: Case, _ operations: Operations, count: Int) async throws {
+        let operation = one.fails ? operations.failingOnce : operations.succeeding
+        guard try await one.run(count: count, operation: operation) != 0 else { throw NothingRan() }
     }
 }
 
