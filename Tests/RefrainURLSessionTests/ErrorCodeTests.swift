@@ -25,7 +25,7 @@ struct ErrorCodeTests {
     func ownCodes() { #expect(URLError.Code(HTTPError.Code.budgetExhausted) == nil) }
 
     @Test(
-        "A: RetryPolicy with URLError.Code: the initializer takes URLError's codes, and leaves out those that it does not know"
+        "A: RetryPolicy with URLError.Code: it takes URLError's codes, and leaves out those that it does not know"
     )
     func policy() throws {
         // A closed enumeration on Linux, where no unknown code can be made; open on Apple.

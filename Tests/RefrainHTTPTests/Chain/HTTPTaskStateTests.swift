@@ -84,7 +84,7 @@ struct HTTPTaskStateTests {
     }
 
     @Test(
-        "B: HTTPTask: a loader that ends as cancelled by itself, as on a reset, runs the cancel handlers before the completion"
+        "B: HTTPTask: a loader that ends as cancelled by itself runs the cancel handlers before the completion"
     )
     func cancelledFromWithin() {
         var state = State()

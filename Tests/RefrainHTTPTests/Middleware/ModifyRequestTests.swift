@@ -24,7 +24,7 @@ struct ModifyRequestTests {
     }
 
     @Test(
-        "B: ModifyRequest: an error that the closure throws fails the request under the stage's name, and nothing is sent"
+        "B: ModifyRequest: an error of the closure fails the request under the stage's name, and nothing is sent"
     )
     func throwing() async throws {
         let mock = MockLoader()

@@ -23,7 +23,7 @@ struct ThrottleTests {
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
     @Test(
-        "B: Throttle: no more requests pass than the limit allows, and the others follow in the order in which they came"
+        "B: Throttle: no more requests pass than the limit allows, and the others follow as they came"
     )
     func firstComeFirstServed() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 2)

@@ -91,7 +91,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "A: AuthenticationInterceptor: a request that was signed with the credential before the refresh is sent again without another one"
+        "A: AuthenticationInterceptor: a request that was signed before a refresh is sent again without another one"
     )
     func oldCredential() async throws {
         let service = TokenService(accepting: 2)

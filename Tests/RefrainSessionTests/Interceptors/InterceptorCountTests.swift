@@ -53,7 +53,7 @@ struct InterceptorCountTests {
     }
 
     @Test(
-        "A: RequestRetrier: a retrier hears of a 503 without validation, and the response stands where it does not want it again"
+        "A: RequestRetrier: a retrier hears of a 503 without validation; what it does not want again stands"
     )
     func unvalidatedStatus() async {
         let loader = ScriptedLoader(.status(503, body: "later"))
@@ -109,7 +109,7 @@ struct InterceptorCountTests {
     }
 
     @Test(
-        "A: order of interceptors: the session's interceptor goes first, and the request's is asked where it has no opinion"
+        "A: order of interceptors: the session's goes first, and the request's is asked where it has no opinion"
     )
     func sessionAndRequest() async throws {
         let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))

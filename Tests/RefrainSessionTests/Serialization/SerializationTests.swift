@@ -98,7 +98,7 @@ struct SerializationTests {
     }
 
     @Test(
-        "A: serialization: a response that cannot be read is asked about once for each try, however many readers there are"
+        "A: serialization: what cannot be read is asked about once for each try, however many readers there are"
     )
     func askedOnce() async {
         let loader = ScriptedLoader(.status(200, body: "no json"))

@@ -30,7 +30,7 @@ struct MockLoaderTests {
     }
 
     @Test(
-        "B: MockLoader: a request with nothing lined up fails with an error that says what to do, and is not tried again"
+        "B: MockLoader: a request with nothing lined up fails, is told what to do, and is not tried again"
     )
     func nothingLinedUp() async throws {
         mock.then(.status(200))
