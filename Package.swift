@@ -66,6 +66,7 @@ let package = Package(
             name: "RefrainSessionTests",
             dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
         ),
+        .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(

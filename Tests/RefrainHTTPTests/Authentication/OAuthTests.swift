@@ -208,7 +208,7 @@ struct OAuthTests {
         #expect(await store.token() == nil)
     }
 
-    @Test("A token that is out of date is refreshed before the first send; one that is not is used")
+    @Test("B: OAuth: a token that is out of date is refreshed before the first send; one that is not is used")
     func expiry() async {
         let clock = TestClock()
         let clocks = clock.clockPair()
@@ -228,7 +228,7 @@ struct OAuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
     }
 
-    @Test("Without a stored token somebody must log in; who will not, sends nothing")
+    @Test("B: OAuth: without a stored token somebody must log in; who will not, sends nothing")
     func logIn() async {
         await store.save(nil)
         let mock = MockLoader().otherwise(server.reply)
@@ -340,7 +340,7 @@ struct OAuthTests {
     }
 
     @Test(
-        "The plan goes from the store to a refresh to a log-in, and never back",
+        "B: OAuth: the plan goes from the store to a refresh to a log-in, and never back",
         arguments: [
             (OAuthPlan.Event.wanted(replacing: nil), OAuthPlan.Step.readStore),
             (.wanted(replacing: stale), .refresh(stale)),

@@ -17,7 +17,7 @@ struct DeduplicateTests {
 
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
-    @Test("A thousand identical requests share one exchange, and each gets its answer")
+    @Test("B: de-duplication: a thousand identical requests share one exchange, and each gets its answer")
     func sharing() async {
         let mock = MockLoader().otherwise(.held(by: hold, .status(200, body: .text("one"))))
         let tasks = await start(1_000, on: stage --> mock, sampleRequest())
@@ -49,7 +49,10 @@ struct DeduplicateTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("The last one to leave cancels the exchange, and whoever comes next begins another", .timeLimit(.minutes(1)))
+    @Test(
+        "B: de-duplication: the last one to leave cancels the exchange, and whoever comes next begins another",
+        .timeLimit(.minutes(1))
+    )
     func lastOneLeaves() async {
         let nobody = MockHold()
         let ended = Journal<Bool>()
@@ -84,7 +87,10 @@ struct DeduplicateTests {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test("Requests that differ in URL, method, credentials or options are not shared", .timeLimit(.minutes(1)))
+    @Test(
+        "B: de-duplication: requests that differ in URL, method, credentials or options are not shared",
+        .timeLimit(.minutes(1))
+    )
     func differences() async {
         var signed = sampleRequest()
         signed.headers["Authorization"] = "Bearer a"

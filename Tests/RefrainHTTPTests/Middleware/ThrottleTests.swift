@@ -22,7 +22,9 @@ struct ThrottleTests {
 
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
-    @Test("No more requests pass than the limit allows, and the others follow in the order in which they came")
+    @Test(
+        "B: Throttle: no more requests pass than the limit allows, and the others follow as they came"
+    )
     func firstComeFirstServed() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 2)
         let journal = Journal<String>()
@@ -63,7 +65,7 @@ struct ThrottleTests {
         #expect(mock.requests.map(\.name) == ["0", "2"])
     }
 
-    @Test("A request whose task is cancelled beforehand takes no slot")
+    @Test("B: Throttle: a request whose task is cancelled beforehand takes no slot")
     func cancelledBeforehand() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = held()
@@ -76,7 +78,7 @@ struct ThrottleTests {
         #expect(throttle.numberOfRunningRequests == 0)
     }
 
-    @Test("A request that asks never to be throttled passes a full throttle and takes no slot")
+    @Test("B: Throttle: a request that asks never to be throttled passes a full throttle and takes no slot")
     func never() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(204))
@@ -91,7 +93,7 @@ struct ThrottleTests {
         for task in tasks { _ = await task.result }
     }
 
-    @Test("A higher limit lets waiting requests pass at once; a lower one interrupts nobody")
+    @Test("B: Throttle: a higher limit lets waiting requests pass at once; a lower one interrupts nobody")
     func limitChanges() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = held()
@@ -116,7 +118,7 @@ struct ThrottleTests {
         #expect(throttle.maximumNumberOfRequests == .max)
     }
 
-    @Test("A reset sends everybody in the queue away, and the throttle works on")
+    @Test("B: Throttle: a reset sends everybody in the queue away, and the throttle works on")
     func reset() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let tasks = await start(5, on: throttle --> held(), throttle)
@@ -128,7 +130,7 @@ struct ThrottleTests {
         #expect(await (throttle --> MockLoader().then(.status(200))).load(sampleRequest()).status == 200)
     }
 
-    @Test("A thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
+    @Test("B: Throttle: a thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
     func massCancellation() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 3)
         let loader = throttle --> MockLoader().otherwise(.status(200))

@@ -50,7 +50,7 @@ struct RetryStageTests {
         #expect("\(error)".contains("3. timedOut"))
     }
 
-    @Test("A bare stage sends a request once, and says that it had no strategy")
+    @Test("B: RetryOption: a bare stage sends a request once, and says that it had no strategy")
     func noStrategy() async throws {
         mock.then(.status(503))
         let response = try await chain(nil).response(for: request())
@@ -58,7 +58,7 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.reason) == [.noStrategy])
     }
 
-    @Test("The request's own strategy goes before the stage's")
+    @Test("B: RetryOption: the request's own strategy goes before the stage's")
     func ownStrategy() async throws {
         var own = try request()
         own.retryStrategy = try Backoff.immediately(maximumNumberOfAttempts: 2)
