@@ -28,7 +28,8 @@ extension CurlLoader {
         /// Whether gzip and deflate are asked for and undone.
         ///
         /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
-        /// A body that ends before its coding does fails with ``HTTPError/Code/cannotDecodeContentData`` (rule R10).
+        /// A body that ends before its coding does fails with
+        /// ``/RefrainHTTP/HTTPError/Code/cannotDecodeContentData`` (rule R10).
         /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle.
         public var decompresses = true
         /// Which versions of HTTP are spoken.

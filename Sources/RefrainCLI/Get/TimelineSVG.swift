@@ -1,5 +1,4 @@
 internal import Refrain
-import RefrainCore
 
 /// The attempts of one request as a picture that a browser shows, on light and on dark.
 ///

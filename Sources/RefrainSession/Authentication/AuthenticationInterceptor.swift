@@ -44,7 +44,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// - Parameters:
     ///   - authenticator: signs and refreshes.
     ///   - credential: the credential to begin with; nil: requests fail with
-    ///     ``AuthenticationError/missingCredential`` until there is one.
+    ///     ``/RefrainHTTP/AuthenticationError/missingCredential`` until there is one.
     ///   - refreshWindow: how often the credential may be refreshed.
     ///   - clock: what the window is measured on.
     public init(
