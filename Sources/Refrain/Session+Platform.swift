@@ -1,3 +1,7 @@
+#if canImport(Darwin)
+internal import Foundation
+#endif
+
 extension Session {
     /// The session of those who need no other one: the platform's transport, the recommended policy, no monitors.
     public static let `default` = Session()

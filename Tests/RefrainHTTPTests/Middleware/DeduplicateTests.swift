@@ -84,6 +84,7 @@ struct DeduplicateTests {
             return await (stage --> mock).load(sampleRequest())
         }
         #expect(await task.value.errorCode == .cancelled)
+        await wait { stage.exchanges.taskCount == 0 }
         #expect(mock.requests.isEmpty)
     }
 
