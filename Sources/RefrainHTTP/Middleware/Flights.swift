@@ -14,6 +14,8 @@ final class Flights: Sendable {
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
         var lastNumber: UInt64 = 0
+        /// Requests up to this number are part of a reset.
+        var lastLeaving: UInt64 = 0
         var reset: Task<Void, Never>?
     }
 
@@ -29,8 +31,8 @@ final class Flights: Sendable {
             state.lastNumber &+= 1
             let number = state.lastNumber
             // Entered under the lock: a reset sees each request either here, or at the door.
-            let task = Task { [id = ObjectIdentifier(self), within = FlightList.current] in
-                await FlightList.$current.withValue(FlightList(id, within)) { await next.load(request) }
+            let task = Task { [within = FlightList.current] in
+                await FlightList.$current.withValue(FlightList(self, number, within)) { await next.load(request) }
             }
             state.tasks[number] = task
             return (number, task)
@@ -62,6 +64,7 @@ final class Flights: Sendable {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }
             let leaving = Array(state.tasks.values)
+            state.lastLeaving = state.lastNumber
             // Detached: the reset belongs to no request, also where a request asked for it.
             let reset = Task.detached {
                 for task in leaving { task.cancel() }
@@ -72,24 +75,34 @@ final class Flights: Sendable {
             state.reset = reset
             return reset
         }
-        guard !(FlightList.current?.contains(ObjectIdentifier(self)) ?? false) else { return }
+        guard !(FlightList.current?.contains(self) ?? false) else { return }
         await reset.value
     }
+
+    fileprivate func isLeaving(_ number: UInt64) -> Bool { state.withLock { number <= $0.lastLeaving } }
 }
 
 /// The stages whose requests the present code runs within, from the innermost out.
-private final class FlightList: Sendable {
+final class FlightList: Sendable {
     @TaskLocal static var current: FlightList?
 
-    private let flights: ObjectIdentifier
+    private let flights: Flights
+    private let number: UInt64
     private let outer: FlightList?
 
-    init(_ flights: ObjectIdentifier, _ outer: FlightList?) {
+    init(_ flights: Flights, _ number: UInt64, _ outer: FlightList?) {
         self.flights = flights
+        self.number = number
         self.outer = outer
     }
 
-    func contains(_ wanted: ObjectIdentifier) -> Bool {
-        flights == wanted || (outer?.contains(wanted) ?? false)
+    func contains(_ wanted: Flights) -> Bool {
+        flights === wanted || (outer?.contains(wanted) ?? false)
     }
+
+    /// Whether the request is part of a reset that has begun.
+    ///
+    /// A reset cancels one request after the other. What the first of them gives up must not go to one whose turn to be
+    /// cancelled has not come yet.
+    var isLeaving: Bool { flights.isLeaving(number) || (outer?.isLeaving ?? false) }
 }

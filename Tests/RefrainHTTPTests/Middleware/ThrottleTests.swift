@@ -22,9 +22,41 @@ struct ThrottleTests {
 
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
-    @Test(
-        "B: Throttle: no more requests pass than the limit allows, and the others follow as they came"
-    )
+    @Test("R9: a reset hands no slot from a request that it has cancelled to one that it is about to cancel")
+    func resetHandsOnNoSlot() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let sent = Journal<String>()
+        let cancelled = Journal<String>()
+        let server = AnyLoader { request in
+            sent.add(request.name)
+            return await withTaskCancellationHandler {
+                await MockLoader().then(.held(by: MockHold(), .status(200))).load(request)
+            } onCancel: {
+                cancelled.add(request.name)
+                guard request.throttle == .never, cancelled.values.contains("0") else { return }
+                // Stays in the midst of the reset for a while, so that the slot of the first one can go where it goes.
+                let limit = ContinuousClock.now.advanced(by: .milliseconds(100))
+                while throttle.numberOfWaitingRequests > 0, sent.values.count == 21, ContinuousClock.now < limit {
+                    // In between the locks are left to others.
+                    let pause = ContinuousClock.now.advanced(by: .milliseconds(1))
+                    while ContinuousClock.now < pause {}
+                }
+            }
+        }
+        let loader = ResetGuard() --> throttle --> server
+        var tasks = await start(20, on: loader, throttle)
+        for number in 0..<20 {
+            var request = sampleRequest("beside-\(number)")
+            request.throttle = .never
+            tasks.append(loader.load(request) { _ in })
+        }
+        await wait { sent.values.count == 21 }
+        await loader.reset()
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(sent.values.count == 21, "\(sent.values)")
+    }
+
+    @Test("B: Throttle: no more requests pass than the limit allows, and the others follow as they came")
     func firstComeFirstServed() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 2)
         let journal = Journal<String>()
