@@ -100,7 +100,14 @@ final class TransferDriver {
     }
 
     private func start(_ transfer: Transfer, _ queue: HostQueue) {
-        guard let multi, let slot = idleSlots.popLast() ?? EasySlot(settings) else {
+        let rule: TrustRule
+        do throws(HTTPError) {
+            rule = try settings.rule(for: transfer.request)
+        } catch {
+            end(transfer, error)
+            return
+        }
+        guard let multi, let slot = takeIdleSlot(rule) ?? EasySlot(settings, rule) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
@@ -174,6 +181,12 @@ final class TransferDriver {
         guard last !== transfer else { return }
         active[transfer.index] = last
         last.index = transfer.index
+    }
+
+    /// A handle that asks the same of servers; what it asks cannot be taken back.
+    private func takeIdleSlot(_ rule: TrustRule) -> EasySlot? {
+        guard let index = idleSlots.lastIndex(where: { $0.trust == rule }) else { return nil }
+        return idleSlots.remove(at: index)
     }
 
     private func recycle(_ slot: EasySlot) {

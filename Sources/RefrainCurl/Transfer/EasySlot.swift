@@ -7,6 +7,8 @@ internal import RefrainHTTP
 final class EasySlot {
     let easy: UnsafeMutableRawPointer
     let settings: EasySettings
+    /// What this handle asks of servers.
+    let trust: TrustRule
     /// The transfer that the callbacks of this handle serve.
     var transfer: Transfer?
     /// Whether the coding of the response is undone.
@@ -21,6 +23,7 @@ final class EasySlot {
     private var hasFields = false
     private var isFresh = false
     private var expectsHTTP2 = false
+    private var notes = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
 
@@ -29,13 +32,15 @@ final class EasySlot {
     /// Bodies up to this size go out along with the head.
     static let inlineLimit = 16_384
 
-    init?(_ settings: EasySettings) {
+    init?(_ settings: EasySettings, _ trust: TrustRule) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.settings = settings
+        self.trust = trust
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)
+        trust.apply(to: easy)
         let user = Unmanaged.passUnretained(self).toOpaque()
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
         refrain_set_debug(easy, receiveNote, user)
@@ -76,13 +81,16 @@ final class EasySlot {
             isFresh = request.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         }
-        // Only libcurl's notes tell a refused stream from a connection that has died.
         let mayBeHTTP2 = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false
         if expectsHTTP2 != mayBeHTTP2 {
             expectsHTTP2 = mayBeHTTP2
-            refrain_set_long(easy, CURLOPT_VERBOSE, mayBeHTTP2 ? 1 : 0)
             // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
+        }
+        // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
+        if notes != (mayBeHTTP2 || trust.pins != nil) {
+            notes.toggle()
+            refrain_set_long(easy, CURLOPT_VERBOSE, notes ? 1 : 0)
         }
     }
 
@@ -151,11 +159,11 @@ final class EasySlot {
     }
 
     private func setFields(_ request: HTTPRequest) {
-        let decodes = settings.codings != nil && !request.headers.contains("Accept-Encoding")
+        let decodes = settings.decodes && !request.headers.contains("Accept-Encoding")
         if decodes != self.decodes {
             self.decodes = decodes
-            if decodes, let codings = settings.codings {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+            if decodes {
+                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, ContentCoding.accepted)
             } else {
                 refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
             }

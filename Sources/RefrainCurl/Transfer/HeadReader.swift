@@ -21,7 +21,7 @@ struct HeadReader {
     /// The value of `Content-Length`, where it says how long the body is.
     private(set) var contentLength: Int64?
     private(set) var isChunked = false
-    private(set) var isEncoded = false
+    private(set) var coding = ContentCoding.none
 
     private var size = 0
     private var lines = 0
@@ -85,7 +85,7 @@ struct HeadReader {
         headers.reserveCapacity(8)
         contentLength = nil
         isChunked = false
-        isEncoded = false
+        coding = .none
         return .goOn
     }
 
@@ -102,7 +102,7 @@ struct HeadReader {
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
             isChunked = true
         case 16 where HTTPHeaders.isSame(name, "Content-Encoding"):
-            isEncoded = true
+            coding.add(String(decoding: value, as: UTF8.self))
         default: break
         }
         headers.add(name, String(decoding: value, as: UTF8.self))

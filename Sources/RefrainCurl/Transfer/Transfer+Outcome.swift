@@ -18,6 +18,11 @@ extension Transfer {
         )
     }
 
+    /// The failure of a body whose coding cannot be undone.
+    func undecodable(_ reason: String) -> HTTPError {
+        failure(.cannotDecodeContentData, message: "the body cannot be decoded: \(reason)")
+    }
+
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
@@ -39,6 +44,9 @@ extension Transfer {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
             }
+            guard decoder?.isComplete ?? true else {
+                return undecodable("all of it came, yet its \(head.coding) ends too soon")
+            }
             return nil
         }
         let text =
@@ -46,6 +54,9 @@ extension Transfer {
                 stream.wasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
+            } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+                "the server's public key is none of those that are pinned for its host; it is "
+                    + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
             } else {
                 slot.errorMessage ?? String(cString: curl_easy_strerror(result))
             }

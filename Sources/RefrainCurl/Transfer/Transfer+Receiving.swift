@@ -32,6 +32,7 @@ extension Transfer {
             stopReason = tooLarge
             return false
         }
+        if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
         if let pipe, let continuation, let owner, var response {
             response.body = pipe.body(of: self, length: length, for: owner)
@@ -59,9 +60,15 @@ extension Transfer {
             isReceivePaused = true
             return Int(CURL_WRITEFUNC_PAUSE)
         }
+        guard head.coding != .none, slot?.decodes == true else { return keep(bytes) ? bytes.count : 0 }
+        return decode(bytes) ? bytes.count : 0
+    }
+
+    /// Adds content to the body; false ends the transfer.
+    private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - bodySize else {
             stopReason = tooLarge
-            return 0
+            return false
         }
         bodySize += bytes.count
         if let pipe {
@@ -69,7 +76,25 @@ extension Transfer {
         } else {
             body.append(contentsOf: bytes)
         }
-        return bytes.count
+        return true
+    }
+
+    /// Undoes the coding of what has arrived; false ends the transfer.
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder else {
+            // A request with an Accept-Encoding of its own gets the body as it comes.
+            stopReason = undecodable("it came in \(head.coding), which was not asked for")
+            return false
+        }
+        do throws(ContentDecoder.Failure) {
+            try decoder.decode(bytes) { keep($0) }
+            return true
+        } catch .malformed(let reason) {
+            stopReason = undecodable("it is no \(head.coding): \(reason)")
+        } catch {
+            // The body has said itself why it takes no more.
+        }
+        return false
     }
 
     private var tooLarge: HTTPError {

@@ -42,12 +42,15 @@ final class Transfer: @unchecked Sendable {
     var resendWasRefused = false
     var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
+    /// The public key that the server has shown, where keys are pinned.
+    private(set) var shownKey: String?
 
     // The response.
     var head = HeadReader()
     var response: HTTPResponse?
     var body: [UInt8] = []
     var bodySize = 0
+    var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
     var endOfTLSIsMissing = false
@@ -183,6 +186,13 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
+    /// Takes libcurl's note of the key that the server has shown.
+    func noteKey(_ note: UnsafeRawBufferPointer) {
+        let words = " public key hash: "
+        guard note.starts(with: words.utf8) else { return }
+        shownKey = String(decoding: note.dropFirst(words.utf8.count).prefix { $0 > 0x20 }, as: UTF8.self)
+    }
+
     // MARK: Pausing
 
     /// Goes on, if the callers have caught up.
@@ -198,7 +208,7 @@ final class Transfer: @unchecked Sendable {
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
     var bodyLength: Int64? {
         if request.method == .head || head.status == 204 || head.status == 304 { return 0 }
-        return head.isEncoded && slot?.decodes == true ? nil : head.contentLength
+        return head.coding != .none && slot?.decodes == true ? nil : head.contentLength
     }
 
     /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).

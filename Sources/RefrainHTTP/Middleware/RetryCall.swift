@@ -124,8 +124,9 @@ struct RetryCall {
     }
 
     private func observe() {
-        guard let observer = request.attemptObserver, let last = record.attempts.last else { return }
-        observer(last)
+        guard let last = record.attempts.last else { return }
+        request.attemptRecorder?.note(last)
+        request.attemptObserver?(last)
     }
 
     private func judge(_ attempt: Attempt, _ result: HTTPResult, remaining: Duration?) async -> RetryJudgement {

@@ -1,7 +1,7 @@
 /// Lets only so many requests through at a time; the others wait their turn, first come, first served.
 ///
 /// ```swift
-/// let loader = try Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// let loader = try Retry(RetryPolicy.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
 /// ```
 ///
 /// The place in the chain decides what a slot covers. After ``Retry``, a request gives its slot back between two

@@ -49,8 +49,9 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         retryDelay(for: result, attempt: .first)
     }
 
-    /// The delay for a result, without a look at the rules on sending again; use ``judge(_:for:)`` for the whole
-    /// decision.
+    /// The delay for a result, without a look at the rules on sending again.
+    ///
+    /// Use ``judge(_:for:)`` for the whole decision.
     public func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
         let request: HTTPRequest
         switch result {

@@ -40,10 +40,27 @@ struct OptionValues: Sendable {
     /// The values that were set, if each of them can be compared; nil otherwise.
     var comparable: [ObjectIdentifier: AnyHashable]? {
         var comparable: [ObjectIdentifier: AnyHashable] = [:]
-        for (key, value) in values {
-            guard let value = value as? any Hashable else { return nil }
-            comparable[key] = AnyHashable(value)
+        for (key, value) in values where !(value is any NotCompared) {
+            if let value = value as? any Hashable {
+                comparable[key] = AnyHashable(value)
+            } else if let optional = value as? any OptionalValue, optional.isNil {
+                comparable[key] = AnyHashable(NoValue())
+            } else {
+                return nil
+            }
         }
         return comparable
     }
 }
+
+/// A value of an option that says nothing of how the request is to be treated, only on whose behalf it is made.
+package protocol NotCompared: Sendable {}
+
+/// Sees that there is no value, whatever type it would have had.
+private protocol OptionalValue { var isNil: Bool { get } }
+
+extension Optional: OptionalValue {
+    fileprivate var isNil: Bool { self == nil }
+}
+
+private struct NoValue: Hashable {}

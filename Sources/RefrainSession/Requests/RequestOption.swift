@@ -23,11 +23,7 @@ extension HTTPRequest {
         // The session's own strategy asks the interceptors, and then this one.
         copy[option: SessionStrategyOption.self] = retryStrategy
         copy.retryStrategy = nil
-        let theirs = attemptObserver
-        copy.attemptObserver = { record in
-            reference.request?.note(record)
-            theirs?(record)
-        }
+        copy.attemptRecorder = AttemptRecorder { reference.request?.note($0) }
         return copy
     }
 
@@ -38,6 +34,7 @@ extension HTTPRequest {
             // The adapter made a request of its own: what the chain reads is carried over.
             copy[option: SessionRequestOption.self] = original[option: SessionRequestOption.self]
             copy.attemptObserver = original.attemptObserver
+            copy.attemptRecorder = original.attemptRecorder
             copy[option: TargetOption.self] = original[option: TargetOption.self]
             copy.download = original.download
             copy.streamsResponse = original.streamsResponse

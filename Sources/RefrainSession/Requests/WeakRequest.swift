@@ -1,7 +1,8 @@
 internal import RefrainCore
+internal import RefrainHTTP
 
-/// A request that is not kept alive.
-final class WeakRequest<Kind: Request>: Sendable {
+/// A request that is not kept alive; on whose behalf an exchange was made does not tell it from others.
+final class WeakRequest<Kind: Request>: NotCompared {
     private struct Reference { weak var request: Kind? }
 
     private let reference: Locked<Reference>

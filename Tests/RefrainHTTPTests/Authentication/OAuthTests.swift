@@ -294,6 +294,51 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test("A: RefreshWindow: a storm of refreshes ends with excessiveRefresh, and passes with the window")
+    func storm() async throws {
+        let clock = TestClock()
+        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
+        let oauth = OAuth(store: store, refreshWindow: window, clocks: clock.clockPair()) { [server] _ in
+            server.refresh()
+        } logIn: {
+            nil
+        }
+        let loader = oauth --> MockLoader().otherwise(.status(401))
+        for _ in 0..<3 { #expect(await loader.load(sampleRequest()).status == 401) }
+        for _ in 0..<2 {
+            let error = await loader.load(sampleRequest()).error
+            #expect(error?.code == .userAuthenticationRequired)
+            #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        }
+        #expect(server.refreshes == 3)
+        await clock.advance(by: .seconds(30))
+        // One before it is sent, since the token before was refused, and one after it was refused again.
+        #expect(await loader.load(sampleRequest()).status == 401)
+        #expect(server.refreshes == 5)
+        await oauth.reset()
+        await store.save(Self.stale)
+        for _ in 0..<3 { #expect(await loader.load(sampleRequest()).status == 401) }
+        #expect(server.refreshes == 8)
+    }
+
+    @Test("A: RefreshWindow: log-ins that brought a token count, those that were declined do not")
+    func stormOfLogIns() async throws {
+        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
+        let answers = Journal<Bool>()
+        let oauth = OAuth(refreshWindow: window, clocks: TestClock().clockPair()) {
+            answers.add(true)
+            return answers.values.count > 4 ? OAuthToken(accessToken: "a") : nil
+        }
+        let loader = oauth --> MockLoader().otherwise(.status(401))
+        for _ in 0..<4 { #expect(await loader.load(sampleRequest()).errorCode == .userCancelledAuthentication) }
+        // One before the first send, one after it was refused.
+        #expect(await loader.load(sampleRequest()).status == 401)
+        #expect(answers.values.count == 6)
+        let error = await loader.load(sampleRequest()).error
+        #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(answers.values.count == 6)
+    }
+
     @Test(
         "B: OAuth: the plan goes from the store to a refresh to a log-in, and never back",
         arguments: [

@@ -240,6 +240,32 @@ struct RetryStageTests {
         #expect(error.lastFailure == .timedOut)
     }
 
+    @Test(
+        "R31: no limit that a caller sets ends the process, however far from zero",
+        arguments: [Duration(attoseconds: .max), Duration(attoseconds: .min), .longestDelay, .zero - .longestDelay]
+    )
+    func extremeLimits(limit: Duration) async throws {
+        var extreme = try request()
+        extreme.deadline = limit
+        extreme.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+        extreme.timeout = limit
+        extreme.retryStrategy = try Backoff.constant(delay: .seconds(2), maximumNumberOfAttempts: 2)
+        let clock = clock
+        let slow = MockReply { request in
+            try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
+            return .failure(HTTPError(.timedOut, request: request, bytesSent: 0))
+        }
+        mock.then(times: 2, slow)
+        guard case .failure(let error) = await chain().load(extreme) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == (limit > .zero ? .timedOut : .deadlineExceeded))
+        // The first try is made whatever the deadline (rule R20 speaks of the next ones).
+        #expect(error.attempts.count == (limit > .zero ? 2 : 1))
+        #expect(mock.requests.count == error.attempts.count)
+    }
+
     @Test("R22: without budget the call ends with an error that says that the limit is local")
     func emptyBudget() async throws {
         let clock = clock
