@@ -84,15 +84,13 @@ struct AuthenticationWireTests {
         while interceptor.numberOfWaitingRequests < 200 { await Task.yield() }
         mayAnswer.set()
         for task in tasks {
-            guard case .requestRetryFailed(let cause, let original, _)? = await task.response.error else {
-                Issue.record("a waiting request did not fail with its refresh")
-                continue
-            }
-            #expect((cause as? RefrainError)?.responseCode == 500)
-            #expect((original as? RefrainError)?.responseCode == 401)
+            let error = await task.response.error
+            // Those that were refused waited to be sent again, those that came later waited to be signed.
+            #expect(error?.isRequestRetryError == true || error?.isRequestAdaptationError == true)
+            #expect((error?.underlyingError as? RefrainError)?.responseCode == 500)
         }
         #expect(server.count(path: "/token-down-once") == 1)
-        #expect(server.count(path: "/data") == 200)
+        #expect((1...200).contains(server.count(path: "/data")))
         #expect(try await load(session).value == "data")
         #expect(server.count(path: "/token-down-once") == 2)
     }
