@@ -63,10 +63,12 @@ extension Transfer {
             stopReason = tooLarge
             return 0
         }
+        let sizeBefore = bodySize
         bodySize += bytes.count
         if let pipe {
             pipe.append(bytes)
         } else {
+            if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
             body.append(contentsOf: bytes)
         }
         return bytes.count
