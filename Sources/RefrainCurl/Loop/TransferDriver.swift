@@ -36,6 +36,9 @@ final class TransferDriver {
     /// How long nothing needs to be done unless something happens.
     var pollTimeout: Int32 { Moment.now.millisecondsUntil(nextLimit) }
 
+    /// Whether nothing is under way.
+    var isIdle: Bool { active.isEmpty }
+
     func carryOut(_ command: Command) {
         switch command {
         case .start(let transfer): enqueue(transfer)
