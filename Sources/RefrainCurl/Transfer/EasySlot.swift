@@ -18,7 +18,8 @@ final class EasySlot {
     private var url: String?
     private var shape = Shape.get
     private var customMethod: String?
-    private var hasFields = false
+    private var list: UnsafeMutablePointer<curl_slist>?
+    private var namesAgent = false
     private var isFresh = false
     private var expectsHTTP2 = false
     private var connectMilliseconds = 0
@@ -70,7 +71,7 @@ final class EasySlot {
         }
         transfer.upload = try UploadSource(transfer)
         try setMethod(transfer, request.method)
-        setFields(request)
+        setFields(transfer)
         setTimes(transfer)
         if isFresh != request.needsFreshConnection {
             isFresh = request.needsFreshConnection
@@ -150,37 +151,56 @@ final class EasySlot {
         refrain_set_pointer(easy, CURLOPT_POSTFIELDS, inlineBody.baseAddress)
     }
 
-    private func setFields(_ request: HTTPRequest) {
-        let decodes = settings.codings != nil && !request.headers.contains("Accept-Encoding")
-        if decodes != self.decodes {
-            self.decodes = decodes
-            if decodes, let codings = settings.codings {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+    private func setFields(_ transfer: Transfer) {
+        let headers = transfer.request.headers
+        let isTLS = transfer.isTLS
+        if namesAgent != isTLS {
+            // A proxy is told too when it makes a tunnel, which it does only for TLS.
+            namesAgent = isTLS
+            if isTLS, !settings.userAgent.isEmpty {
+                refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
             } else {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
+                refrain_set_pointer(easy, CURLOPT_USERAGENT, nil)
             }
         }
         let hasBody = shape == .inline || shape == .upload
-        guard hasBody || !request.headers.isEmpty else {
-            if hasFields { refrain_set_pointer(easy, CURLOPT_HTTPHEADER, nil) }
-            hasFields = false
-            return
+        guard hasBody || !headers.isEmpty else {
+            setDecoding(settings.codings != nil)
+            return setList(settings.standardFields(isTLS: isTLS))
         }
-        fields.begin(for: request.headers)
-        for field in request.headers { fields.add(name: field.name, value: field.value) }
+        setDecoding(settings.codings != nil && !headers.contains("Accept-Encoding"))
+        fields.begin(for: headers, extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0))
+        for field in headers { fields.add(name: field.name, value: field.value) }
+        settings.addFields(to: fields, agent: !isTLS && !headers.contains("User-Agent"), codings: decodes)
         if hasBody {
             // No waiting for 100 Continue, and no media type that nobody gave.
-            if !request.headers.contains("Expect") { fields.remove(name: "Expect") }
-            if !request.headers.contains("Content-Type") {
-                if let type = request.body.contentType, HTTPToken.isValidFieldValue(type) {
+            if !headers.contains("Expect") { fields.remove(name: "Expect") }
+            if !headers.contains("Content-Type") {
+                if let type = transfer.request.body.contentType, HTTPToken.isValidFieldValue(type) {
                     fields.add(name: "Content-Type", value: type)
                 } else {
                     fields.remove(name: "Content-Type")
                 }
             }
         }
-        refrain_set_pointer(easy, CURLOPT_HTTPHEADER, fields.list)
-        hasFields = true
+        setList(fields.list)
+    }
+
+    private func setDecoding(_ decodes: Bool) {
+        guard decodes != self.decodes else { return }
+        self.decodes = decodes
+        if decodes, let codings = settings.codings {
+            refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+        } else {
+            refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
+        }
+    }
+
+    private func setList(_ new: UnsafeMutablePointer<curl_slist>?) {
+        // libcurl keeps the pointer, and reads what it points to when the request is sent.
+        guard new != list else { return }
+        list = new
+        refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
     }
 
     private func setTimes(_ transfer: Transfer) {
