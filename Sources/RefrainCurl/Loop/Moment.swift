@@ -11,7 +11,12 @@ extension Moment {
     /// The moment after a wait; ``never`` where there is no wait, or none that ends.
     func after(_ wait: Duration?) -> Moment {
         guard let wait else { return .never }
-        let (sum, overflow) = addingReportingOverflow(wait.delayInNanoseconds)
+        return after(wait.delayInNanoseconds)
+    }
+
+    /// The moment so many nanoseconds later; ``never`` where they are ``never``.
+    func after(_ nanoseconds: Int64) -> Moment {
+        let (sum, overflow) = addingReportingOverflow(nanoseconds)
         return overflow ? .never : sum
     }
 

@@ -93,8 +93,8 @@ final class TransferDriver {
     }
 
     private func queue(for transfer: Transfer) -> HostQueue {
+        if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
         let name = transfer.hostName
-        if let lastHost, lastHost.name == name { return lastHost.queue }
         if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
         let queue = hosts[name] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
         hosts[name] = queue
@@ -163,7 +163,12 @@ final class TransferDriver {
         removeFromActive(transfer)
         host.active -= 1
         transfer.complete(error)
-        if error == nil { recycle(slot) } else { retire(slot) }
+        if error == nil {
+            slot.finish(transfer)
+            recycle(slot)
+        } else {
+            retire(slot)
+        }
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true

@@ -14,6 +14,7 @@ final class EasySlot {
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = FieldArena()
+    private var headMemory = HeadMemory()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     private var url: String?
     private var shape = Shape.get
@@ -62,6 +63,8 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
+        transfer.head = HeadReader(headMemory)
+        headMemory = HeadMemory()
         watchEnd(false)
         if url != transfer.url {
             guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
@@ -85,6 +88,12 @@ final class EasySlot {
             // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
+    }
+
+    /// Lets go of a transfer that is complete.
+    func finish(_ transfer: Transfer) {
+        headMemory = transfer.head.takeMemory()
+        self.transfer = nil
     }
 
     /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
@@ -169,7 +178,10 @@ final class EasySlot {
             return setList(settings.standardFields(isTLS: isTLS))
         }
         setDecoding(settings.codings != nil && !headers.contains("Accept-Encoding"))
-        fields.begin(for: headers, extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0))
+        fields.begin(
+            for: headers,
+            extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0)
+        )
         for field in headers { fields.add(name: field.name, value: field.value) }
         settings.addFields(to: fields, agent: !isTLS && !headers.contains("User-Agent"), codings: decodes)
         if hasBody {
@@ -205,8 +217,8 @@ final class EasySlot {
 
     private func setTimes(_ transfer: Transfer) {
         // libcurl takes 0 for its own default of 5 minutes.
-        let milliseconds = transfer.timeouts.connect.map { max(1, $0.inMilliseconds) } ?? Int64(Int32.max)
-        let clamped = Int(min(milliseconds, Int64(Int32.max)))
+        let milliseconds = transfer.limits.connect / 1_000_000
+        let clamped = Int(min(max(1, milliseconds), Int64(Int32.max)))
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped
         refrain_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, clamped)

@@ -18,27 +18,21 @@ extension Transfer {
 
     private func headIsComplete() -> Bool {
         let length = bodyLength
-        response = HTTPResponse(
-            request: request,
-            status: HTTPStatus(rawValue: head.status),
-            headers: head.headers,
-            exchange: ExchangeFacts(
-                bytesSent: bytesSent,
-                version: head.versionText,
-                reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
-            )
+        exchange = ExchangeFacts(
+            bytesSent: bytesSent,
+            version: head.versionText,
+            reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
         if let length, length > Int64(bodyLimit) {
             stopReason = tooLarge
             return false
         }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
-        if let pipe, let continuation, let owner, var response {
-            response.body = pipe.body(of: self, length: length, for: owner)
+        if let pipe, let continuation, let owner {
             self.owner = nil
-            self.response = nil
             self.continuation = nil
-            continuation.resume(returning: .success(response))
+            let body = pipe.body(of: self, length: length, for: owner)
+            continuation.resume(returning: .success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
