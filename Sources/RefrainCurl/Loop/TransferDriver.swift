@@ -20,6 +20,8 @@ final class TransferDriver {
     private var hosts: [String: HostQueue] = [:]
     private var lastHost: (name: String, queue: HostQueue)?
     private var idleSlots: [EasySlot] = []
+    /// Transfers that have ended, but whose callers do not know yet.
+    private var ended: [(Transfer, HTTPError?)] = []
     /// No transfer runs out of time before this moment.
     private var nextLimit = Moment.never
 
@@ -54,6 +56,7 @@ final class TransferDriver {
 
     /// Lets libcurl work until nothing is left to do but to wait.
     func drive() {
+        tellCallers()
         guard let multi else { return }
         var mustGoOn = true
         while mustGoOn {
@@ -62,6 +65,7 @@ final class TransferDriver {
             now = .now
             mustGoOn = takeMessages(multi)
             if now >= nextLimit { enforceLimits() }
+            tellCallers()
         }
     }
 
@@ -70,6 +74,7 @@ final class TransferDriver {
         let waiting = hosts.values.flatMap(\.all)
         for transfer in waiting { end(transfer, transfer.failure(code, message: message)) }
         for transfer in active { end(transfer, transfer.failure(code, message: message)) }
+        tellCallers()
     }
 
     func freeHandles() {
@@ -155,14 +160,14 @@ final class TransferDriver {
         transfer.isFinished = true
         guard let slot = transfer.slot, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
-            transfer.complete(error)
+            ended.append((transfer, error))
             return false
         }
         if let multi { curl_multi_remove_handle(multi, slot.easy) }
         transfer.slot = nil
         removeFromActive(transfer)
         host.active -= 1
-        transfer.complete(error)
+        ended.append((transfer, error))
         if error == nil {
             slot.finish(transfer)
             recycle(slot)
@@ -175,6 +180,15 @@ final class TransferDriver {
             start(next, host)
         }
         return startedAny
+    }
+
+    /// Tells the callers of all transfers that have ended since the last time.
+    ///
+    /// They are told one right after the other: the first one wakes a thread, which finds the others in its queue.
+    private func tellCallers() {
+        guard !ended.isEmpty else { return }
+        for (transfer, error) in ended { transfer.complete(error) }
+        ended.removeAll(keepingCapacity: ended.capacity < 1024)
     }
 
     private func removeFromActive(_ transfer: Transfer) {
