@@ -1,10 +1,19 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// What all transfers of a loader have in common.
 final class EasySettings {
     let trust: CurlLoader.Trust
     let proxy: String?
+    private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
     let idleSeconds: Int
     let userAgent: String
@@ -17,6 +26,7 @@ final class EasySettings {
     init(_ configuration: CurlLoader.Configuration) {
         trust = configuration.trust
         proxy = configuration.proxy
+        environmentNamesProxy = Self.environmentNamesProxy()
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
         let features = refrain_features()
@@ -34,6 +44,13 @@ final class EasySettings {
         // The handles hold the settings, so none of them reads the fields any more.
         plainFields.free()
         secureFields.free()
+    }
+
+    /// Whether the environment says that some requests go by way of a proxy.
+    private static func environmentNamesProxy() -> Bool {
+        // The names that libcurl knows; HTTP_PROXY is none of them, since a CGI's client could set it.
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return names.contains { getenv($0) != nil }
     }
 
     /// The room that the fields take which the transport adds itself.
@@ -71,7 +88,12 @@ final class EasySettings {
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
         let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
-        if let proxy { refrain_set_pointer(easy, CURLOPT_PROXY, proxy) }
+        if let proxy {
+            refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
+        } else if !environmentNamesProxy {
+            // libcurl would look through the environment for every request.
+            refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")
+        }
         switch trust {
         case .system: break
         case .certificateFile(let path):
