@@ -26,8 +26,3 @@ extension Moment {
         return Int32(clamping: Swift.min((then &- self) / 1_000_000 &+ 1, 60_000))
     }
 }
-
-/// The moment of the loop's present round: read once a round, so that callbacks cost no clock read.
-final class LoopClock {
-    var now = Moment.now
-}

@@ -5,14 +5,14 @@ internal import RefrainHTTP
 final class TransferDriver {
     /// The moment at which this round of the loop began.
     var now: Moment {
-        get { clock.now }
-        set { clock.now = newValue }
+        get { round.now }
+        set { round.now = newValue }
     }
 
     /// The loop that this works for, for those who have something to tell it.
     weak var loop: EventLoop?
 
-    private let clock = LoopClock()
+    private let round = LoopRound()
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
@@ -85,7 +85,7 @@ final class TransferDriver {
     // MARK: Beginning
 
     private func enqueue(_ transfer: Transfer) {
-        transfer.begin(clock)
+        transfer.begin(round)
         let queue = queue(for: transfer)
         transfer.host = queue
         nextLimit = min(nextLimit, transfer.nextCheck)
@@ -186,6 +186,7 @@ final class TransferDriver {
     ///
     /// They are told one right after the other: the first one wakes a thread, which finds the others in its queue.
     private func tellCallers() {
+        round.wakeReaders()
         guard !ended.isEmpty else { return }
         for (transfer, error) in ended { transfer.complete(error) }
         ended.removeAll(keepingCapacity: ended.capacity < 1024)

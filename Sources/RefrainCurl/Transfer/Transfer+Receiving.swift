@@ -59,10 +59,10 @@ extension Transfer {
         }
         let sizeBefore = bodySize
         bodySize += bytes.count
+        if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
         if let pipe {
-            pipe.append(bytes)
+            if pipe.append(bytes) { round.note(pipe) }
         } else {
-            if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
             body.append(contentsOf: bytes)
         }
         return bytes.count

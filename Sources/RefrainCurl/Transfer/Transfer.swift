@@ -37,7 +37,7 @@ final class Transfer: @unchecked Sendable {
     var index = 0
     var isFinished = false
     var isWaiting = false
-    private var clock = LoopClock.idle
+    private(set) var round = LoopRound.none
 
     // Guard 2: what was sent, and what libcurl must not send again.
     var sends = 0
@@ -110,19 +110,19 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: Times
 
-    func begin(_ clock: LoopClock) {
-        self.clock = clock
+    func begin(_ round: LoopRound) {
+        self.round = round
         totalLimit = submittedAt.after(limits.total)
         firstByteLimit = submittedAt.after(limits.firstByte)
     }
 
     func start() {
         // libcurl keeps to this limit itself, but not while a transfer waits for another one's connection.
-        connectLimit = clock.now.after(limits.connect).after(50_000_000)
+        connectLimit = round.now.after(limits.connect).after(50_000_000)
     }
 
     /// Notes that a byte went in either direction.
-    func noteActivity() { lastActivity = clock.now }
+    func noteActivity() { lastActivity = round.now }
 
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
@@ -135,11 +135,11 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which to look again, however the transfer goes on.
     var nextCheck: Moment {
         let rests = sends == 0 || isReceivePaused || isSendPaused
-        return rests ? min(limit, clock.now.after(limits.idle)) : limit
+        return rests ? min(limit, round.now.after(limits.idle)) : limit
     }
 
     var whatTookTooLong: String {
-        let now = clock.now
+        let now = round.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
         if sends == 0, connectLimit <= now { return "no connection was made in time" }
@@ -224,10 +224,4 @@ extension String {
         var copy = self
         return copy.withUTF8(body)
     }
-}
-
-extension LoopClock {
-    /// The clock of transfers that no loop has taken over.
-    // nonisolated(unsafe): nobody sets it. Only a loop sets the time, and only of the clock that it has made itself.
-    nonisolated(unsafe) static let idle = LoopClock()
 }
