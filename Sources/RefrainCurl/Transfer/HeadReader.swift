@@ -70,6 +70,8 @@ struct HeadReader {
             return endOfHead()
         case .different(let skipped):
             let memory = memory
+            // Back to the beginning, but for the counts.
+            (status, version, headers, contentLength, isChunked, isEncoded) = (0, .http1, [:], nil, false, false)
             for line in 0..<skipped {
                 let outcome = memory.withLine(line) { parse($0) }
                 guard case .goOn = outcome else { return outcome }
