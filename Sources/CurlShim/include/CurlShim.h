@@ -35,6 +35,11 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 /// Prepares libcurl for the whole process; may be called any number of times, from any thread.
 CURLcode refrain_global_init(void);
 
+/// Lets glibc keep up to 64 MB of freed memory for what is allocated next, rather than to give it back at once.
+///
+/// Does nothing with other C libraries, and where the program has limits of its own (mallopt, GLIBC_TUNABLES).
+void refrain_keep_freed_memory(void);
+
 /// What this libcurl can do, a set of CURL_VERSION_… bits.
 int refrain_features(void);
 

@@ -1,26 +1,72 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// What all transfers of a loader have in common.
 final class EasySettings {
     /// What is asked of servers that no evaluator judges.
     private let trust: TrustRule
     private let serverTrust: ServerTrust?
     let proxy: String?
+    private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
     let idleSeconds: Int
     let userAgent: String
     /// Whether codings are asked for, and undone (``ContentDecoder``).
     let decodes: Bool
+    /// The fields of a request without any of its own, over TCP and over TLS.
+    private let plainFields = FieldArena()
+    private let secureFields = FieldArena()
 
     init(_ configuration: CurlLoader.Configuration) {
         trust = TrustRule(configuration.trust)
         serverTrust = configuration.serverTrust
         proxy = configuration.proxy
+        environmentNamesProxy = Self.environmentNamesProxy()
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
         speaksHTTP2 = configuration.versions == .automatic && refrain_features() & CURL_VERSION_HTTP2 != 0
         decodes = configuration.decompresses
+        plainFields.begin(for: [:], extraBytes: fieldBytes)
+        addFields(to: plainFields, agent: true, codings: decodes)
+        secureFields.begin(for: [:], extraBytes: fieldBytes)
+        addFields(to: secureFields, agent: false, codings: decodes)
+    }
+
+    deinit {
+        // The handles hold the settings, so none of them reads the fields any more.
+        plainFields.free()
+        secureFields.free()
+    }
+
+    /// Whether the environment says that some requests go by way of a proxy.
+    private static func environmentNamesProxy() -> Bool {
+        // The names that libcurl knows; HTTP_PROXY is none of them, since a CGI's client could set it.
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return names.contains { getenv($0) != nil }
+    }
+
+    /// The room that the fields take which the transport adds itself.
+    var fieldBytes: Int { 1024 + userAgent.utf8.count + ContentCoding.accepted.utf8.count }
+
+    /// The fields of a request without any of its own.
+    func standardFields(isTLS: Bool) -> UnsafeMutablePointer<curl_slist>? {
+        isTLS ? secureFields.list : plainFields.list
+    }
+
+    /// Adds the fields that libcurl would add by itself.
+    ///
+    /// It would format each of them twice for every request, a byte at a time.
+    func addFields(to fields: FieldArena, agent: Bool, codings: Bool) {
+        if agent, !userAgent.isEmpty { fields.add(name: "User-Agent", value: userAgent) }
+        if codings { fields.add(name: "Accept-Encoding", value: ContentCoding.accepted) }
     }
 
     /// Sets what never changes on a new handle.
@@ -41,11 +87,15 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
-        refrain_set_pointer(easy, CURLOPT_USERAGENT, userAgent)
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
         let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
-        if let proxy { refrain_set_pointer(easy, CURLOPT_PROXY, proxy) }
+        if let proxy {
+            refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
+        } else if !environmentNamesProxy {
+            // libcurl would look through the environment for every request.
+            refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")
+        }
     }
 
     /// What is asked of the server of a request.

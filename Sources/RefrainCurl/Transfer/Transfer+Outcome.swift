@@ -26,8 +26,8 @@ extension Transfer {
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
-        response?.exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
-        response?.exchange.bytesSent = bytesSent
+        exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
+        exchange.bytesSent = bytesSent
         if let stopReason {
             var error = stopReason
             error.response = arrivedResponse
@@ -89,10 +89,9 @@ extension Transfer {
         self.continuation = nil
         if let error {
             continuation.resume(returning: .failure(error))
-        } else if var response {
-            response.body = HTTPBody(.bytes(body))
+        } else if head.isComplete {
+            continuation.resume(returning: .success(response(with: HTTPBody(.bytes(body)))))
             body = []
-            continuation.resume(returning: .success(response))
         } else {
             continuation.resume(returning: .failure(HTTPError(.unknown, request: request)))
         }
@@ -106,8 +105,18 @@ extension Transfer {
 
     /// The response as far as it has come, where its head was complete.
     private var arrivedResponse: HTTPResponse? {
-        guard var response, pipe == nil, head.isComplete else { return nil }
-        response.body = HTTPBody(.bytes(body))
-        return response
+        guard pipe == nil, head.isComplete else { return nil }
+        return response(with: HTTPBody(.bytes(body)))
+    }
+
+    /// The response, with this body.
+    func response(with body: HTTPBody) -> HTTPResponse {
+        HTTPResponse(
+            request: request,
+            status: HTTPStatus(rawValue: head.status),
+            headers: head.headers,
+            body: body,
+            exchange: exchange
+        )
     }
 }

@@ -18,15 +18,10 @@ extension Transfer {
 
     private func headIsComplete() -> Bool {
         let length = bodyLength
-        response = HTTPResponse(
-            request: request,
-            status: HTTPStatus(rawValue: head.status),
-            headers: head.headers,
-            exchange: ExchangeFacts(
-                bytesSent: bytesSent,
-                version: head.versionText,
-                reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
-            )
+        exchange = ExchangeFacts(
+            bytesSent: bytesSent,
+            version: head.versionText,
+            reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
         if let length, length > Int64(bodyLimit) {
             stopReason = tooLarge
@@ -34,12 +29,11 @@ extension Transfer {
         }
         if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
-        if let pipe, let continuation, let owner, var response {
-            response.body = pipe.body(of: self, length: length, for: owner)
+        if let pipe, let continuation, let owner {
             self.owner = nil
-            self.response = nil
             self.continuation = nil
-            continuation.resume(returning: .success(response))
+            let body = pipe.body(of: self, length: length, for: owner)
+            continuation.resume(returning: .success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
@@ -70,9 +64,11 @@ extension Transfer {
             stopReason = tooLarge
             return false
         }
+        let sizeBefore = bodySize
         bodySize += bytes.count
+        if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
         if let pipe {
-            pipe.append(bytes)
+            if pipe.append(bytes) { round.note(pipe) }
         } else {
             body.append(contentsOf: bytes)
         }
