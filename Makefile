@@ -11,10 +11,10 @@ SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo examples test lint sanitize fuzz docs bench release check
+.PHONY: help setup demo examples test lint api api-accept sanitize fuzz docs site bench release check
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the packages that the build needs and this machine lacks
 	@Scripts/setup
@@ -33,6 +33,15 @@ test: ## Run every test
 lint: ## Check the formatting and the rules of the house
 	@Scripts/lint
 
+api: ## Compare the public API with its listing, and check its documentation
+	@Scripts/setup --api
+	Scripts/api
+	Scripts/check-doc-examples
+
+api-accept: ## List the public API anew
+	@Scripts/setup --api
+	Scripts/api --accept
+
 sanitize: ## Run every test under the thread sanitizer, then under the address sanitizer
 	@Scripts/setup --test
 	Scripts/sanitize $(ARGS)
@@ -45,12 +54,16 @@ docs: ## Build the documentation site into out/docs
 	@Scripts/setup
 	Scripts/docs
 
+site: docs ## Build the documentation site and look at it in a browser
+	@Scripts/setup --docs
+	Scripts/check-docs
+
 bench: ## Run the benchmarks side by side and print one table
 	@Scripts/setup --bench
 	Scripts/bench
 
-release: ## Build the stripped, static command with its checksum into dist
+release: ## Build the stripped, static command, its manual and completions, with checksums, into dist
 	@Scripts/setup
 	Scripts/release
 
-check: lint test sanitize ## What must pass before a change is proposed
+check: lint api test sanitize ## What must pass before a change is proposed

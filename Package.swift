@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// A commit's name in hexadecimal digits, with a mark where files were changed; nothing else reaches the C compiler.
+func stamp(_ commit: String) -> [CSetting] {
+    let isName = (7...64).contains(commit.utf8.count) && commit.allSatisfy { $0.isHexDigit || "-dirty".contains($0) }
+    return isName ? [.define("REFRAIN_COMMIT", to: "\"\(commit)\"")] : []
+}
+
+/// Where URLSession is the transport.
+let apple: [Platform] = [.macOS, .iOS, .tvOS, .watchOS, .visionOS]
+
 let package = Package(
     name: "refrain",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -24,17 +33,28 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        .target(name: "CurlShim", dependencies: ["CLibcurl"]),
+        // zlib, for gzip, comes with libcurl, which is built on it.
+        .target(name: "CurlShim", dependencies: ["CLibcurl"], linkerSettings: [.linkedLibrary("z")]),
         .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
-        // The bridge to URLSession's types; nothing else links it, since it needs all of Foundation.
+        // The transport on Apple platforms; on Linux nothing else links it, since it needs all of Foundation.
         .target(name: "RefrainURLSession", dependencies: ["RefrainCore", "RefrainHTTP"]),
         // The session: requests, interceptors, validation, serialization.
         .target(name: "RefrainSession", dependencies: ["RefrainHTTP"]),
         // The umbrella.
-        .target(name: "Refrain", dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainSession"]),
+        .target(
+            name: "Refrain",
+            dependencies: [
+                "RefrainCore", "RefrainHTTP", "RefrainSession",
+                .target(name: "RefrainURLSession", condition: .when(platforms: apple)),
+                // Also on the Mac, for the command; the others have no libcurl.
+                .target(name: "RefrainCurl", condition: .when(platforms: [.linux, .macOS])),
+            ]
+        ),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
-        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting"]),
+        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting", "BuildStamp"]),
+        // The commit that `refrain --version` says, where the build was told; see Scripts/release.
+        .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
 
         .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
         .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
@@ -46,13 +66,17 @@ let package = Package(
             name: "RefrainSessionTests",
             dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
         ),
+        .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(
             name: "RefrainCurlTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
         ),
-        .testTarget(name: "RefrainURLSessionTests", dependencies: ["RefrainHTTP", "RefrainURLSession"]),
+        .testTarget(
+            name: "RefrainURLSessionTests",
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting"]
+        ),
         .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 

@@ -5,9 +5,43 @@ import PackageDescription
 let package = Package(
     name: "refrain-benchmarks",
     platforms: [.macOS(.v15)],
+    products: [
+        // Loaded before a client's own libraries, in runs of their own that are not timed.
+        .library(name: "CountingMalloc", type: .dynamic, targets: ["CountingMalloc"])
+    ],
     dependencies: [.package(name: "refrain", path: "..")],
     targets: [
-        .executableTarget(name: "RetryOverhead", dependencies: [.product(name: "RefrainCore", package: "refrain")])
+        // What every client measures itself by, so that all are measured alike.
+        .target(name: "CMeasure"),
+        .target(name: "CountingMalloc"),
+        .target(name: "LoadDriver", dependencies: ["CMeasure"]),
+
+        // The clients: the same arguments, one line of JSON.
+        .executableTarget(
+            name: "CurlMulti",
+            dependencies: ["CMeasure"],
+            linkerSettings: [.linkedLibrary("curl")]
+        ),
+        .executableTarget(
+            name: "LoaderClient",
+            dependencies: ["LoadDriver", .product(name: "Refrain", package: "refrain")]
+        ),
+        .executableTarget(
+            name: "SessionClient",
+            dependencies: ["LoadDriver", .product(name: "Refrain", package: "refrain")]
+        ),
+        .executableTarget(name: "URLSessionClient", dependencies: ["LoadDriver"]),
+
+        // The engine without a network.
+        .target(name: "EngineOperations"),
+        .executableTarget(
+            name: "RetryOverhead",
+            dependencies: ["CMeasure", "EngineOperations", .product(name: "RefrainCore", package: "refrain")]
+        ),
+        .executableTarget(name: "Waiters", dependencies: ["CMeasure", .product(name: "Refrain", package: "refrain")]),
+
+        // Runs them all, side by side, and prints the table.
+        .executableTarget(name: "Bench"),
     ],
     swiftLanguageModes: [.v6]
 )

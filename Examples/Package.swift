@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. Those whose names begin
-// with Migrating hold the snippets of the guides in Documentation/Migrating.
+// Each example is a program of its own: `swift run --package-path Examples RateLimitedAPI`. README.md lists them. Those
+// whose names begin with Migrating hold the snippets of the guides in Documentation/Migrating.
 func example(_ name: String) -> Target {
     .executableTarget(
         name: name,
@@ -20,20 +20,16 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "refrain", path: "..")],
     targets: [
-        .executableTarget(
-            name: "RateLimitedAPI",
-            dependencies: [
-                .product(name: "RefrainHTTP", package: "refrain"),
-                .product(name: "RefrainTesting", package: "refrain"),
-            ]
-        ),
-        .executableTarget(
-            name: "LogOut",
-            dependencies: [
-                .product(name: "RefrainHTTP", package: "refrain"),
-                .product(name: "RefrainTesting", package: "refrain"),
-            ]
-        ),
+        example("FetchAList"),
+        example("RateLimitedAPI"),
+        example("RefreshAToken"),
+        example("UploadWithProgress"),
+        example("ResumeADownload"),
+        example("RetryAnything"),
+        example("YourOwnMiddleware"),
+        example("YourOwnStrategy"),
+        example("TestOnVirtualTime"),
+        example("LogOut"),
         example("Port"),
         example("MigratingFromAlamofire"),
         example("MigratingFromHTTPLoaders"),

@@ -9,11 +9,13 @@ enum Program {
                 return .usage
             }
             if ["--help", "-h"].contains(first) { return try show(HelpText.overview) }
-            if ["--version", "-V"].contains(first) { return try show("refrain \(Version.current)\n") }
+            if ["--version", "-V"].contains(first) { return try show("refrain \(Version.full)\n") }
             guard let name = CommandName(rawValue: first), let spec = CommandSpec.named(name) else {
                 throw unknownCommand(first)
             }
             command += " \(first)"
+            // The overview is the help of `help`; it would only say its own name again.
+            if name == .help { command = "refrain" }
             let arguments = try Arguments(Array(words.dropFirst()), options: spec.options)
             if arguments.has(.help) { return try show(HelpText.text(for: spec)) }
             return try await run(name, arguments)
@@ -45,13 +47,18 @@ enum Program {
         case .explain: try ExplainCommand(arguments).run(to: .standard)
         case .serve: return try await ServeCommand(arguments).run()
         case .demo: return try await DemoCommand(arguments).run()
+        case .completions: return try show(Completions.script(arguments))
         case .help: return try help(arguments)
         }
         return .success
     }
 
     private static func help(_ arguments: Arguments) throws -> ExitStatus {
+        if arguments.has(.man) { return try show(ManualPage.text) }
         guard let topic = arguments.positionals.first else { return try show(HelpText.overview) }
+        if arguments.positionals.count > 1 {
+            throw UsageError("one command at a time; \(Shown.text(arguments.positionals[1])) is one too many")
+        }
         guard let name = CommandName(rawValue: topic), let spec = CommandSpec.named(name) else {
             throw unknownCommand(topic)
         }
@@ -65,6 +72,7 @@ enum Program {
 
     private static func unknownCommand(_ word: String) -> UsageError {
         let names = CommandName.allCases.map(\.rawValue)
+        if word == "version" { return UsageError("unknown command \"version\"; did you mean --version?") }
         let isOption = word.hasPrefix("-")
         let known = isOption ? ["--help", "--version"] : names
         let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" }

@@ -1,4 +1,4 @@
-internal import RefrainHTTP
+public import RefrainHTTP
 
 #if canImport(Glibc)
 internal import Glibc
@@ -21,10 +21,16 @@ extension CurlLoader {
         public var maximumIdleTime = Duration.seconds(55)
         /// Which servers are trusted.
         public var trust = Trust.system
+        /// Which servers are trusted, host by host; ``trust`` holds for those that it leaves open.
+        public var serverTrust: ServerTrust?
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
-        /// Whether gzip, brotli and zstd are asked for and undone, for requests without an `Accept-Encoding` of their
-        /// own.
+        /// Whether gzip and deflate are asked for and undone.
+        ///
+        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
+        /// A body that ends before its coding does fails with
+        /// ``/RefrainHTTP/HTTPError/Code/cannotDecodeContentData`` (rule R10).
+        /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle.
         public var decompresses = true
         /// Which versions of HTTP are spoken.
         public var versions = Versions.automatic
@@ -75,6 +81,9 @@ extension CurlLoader.Configuration {
         }
         if case .certificateFile(let path) = trust, path.utf8.contains(0) || access(path, R_OK) != 0 {
             throw InvalidArgument("trust", is: path, expected: "a file that can be read")
+        }
+        for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
+            throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
         }
         if let proxy, !Self.isUsable(proxy: proxy) {
             throw InvalidArgument(

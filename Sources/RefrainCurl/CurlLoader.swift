@@ -15,7 +15,10 @@ public import RefrainHTTP
 /// the caller reads or feeds a body too slowly.
 ///
 /// Without ``Configuration/proxy`` the usual environment variables hold: `http_proxy`, `https_proxy`, `all_proxy`,
-/// `no_proxy`.
+/// `no_proxy`. Whether there are any is found out when the loader is made.
+///
+/// The first body over 128 KiB that is collected makes glibc keep up to 64 MB of freed memory for the next ones, where
+/// the process has set no limits of its own (`mallopt`, `GLIBC_TUNABLES`).
 public final class CurlLoader: HTTPLoader {
     let loop: EventLoop
 
@@ -35,12 +38,12 @@ public final class CurlLoader: HTTPLoader {
 
     /// Loads a request.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
-        let transfer: Transfer
         do throws(HTTPError) {
-            transfer = Transfer(try request.validated())
+            try request.validate()
         } catch {
             return .failure(error)
         }
+        let transfer = Transfer(request)
         if request.streamsResponse { transfer.prepareToStream(for: self) }
         return await withTaskCancellationHandler {
             await resumption { loop.submit(transfer, $0) }

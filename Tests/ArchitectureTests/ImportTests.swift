@@ -11,11 +11,14 @@ struct ImportTests {
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": ["RefrainCore", "RefrainHTTP", "CurlShim", "CLibcurl", "FoundationEssentials"],
-        "RefrainURLSession": ["RefrainCore", "RefrainHTTP", "Foundation", "FoundationNetworking"],
+        "RefrainURLSession": [
+            "RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking",
+        ],
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["Refrain", "RefrainTesting", "FoundationEssentials"],
+        "RefrainCLI": ["Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
+        "BuildStamp": [],
     ]
 
     /// What comes with the compiler and the C library, on Linux; every module may use it.

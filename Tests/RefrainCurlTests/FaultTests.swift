@@ -45,6 +45,7 @@ struct FaultTests {
         Case("/bad-gzip?kind=deflate", .cannotDecodeContentData),
         Case("/bad-gzip?kind=crc", .cannotDecodeContentData),
         Case("/bad-gzip?kind=magic", .cannotDecodeContentData),
+        Case("/bad-gzip?kind=cut", .cannotDecodeContentData),
     ]
 
     let server: FaultServer

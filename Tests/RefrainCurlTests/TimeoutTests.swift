@@ -47,6 +47,17 @@ struct TimeoutTests {
         for filler in fillers { filler.cancel() }
     }
 
+    @Test(
+        "R31: limits beyond all measure are no limits, and no trap",
+        arguments: [Duration(attoseconds: .max), .longestDelay, .milliseconds(Int64(Int32.max) + 1)]
+    )
+    func endless(limit: Duration) async throws {
+        let request = try request(server.baseURL + "/ok") {
+            $0 = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+        }
+        #expect(try await loader.response(for: request).status == 200)
+    }
+
     @Test("each limit ends a request that has been sent")
     func limits() async throws {
         // These two count from the start, and so are long enough for a busy machine to get the request out.

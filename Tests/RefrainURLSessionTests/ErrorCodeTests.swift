@@ -24,7 +24,9 @@ struct ErrorCodeTests {
     @Test("what only Refrain tells apart has no code of URLError")
     func ownCodes() { #expect(URLError.Code(HTTPError.Code.budgetExhausted) == nil) }
 
-    @Test("A: RetryPolicy takes URLError's codes, and leaves out those that it does not know")
+    @Test(
+        "A: RetryPolicy with URLError.Code: it takes URLError's codes, and leaves out those that it does not know"
+    )
     func policy() throws {
         // A closed enumeration on Linux, where no unknown code can be made; open on Apple.
         let stranger: URLError.Code? = URLError.Code(rawValue: 12)

@@ -1,24 +1,46 @@
-/// Ways to call an asynchronous operation that succeeds at once.
+import RefrainCore
+
+/// Ways to call an asynchronous operation, and to call it again.
 enum Case: String, CaseIterable {
     /// The call alone: what the others are measured against.
-    case bareAwait = "bare-await"
+    case bareAwait = "bare await"
     /// What people write by hand: a loop with `do` and `catch` round the call.
-    case plainLoop = "plain-loop"
+    case plainLoop = "plain loop"
+    /// `withRetry` with its default schedule.
+    case withRetry = "withRetry"
+    /// The loop by hand, round an operation that fails once; no wait.
+    case plainLoopFailing = "plain loop, one failure"
+    /// `withRetry` round an operation that fails once; no wait.
+    case withRetryFailing = "withRetry, one failure"
+    /// A task for each call.
+    case task = "Task {}"
+    /// A task for each call that would try again.
+    case taskRetrying = "Task.retrying"
+    var fails: Bool { self == .plainLoopFailing || self == .withRetryFailing }
+    /// How many calls are measured in one go.
+    var calls: Int { self == .task || self == .taskRetrying ? 10_000 : 100_000 }
 
     /// Calls `operation` `count` times and returns the sum of its answers, so that no call can be left out.
-    func run(count: Int, operation: () async throws -> Int) async throws -> Int {
+    func run(count: Int, operation: @escaping @Sendable () async throws -> Int) async throws -> Int {
         var sum = 0
         switch self {
         case .bareAwait:
             for _ in 0..<count { sum &+= try await operation() }
-        case .plainLoop:
+        case .plainLoop, .plainLoopFailing:
             for _ in 0..<count { sum &+= try await loopOverTries(tries: 3, operation) }
+        case .withRetry:
+            for _ in 0..<count { sum &+= try await RefrainCore.withRetry { try await operation() } }
+        case .withRetryFailing:
+            for _ in 0..<count { sum &+= try await RefrainCore.withRetry(.immediately()) { try await operation() } }
+        case .task:
+            for _ in 0..<count { sum &+= try await Task { try await operation() }.value }
+        case .taskRetrying:
+            for _ in 0..<count { sum &+= try await Task.retrying { try await operation() }.value }
         }
         return sum
     }
 }
 
-@inline(never)
 private func loopOverTries(tries: Int, _ operation: () async throws -> Int) async throws -> Int {
     var attempt = 1
     while true {

@@ -379,6 +379,22 @@ func targets(_ base: String) async throws {
     check(stubbed.name == "Sample", "a stub answers with sample data")
 }
 
+func serverTrust(_ base: String) async throws {
+    // Guide: server trust
+    let trust = try ServerTrust(evaluators: [
+        "api.example.com": .publicKeys(["sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]),
+        "localhost": .disabledAndInsecure,
+    ])
+    let session = try Session(serverTrust: trust)
+    // End
+    let response = await session.request("https://elsewhere.example/").serializingString().response
+    check(
+        "\(String(describing: response.error))".contains("elsewhere.example"),
+        "a host without an evaluator is refused"
+    )
+    check(try await session.request("\(base)/ok").serializingString().value == "ok\n", "without TLS nobody is judged")
+}
+
 let server = try FaultServer()
 let base = server.baseURL
 server.on("/users/1") { _ in
@@ -400,6 +416,7 @@ try await parameters(base, server)
 try await authentication(base, server)
 try await monitors(base)
 try await targets(base)
+try await serverTrust(base)
 
 try FileManager.default.removeItem(at: folder)
 server.stop()

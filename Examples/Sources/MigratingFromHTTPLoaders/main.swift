@@ -181,6 +181,60 @@ func resets(_ base: String, _ server: FaultServer) async throws {
     if case .failure(let error) = await other.result { check(error.code == .cancelled, "a task is cancelled") }
 }
 
+func sharing(_ base: String, _ server: FaultServer) async throws {
+    // Guide: deduplicate
+    let stage = Deduplicate()
+    let loader = ResetGuard() --> stage --> Retry(RetryPolicy.recommended) --> CurlLoader()
+    async let first = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
+    async let second = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
+    let both = try await [first, second]
+    // End
+    check(both.allSatisfy { $0.status == 200 }, "each caller has its answer")
+    check((1...2).contains(server.count(path: "/delay")), "and those that overlap share an exchange")
+}
+
+func authentication(_ base: String, _ server: FaultServer) async throws {
+    // Guide: basic
+    let basic = BasicAuth { request in
+        // Once for each origin; nil where the user would not.
+        print("credentials for \(request.origin)")
+        return try BasicCredentials(user: "ada", password: "right")
+    }
+    let signed = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
+    let page = try await signed.response(for: HTTPRequest("\(base)/basic"))
+    // End
+    check(page.status == 200, "the user is asked, and the request is signed")
+    check(server.count(path: "/basic") == 2, "when the server has asked for it")
+
+    // Guide: oauth
+    let store = InMemoryTokenStore(OAuthToken(accessToken: "expired", refreshToken: "again"))
+    let oauth = OAuth(store: store, refreshWindow: .standard) { token in
+        var request = try HTTPRequest("\(base)/token", method: .post)
+        request.body = .form([("refresh_token", token.refreshToken ?? "")])
+        let text = try await CurlLoader().response(for: request).text ?? ""
+        return OAuthToken(accessToken: text, refreshToken: token.refreshToken)
+    } logIn: {
+        nil
+    }
+    let bearer = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
+    let secret = try await bearer.response(for: HTTPRequest("\(base)/auth?token=fresh"))
+    // End
+    check(secret.status == 200, "the token is refreshed")
+    check(server.count(path: "/token") == 1, "once")
+    check(server.count(path: "/auth") == 2, "and the request is sent once more")
+
+    // Guide: auth
+    let auth = Auth([.basic: basic, .oauth: oauth], default: .oauth)
+    let routed = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> CurlLoader()
+    var request = try HTTPRequest("\(base)/basic")
+    request.authentication = .basic
+    let asAda = try await routed.response(for: request)
+    let asToken = try await routed.response(for: HTTPRequest("\(base)/auth?token=fresh"))
+    // End
+    check(asAda.status == 200, "what was given is remembered")
+    check(asToken.status == 200, "and the token is sent where the default holds")
+}
+
 let server = try FaultServer()
 let base = server.baseURL
 for path in ["/people", "/v1/people"] {
@@ -194,5 +248,14 @@ try await throttles(base, server)
 try await orders(base, server)
 try await stages(base, server)
 try await resets(base, server)
+server.on("/basic") { request in
+    // ada:right
+    let isRight = request.header("Authorization") == "Basic YWRhOnJpZ2h0"
+    let headers = [("WWW-Authenticate", #"Basic realm="catalogue""#)]
+    return [.respond(isRight ? .ok : .init(401, headers: headers))]
+}
+server.on("/token") { _ in [.respond(.init(200, body: "fresh"))] }
+try await sharing(base, server)
+try await authentication(base, server)
 server.stop()
 print("everything is as the guide says")

@@ -35,6 +35,11 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 /// Prepares libcurl for the whole process; may be called any number of times, from any thread.
 CURLcode refrain_global_init(void);
 
+/// Lets glibc keep up to 64 MB of freed memory for what is allocated next, rather than to give it back at once.
+///
+/// Does nothing with other C libraries, and where the program has limits of its own (mallopt, GLIBC_TUNABLES).
+void refrain_keep_freed_memory(void);
+
 /// What this libcurl can do, a set of CURL_VERSION_… bits.
 int refrain_features(void);
 
@@ -48,3 +53,22 @@ void refrain_note_resumption(void);
 
 /// A socket that is closed in child processes, or CURL_SOCKET_BAD.
 curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);
+
+/// What undoes gzip or deflate.
+typedef struct refrain_inflater refrain_inflater;
+
+/// NULL where there is no memory for it.
+refrain_inflater *refrain_inflater_make(int is_gzip);
+void refrain_inflater_free(refrain_inflater *inflater);
+
+/// Begins anew, for the next member of a gzip body; 0, or -1.
+int refrain_inflater_restart(refrain_inflater *inflater);
+
+/// Undoes some of the input: 0 to be called again with more, 1 at the end of the content, -1 where it is malformed.
+///
+/// The counts say how much there is, or room for, and afterwards how much was taken and made.
+int refrain_inflater_run(refrain_inflater *inflater, const uint8_t *input, size_t *input_count, uint8_t *output,
+                         size_t *output_count);
+
+/// What was malformed.
+const char *refrain_inflater_message(const refrain_inflater *inflater);

@@ -4,5 +4,6 @@ enum CommandName: String, Sendable, CaseIterable {
     case explain
     case serve
     case demo
+    case completions
     case help
 }

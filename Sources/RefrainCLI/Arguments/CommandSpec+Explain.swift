@@ -1,3 +1,5 @@
+internal import Refrain
+
 extension CommandSpec {
     static let explain = CommandSpec(
         name: .explain,
@@ -12,10 +14,17 @@ extension CommandSpec {
                         short: "X",
                         aliases: ["request"],
                         .required("METHOD"),
-                        "The method. Default: GET."
+                        "The method. Default: GET.",
+                        choices: OptionSpec.methods
                     ),
                     OptionSpec(.status, short: "s", .required("CODE"), "The status of the answer."),
-                    OptionSpec(.error, short: "e", .required("CODE"), "The failure, such as networkConnectionLost."),
+                    OptionSpec(
+                        .error,
+                        short: "e",
+                        .required("CODE"),
+                        "The failure, such as networkConnectionLost.",
+                        choices: HTTPError.Code.allCases.map(\.rawValue)
+                    ),
                     OptionSpec(
                         .header,
                         short: "H",
@@ -23,9 +32,19 @@ extension CommandSpec {
                         "A field of the answer; may be repeated."
                     ),
                     OptionSpec(.bytesSent, .required("N"), "The bytes of the request that can have left."),
-                    OptionSpec(.body, .required("KIND"), "The request's body: none, replayable, once or once-read."),
+                    OptionSpec(
+                        .body,
+                        .required("KIND"),
+                        "The request's body: none, replayable, once or once-read.",
+                        choices: HTTPBody.Replayability.allCases.map(\.rawValue)
+                    ),
                     OptionSpec(.idempotencyKey, .optional("KEY"), "The request carries an idempotency key."),
-                    OptionSpec(.replay, .required("LEAVE"), "What the caller allows: automatic, allowed or forbidden."),
+                    OptionSpec(
+                        .replay,
+                        .required("LEAVE"),
+                        "What the caller allows: automatic, allowed or forbidden.",
+                        choices: ReplayPermission.allCases.map(\.rawValue)
+                    ),
                     OptionSpec(.attempt, .required("N"), "The number of the try, from 1. Default: 1."),
                     OptionSpec(.now, .required("SECONDS"), "The wall clock, in seconds since 1970. Default: now."),
                     OptionSpec(.deadline, .required("D"), "The time for the whole request."),
@@ -34,7 +53,14 @@ extension CommandSpec {
             ),
             Group(
                 title: "The policy",
-                options: [OptionSpec(.policy, .required("NAME"), "recommended (the default) or alamofire.")]
+                options: [
+                    OptionSpec(
+                        .policy,
+                        .required("NAME"),
+                        "recommended (the default) or alamofire.",
+                        choices: PolicyName.allCases.map(\.rawValue)
+                    )
+                ]
                     + Group.schedule + Group.answers
             ),
             Group(

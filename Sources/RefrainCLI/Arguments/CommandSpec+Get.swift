@@ -12,7 +12,8 @@ extension CommandSpec {
                         short: "X",
                         aliases: ["method"],
                         .required("METHOD"),
-                        "The method. Default: GET, and POST with -d."
+                        "The method. Default: GET, and POST with -d.",
+                        choices: OptionSpec.methods
                     ),
                     OptionSpec(.header, short: "H", .required("'NAME: VALUE'"), "A header field; may be repeated."),
                     OptionSpec(
@@ -105,6 +106,11 @@ extension CommandSpec {
                 options: [
                     OptionSpec(.quiet, short: "q", .none, "Show neither progress nor failures."),
                     OptionSpec(.verbose, short: "v", .none, "Draw each request's attempts as a timeline."),
+                    OptionSpec(
+                        .timelineSVG,
+                        .required("FILE"),
+                        "Draw the attempts of one request as a picture for a browser."
+                    ),
                 ]
             ),
         ],

@@ -6,12 +6,14 @@ extension CommandSpec.Group {
             .backoff,
             .required("SCHEDULE"),
             "The waits between tries: exponential:BASE[:FACTOR[:CAP]], linear:BASE[:STEP[:CAP]], fibonacci:BASE[:CAP], "
-                + "decorrelated:BASE[:CAP], constant:DELAY or none. Default: exponential:500ms:2:30s."
+                + "decorrelated:BASE[:CAP], constant:DELAY or none. Default: exponential:500ms:2:30s.",
+            choices: ["exponential:", "linear:", "fibonacci:", "decorrelated:", "constant:", "none"]
         ),
         OptionSpec(
             .jitter,
             .required("KIND"),
-            "How waits are spread: full, equal or none. Default: full, which draws from zero to the wait."
+            "How waits are spread: full, equal or none. Default: full, which draws from zero to the wait.",
+            choices: ["full", "equal", "none"]
         ),
     ]
 

@@ -16,6 +16,8 @@ struct CommandSpec: Sendable {
     let notes: [String]
     /// Command lines with what they do.
     let examples: [(line: String, meaning: String)]
+    /// The words that its operand can be; empty where they are not few.
+    var operands: [String] = []
 
     /// Every option of the command.
     var options: [OptionSpec] { groups.flatMap(\.options) + [Self.helpOption] }
@@ -24,7 +26,7 @@ struct CommandSpec: Sendable {
     static let helpOption = OptionSpec(.help, short: "h", .none, "Show this help.")
 
     /// Every command, in the order of the help.
-    static let all: [CommandSpec] = [.get, .explain, .serve, .demo, .helpCommand]
+    static let all: [CommandSpec] = [.get, .explain, .serve, .demo, .completions, .helpCommand]
 
     /// The command of a name.
     static func named(_ name: CommandName) -> CommandSpec? { all.first { $0.name == name } }
@@ -51,7 +53,13 @@ extension CommandSpec {
         notes: [
             "The server prints its address and its paths, and runs until it is interrupted. It listens on 127.0.0.1 only."
         ],
-        examples: [("refrain serve --port 8080", "then: curl http://127.0.0.1:8080/flaky?rate=0.3&seed=42")]
+        examples: [
+            ("refrain serve --port 8080", "then, from another terminal:"),
+            (
+                "curl 'http://127.0.0.1:8080/flaky?rate=0.3&seed=42'",
+                "about three requests in ten fail, the same ones each time"
+            ),
+        ]
     )
 
     static let demo = CommandSpec(
@@ -66,12 +74,40 @@ extension CommandSpec {
         examples: []
     )
 
+    static let completions = CommandSpec(
+        name: .completions,
+        summary: "write a shell's completions of commands, options and their values",
+        forms: [Shell.allCases.map(\.rawValue).joined(separator: "|")],
+        groups: [],
+        notes: [
+            "The script goes to standard output. Bash and fish read it when they start; zsh looks for a file _refrain in "
+                + "the folders of fpath."
+        ],
+        examples: [
+            ("source <(refrain completions bash)", "in ~/.bashrc"),
+            ("refrain completions zsh > ~/.zfunc/_refrain", "with fpath=(~/.zfunc $fpath) before compinit in ~/.zshrc"),
+            ("refrain completions fish > ~/.config/fish/completions/refrain.fish", "once, for every later fish"),
+        ],
+        operands: Shell.allCases.map(\.rawValue)
+    )
+
     static let helpCommand = CommandSpec(
         name: .help,
-        summary: "show the help of a command",
-        forms: ["[COMMAND]"],
-        groups: [],
+        summary: "show the help of a command, or the manual page",
+        forms: ["[COMMAND]", "--man"],
+        groups: [
+            Group(
+                title: "Options",
+                options: [
+                    OptionSpec(.man, .none, "Write the manual page of all commands, in the language of man(1) pages.")
+                ]
+            )
+        ],
         notes: [],
-        examples: []
+        examples: [
+            ("refrain help get", "what get can do"),
+            ("refrain help --man | man -l -", "the whole manual; refrain help --man > refrain.1 keeps it"),
+        ],
+        operands: CommandName.allCases.map(\.rawValue)
     )
 }

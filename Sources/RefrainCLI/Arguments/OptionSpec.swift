@@ -14,14 +14,27 @@ struct OptionSpec: Sendable {
     let aliases: [String]
     let value: Value
     let help: String
+    /// The words that its value can be, or begin with; empty where they are not few.
+    let choices: [String]
 
-    init(_ name: OptionName, short: Character? = nil, aliases: [String] = [], _ value: Value, _ help: String) {
+    init(
+        _ name: OptionName,
+        short: Character? = nil,
+        aliases: [String] = [],
+        _ value: Value,
+        _ help: String,
+        choices: [String] = []
+    ) {
         self.name = name
         self.short = short
         self.aliases = aliases
         self.value = value
         self.help = help
+        self.choices = choices
     }
+
+    /// What `-X` is most often.
+    static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     /// Every long spelling, without the hyphens.
     var spellings: [String] { [name.rawValue] + aliases }
@@ -35,6 +48,25 @@ struct OptionSpec: Sendable {
         case .optional(let value): return "\(short)--\(name.rawValue)[=\(value)]"
         }
     }
+}
+
+extension OptionSpec {
+    /// What its value names.
+    enum Subject: Sendable {
+        case file, folder, other
+    }
+
+    /// What its value names, by what the help calls it.
+    var subject: Subject {
+        switch value {
+        case .required("FILE"), .required("FILE|-"): .file
+        case .required("DIR"): .folder
+        default: .other
+        }
+    }
+
+    /// Whether every value of a repeated option counts, and not the last one alone.
+    var collects: Bool { [.header, .data, .from].contains(name) }
 }
 
 /// The long spelling of each option of any command.
@@ -59,6 +91,7 @@ enum OptionName: String, Sendable, Hashable {
     case insecure
     case jitter
     case json
+    case man
     case maxBody = "max-body"
     case maxServerDelay = "max-server-delay"
     case method
@@ -78,6 +111,7 @@ enum OptionName: String, Sendable, Hashable {
     case retryStatus = "retry-status"
     case schedule
     case status
+    case timelineSVG = "timeline-svg"
     case timeout
     case verbose
     case version

@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 internal import RefrainTesting
 
 /// `refrain demo`: requests meet each kind of fault, and then a thousand of them meet a server that fails often.

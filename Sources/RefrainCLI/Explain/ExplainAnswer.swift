@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 
 /// What the policy would do, in the words of `refrain explain`.
 struct ExplainAnswer {

@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 
 /// A schedule drawn: for each retry the shortest and the longest wait, on one scale.
 struct SchedulePicture {

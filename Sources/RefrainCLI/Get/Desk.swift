@@ -4,6 +4,7 @@ internal import Refrain
 struct Desk {
     private let settings: GetSettings
     private let report: Output?
+    private let picture: Output?
     private let screen = Output.error
     private var progress: Progress?
     private var waiting: [Int: [UInt8]?] = [:]
@@ -22,6 +23,11 @@ struct Desk {
             }
         } catch {
             throw UsageError("--report: \(error)")
+        }
+        do {
+            picture = try settings.timelineSVG.map { path throws(SystemError) in try Output(path: path) }
+        } catch {
+            throw UsageError("--timeline-svg: \(error)")
         }
         if settings.jobs.count > 1, !settings.isQuiet, let columns = screen.columns {
             progress = Progress(total: settings.jobs.count, columns: columns)
@@ -53,6 +59,7 @@ struct Desk {
         show(lines)
         score(outcome)
         write(ReportLine.json(outcome).line, to: report)
+        write(Array(TimelineSVG(outcome).text.utf8), to: picture)
         if settings.destination == .standardOutputInOrder {
             waiting[outcome.index] = .some(outcome.content)
             printInOrder()
@@ -95,7 +102,7 @@ struct Desk {
             isClosed = true
             guard !Task.isCancelled else { return }
             // Contents that nobody wants any more are well ended; a report that breaks off is not a whole one.
-            if !error.isBrokenPipe || output === report { status = .failure }
+            if !error.isBrokenPipe || output === report || output === picture { status = .failure }
             if !error.isBrokenPipe { screen.show("refrain get: \(error)\n") }
         }
     }

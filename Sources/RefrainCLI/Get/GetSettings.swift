@@ -16,6 +16,7 @@ struct GetSettings: Sendable {
     let concurrency: Int
     let hasBudget: Bool
     let report: String?
+    let timelineSVG: String?
     let isQuiet: Bool
     let isVerbose: Bool
 
@@ -40,6 +41,17 @@ struct GetSettings: Sendable {
         report = arguments.last(.report)
         if let report, report.isEmpty || report.utf8.contains(0) {
             throw .badValue(report, of: "--report", "is no file")
+        }
+        timelineSVG = arguments.last(.timelineSVG)
+        if let timelineSVG {
+            guard !timelineSVG.isEmpty, timelineSVG != "-", !timelineSVG.utf8.contains(0) else {
+                throw .badValue(timelineSVG, of: "--timeline-svg", "is no file")
+            }
+            guard urls.count == 1 else {
+                throw UsageError(
+                    "--timeline-svg draws one request, but there are \(urls.count) URLs; use --report FILE"
+                )
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-import RefrainCore
+import Refrain
 
 /// The line on a terminal that says how far many requests have come.
 struct Progress {

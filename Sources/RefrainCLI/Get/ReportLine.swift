@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 
 /// The line of a report that stands for one request.
 enum ReportLine {

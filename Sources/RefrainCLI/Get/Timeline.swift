@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 
 /// The attempts of one request, drawn on one scale of time.
 struct Timeline {

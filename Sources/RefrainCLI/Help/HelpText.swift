@@ -1,17 +1,26 @@
 /// The help, made from the tables of the commands.
 enum HelpText {
+    /// What the command is for, in a phrase.
+    static let purpose = "requests that succeed over an unreliable network, without making an outage worse"
+
     /// What `refrain help` shows.
     static var overview: String {
         let width = CommandSpec.all.map(\.name.rawValue.count).max() ?? 0
         let commands = CommandSpec.all.map { "  \(padded($0.name.rawValue, width))  \($0.summary)" }
         return """
-            refrain \(Version.current): requests that succeed over an unreliable network, without making an outage worse
+            refrain \(Version.current): \(purpose)
 
             Usage: refrain COMMAND [options]
 
             \(commands.joined(separator: "\n"))
 
-            refrain help COMMAND shows the options of a command; refrain --version shows the version.
+            To begin with:
+              refrain demo                  see what it does; nothing leaves this machine
+              refrain get -v URL            fetch something, and see each try
+              refrain help get              what get can do
+
+            refrain help COMMAND shows the options of a command, refrain help --man the manual page, and
+            refrain --version the version.
 
             """
     }

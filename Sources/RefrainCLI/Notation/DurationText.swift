@@ -1,5 +1,5 @@
 internal import Refrain
-import RefrainCore
+import Refrain
 
 /// Durations as they are written on the command line: `250ms`, `1.5s`, `2m`, `1h`.
 enum DurationText {

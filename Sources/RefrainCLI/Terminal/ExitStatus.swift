@@ -1,5 +1,5 @@
 /// The exit statuses of `refrain`.
-enum ExitStatus: Int32, Sendable {
+enum ExitStatus: Int32, Sendable, CaseIterable {
     /// All is well.
     case success = 0
     /// A transport failure, or an output that could not be written to its end.
@@ -10,4 +10,16 @@ enum ExitStatus: Int32, Sendable {
     case httpError = 22
     /// Interrupted by a signal.
     case interrupted = 130
+
+    /// What it says, in a phrase.
+    var meaning: String {
+        switch self {
+        case .success: "all is well"
+        case .failure:
+            "a transport failure (also when others ended with a status), or an output that could not be written"
+        case .usage: "wrong usage: nothing was done"
+        case .httpError: "a final status of 400 or more"
+        case .interrupted: "interrupted by a signal"
+        }
+    }
 }

@@ -4,6 +4,11 @@
 /// allowed, so that a client that asks little can retry at all. Credit that is not used is forgotten after a while.
 /// So a backend that fails everything sees a bounded multiple of the requests made, however many tries a policy allows.
 ///
+/// ```swift
+/// let budget = try RetryBudget(ratio: 0.1, floorPerSecond: 2, whenEmpty: .wait)
+/// let loader = Retry(RetryPolicy.recommended, budgets: RetryBudgets { _ in budget }) --> CurlLoader()
+/// ```
+///
 /// The idea is from Finagle, the shape from tower's budget. Amounts are whole nano-retries, and every
 /// question is answered in one atomic step. ``tokens(capacity:costs:refund:)`` opens a budget of another form, where a
 /// retry has a price by the kind of failure that it answers; callers treat both alike.

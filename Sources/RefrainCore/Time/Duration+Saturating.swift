@@ -10,6 +10,13 @@ extension Duration {
         self < .zero ? .zero : (self > .longestDelay ? .longestDelay : self)
     }
 
+    /// This duration, brought so near to zero that clocks can be moved by it, and back, without an overflow.
+    ///
+    /// Unlike ``clampedToDelay`` it keeps the sign: what is left of a deadline may be less than nothing.
+    package var withinClocks: Duration {
+        min(max(self, .zero - .longestDelay), .longestDelay)
+    }
+
     /// The duration in seconds, as near as a `Double` comes.
     @inlinable
     package var inSeconds: Double {

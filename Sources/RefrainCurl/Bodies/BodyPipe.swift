@@ -7,6 +7,8 @@ final class BodyPipe: Sendable {
     static let highWater = 256 << 10
     /// The server goes on when no more than this is held.
     static let lowWater = 64 << 10
+    /// What arrives is handed over in chunks of this size at most; less than the difference of the two above.
+    private static let chunkSize = 64 << 10
 
     private let state = Locked(State())
 
@@ -19,6 +21,8 @@ final class BodyPipe: Sendable {
         var loopWaits = false
         var end: Result<Void, HTTPError>?
         var reader: Reader?
+        /// Whether the loop will wake the reader at the end of its round.
+        var readerIsNoted = false
 
         mutating func popFirst() -> HTTPBody.Chunk? {
             guard first < chunks.count else { return nil }
@@ -51,34 +55,51 @@ final class BodyPipe: Sendable {
         }
     }
 
-    func append(_ bytes: UnsafeRawBufferPointer) {
-        let (reader, chunk) = state.withLock { state -> (Reader?, HTTPBody.Chunk?) in
-            if let reader = state.reader {
-                state.reader = nil
-                return (reader, HTTPBody.Chunk(bytes))
-            }
+    /// Takes a piece; true where a reader waits, and is to be woken at the end of the loop's round.
+    ///
+    /// Not at once: mostly more pieces follow in the same round, and it would be woken for each of them.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
             state.held += bytes.count
             if let last = state.chunks.indices.last, last >= state.first,
-                state.chunks[last].count + bytes.count <= 65_536
+                state.chunks[last].count + bytes.count <= Self.chunkSize
             {
                 state.chunks[last].append(contentsOf: bytes)
             } else {
-                state.chunks.append(HTTPBody.Chunk(bytes))
+                var chunk = HTTPBody.Chunk()
+                // Where much comes at a time, more is on its way.
+                chunk.reserveCapacity(bytes.count < Self.chunkSize / 4 ? bytes.count : Self.chunkSize)
+                chunk.append(contentsOf: bytes)
+                state.chunks.append(chunk)
             }
-            return (nil, nil)
+            guard state.reader != nil, !state.readerIsNoted else { return false }
+            state.readerIsNoted = true
+            return true
+        }
+    }
+
+    /// Hands the first chunk to the reader who waits.
+    ///
+    /// The loop need not go on for that: if it had to stop, more than one chunk is held.
+    func wakeReader() {
+        let (reader, chunk) = state.withLock { state -> (Reader?, HTTPBody.Chunk?) in
+            state.readerIsNoted = false
+            guard let reader = state.reader, let chunk = state.popFirst() else { return (nil, nil) }
+            state.reader = nil
+            return (reader, chunk)
         }
         reader?.resume(returning: .success(chunk))
     }
 
     func finish(_ error: HTTPError?) {
         let end = error.map { Result<Void, HTTPError>.failure($0) } ?? .success(())
-        let reader = state.withLock { state in
+        let (reader, chunk) = state.withLock { state -> (Reader?, HTTPBody.Chunk?) in
             state.end = end
-            let reader = state.reader
+            guard let reader = state.reader else { return (nil, nil) }
             state.reader = nil
-            return reader
+            return (reader, state.popFirst())
         }
-        reader?.resume(returning: end.map { nil })
+        reader?.resume(returning: chunk.map { .success($0) } ?? end.map { nil })
     }
 
     // MARK: On the reader's side

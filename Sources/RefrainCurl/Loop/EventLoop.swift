@@ -138,6 +138,7 @@ final class EventLoop: @unchecked Sendable {
         guard let multi else { return }
         var commands: [Command] = []
         var stops: [UnsafeContinuation<Void, Never>] = []
+        var patience = Patience()
         while true {
             inbox.withLock { $0.take(into: &commands) }
             driver.now = .now
@@ -153,6 +154,7 @@ final class EventLoop: @unchecked Sendable {
             commands.removeAll(keepingCapacity: commands.capacity < 1024)
             if mustStop { break }
             driver.drive()
+            if driver.isIdle, patience.wait(until: { inbox.withLock { $0.hasCommands } }) { continue }
             guard inbox.withLock({ $0.prepareToSleep() }) else { continue }
             let wait = driver.pollTimeout
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)

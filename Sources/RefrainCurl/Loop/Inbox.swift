@@ -34,6 +34,8 @@ struct Inbox {
         return sleeps
     }
 
+    var hasCommands: Bool { !commands.isEmpty }
+
     /// Hands the commands over in exchange for an empty list, whose memory is used again.
     mutating func take(into list: inout [Command]) {
         sleeps = false

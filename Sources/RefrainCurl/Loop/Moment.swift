@@ -11,7 +11,12 @@ extension Moment {
     /// The moment after a wait; ``never`` where there is no wait, or none that ends.
     func after(_ wait: Duration?) -> Moment {
         guard let wait else { return .never }
-        let (sum, overflow) = addingReportingOverflow(wait.delayInNanoseconds)
+        return after(wait.delayInNanoseconds)
+    }
+
+    /// The moment so many nanoseconds later; ``never`` where they are ``never``.
+    func after(_ nanoseconds: Int64) -> Moment {
+        let (sum, overflow) = addingReportingOverflow(nanoseconds)
         return overflow ? .never : sum
     }
 
@@ -20,9 +25,4 @@ extension Moment {
         guard then > self else { return 0 }
         return Int32(clamping: Swift.min((then &- self) / 1_000_000 &+ 1, 60_000))
     }
-}
-
-/// The moment of the loop's present round: read once a round, so that callbacks cost no clock read.
-final class LoopClock {
-    var now = Moment.now
 }

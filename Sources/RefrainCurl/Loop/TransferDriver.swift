@@ -5,14 +5,14 @@ internal import RefrainHTTP
 final class TransferDriver {
     /// The moment at which this round of the loop began.
     var now: Moment {
-        get { clock.now }
-        set { clock.now = newValue }
+        get { round.now }
+        set { round.now = newValue }
     }
 
     /// The loop that this works for, for those who have something to tell it.
     weak var loop: EventLoop?
 
-    private let clock = LoopClock()
+    private let round = LoopRound()
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
@@ -20,6 +20,8 @@ final class TransferDriver {
     private var hosts: [String: HostQueue] = [:]
     private var lastHost: (name: String, queue: HostQueue)?
     private var idleSlots: [EasySlot] = []
+    /// Transfers that have ended, but whose callers do not know yet.
+    private var ended: [(Transfer, HTTPError?)] = []
     /// No transfer runs out of time before this moment.
     private var nextLimit = Moment.never
 
@@ -36,6 +38,9 @@ final class TransferDriver {
     /// How long nothing needs to be done unless something happens.
     var pollTimeout: Int32 { Moment.now.millisecondsUntil(nextLimit) }
 
+    /// Whether nothing is under way.
+    var isIdle: Bool { active.isEmpty }
+
     func carryOut(_ command: Command) {
         switch command {
         case .start(let transfer): enqueue(transfer)
@@ -51,6 +56,7 @@ final class TransferDriver {
 
     /// Lets libcurl work until nothing is left to do but to wait.
     func drive() {
+        tellCallers()
         guard let multi else { return }
         var mustGoOn = true
         while mustGoOn {
@@ -59,6 +65,7 @@ final class TransferDriver {
             now = .now
             mustGoOn = takeMessages(multi)
             if now >= nextLimit { enforceLimits() }
+            tellCallers()
         }
     }
 
@@ -67,6 +74,7 @@ final class TransferDriver {
         let waiting = hosts.values.flatMap(\.all)
         for transfer in waiting { end(transfer, transfer.failure(code, message: message)) }
         for transfer in active { end(transfer, transfer.failure(code, message: message)) }
+        tellCallers()
     }
 
     func freeHandles() {
@@ -77,7 +85,7 @@ final class TransferDriver {
     // MARK: Beginning
 
     private func enqueue(_ transfer: Transfer) {
-        transfer.begin(clock)
+        transfer.begin(round)
         let queue = queue(for: transfer)
         transfer.host = queue
         nextLimit = min(nextLimit, transfer.nextCheck)
@@ -90,8 +98,8 @@ final class TransferDriver {
     }
 
     private func queue(for transfer: Transfer) -> HostQueue {
+        if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
         let name = transfer.hostName
-        if let lastHost, lastHost.name == name { return lastHost.queue }
         if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
         let queue = hosts[name] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
         hosts[name] = queue
@@ -100,7 +108,14 @@ final class TransferDriver {
     }
 
     private func start(_ transfer: Transfer, _ queue: HostQueue) {
-        guard let multi, let slot = idleSlots.popLast() ?? EasySlot(settings) else {
+        let rule: TrustRule
+        do throws(HTTPError) {
+            rule = try settings.rule(for: transfer.request)
+        } catch {
+            end(transfer, error)
+            return
+        }
+        guard let multi, let slot = takeIdleSlot(rule) ?? EasySlot(settings, rule) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
@@ -152,15 +167,20 @@ final class TransferDriver {
         transfer.isFinished = true
         guard let slot = transfer.slot, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
-            transfer.complete(error)
+            ended.append((transfer, error))
             return false
         }
         if let multi { curl_multi_remove_handle(multi, slot.easy) }
         transfer.slot = nil
         removeFromActive(transfer)
         host.active -= 1
-        transfer.complete(error)
-        if error == nil { recycle(slot) } else { retire(slot) }
+        ended.append((transfer, error))
+        if error == nil {
+            slot.finish(transfer)
+            recycle(slot)
+        } else {
+            retire(slot)
+        }
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true
@@ -169,11 +189,27 @@ final class TransferDriver {
         return startedAny
     }
 
+    /// Tells the callers of all transfers that have ended since the last time.
+    ///
+    /// They are told one right after the other: the first one wakes a thread, which finds the others in its queue.
+    private func tellCallers() {
+        round.wakeReaders()
+        guard !ended.isEmpty else { return }
+        for (transfer, error) in ended { transfer.complete(error) }
+        ended.removeAll(keepingCapacity: ended.capacity < 1024)
+    }
+
     private func removeFromActive(_ transfer: Transfer) {
         let last = active.removeLast()
         guard last !== transfer else { return }
         active[transfer.index] = last
         last.index = transfer.index
+    }
+
+    /// A handle that asks the same of servers; what it asks cannot be taken back.
+    private func takeIdleSlot(_ rule: TrustRule) -> EasySlot? {
+        guard let index = idleSlots.lastIndex(where: { $0.trust == rule }) else { return nil }
+        return idleSlots.remove(at: index)
     }
 
     private func recycle(_ slot: EasySlot) {

@@ -82,7 +82,7 @@ func noteProgress(
 
 /// One of libcurl's notes.
 ///
-/// Of interest is only what the server did not process.
+/// Of interest is only what the server did not process, and the key that it has shown.
 func receiveNote(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
@@ -92,9 +92,10 @@ func receiveNote(
 ) -> Int32 {
     guard kind == CURLINFO_TEXT, let bytes else { return 0 }
     let note = UnsafeRawBufferPointer(start: bytes, count: count)
-    // The first letters of the three notes; all others are left at once.
+    // The first letters of the notes; all others are left at once.
     switch note.first {
     case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"): transfer(of: user)?.stream.read(note)
+    case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
     default: break
     }
     return 0

@@ -1,25 +1,72 @@
 internal import CurlShim
+internal import RefrainHTTP
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 /// What all transfers of a loader have in common.
 final class EasySettings {
-    let trust: CurlLoader.Trust
+    /// What is asked of servers that no evaluator judges.
+    private let trust: TrustRule
+    private let serverTrust: ServerTrust?
     let proxy: String?
+    private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
     let idleSeconds: Int
     let userAgent: String
-    /// The codings that this libcurl can undo, as a value of `Accept-Encoding`; nil where none is wanted.
-    let codings: String?
+    /// Whether codings are asked for, and undone (``ContentDecoder``).
+    let decodes: Bool
+    /// The fields of a request without any of its own, over TCP and over TLS.
+    private let plainFields = FieldArena()
+    private let secureFields = FieldArena()
 
     init(_ configuration: CurlLoader.Configuration) {
-        trust = configuration.trust
+        trust = TrustRule(configuration.trust)
+        serverTrust = configuration.serverTrust
         proxy = configuration.proxy
+        environmentNamesProxy = Self.environmentNamesProxy()
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
-        let features = refrain_features()
-        speaksHTTP2 = configuration.versions == .automatic && features & CURL_VERSION_HTTP2 != 0
-        let known = [("gzip", CURL_VERSION_LIBZ), ("br", CURL_VERSION_BROTLI), ("zstd", CURL_VERSION_ZSTD)]
-        let codings = known.filter { features & $0.1 != 0 }.map(\.0).joined(separator: ", ")
-        self.codings = configuration.decompresses && !codings.isEmpty ? codings : nil
+        speaksHTTP2 = configuration.versions == .automatic && refrain_features() & CURL_VERSION_HTTP2 != 0
+        decodes = configuration.decompresses
+        plainFields.begin(for: [:], extraBytes: fieldBytes)
+        addFields(to: plainFields, agent: true, codings: decodes)
+        secureFields.begin(for: [:], extraBytes: fieldBytes)
+        addFields(to: secureFields, agent: false, codings: decodes)
+    }
+
+    deinit {
+        // The handles hold the settings, so none of them reads the fields any more.
+        plainFields.free()
+        secureFields.free()
+    }
+
+    /// Whether the environment says that some requests go by way of a proxy.
+    private static func environmentNamesProxy() -> Bool {
+        // The names that libcurl knows; HTTP_PROXY is none of them, since a CGI's client could set it.
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return names.contains { getenv($0) != nil }
+    }
+
+    /// The room that the fields take which the transport adds itself.
+    var fieldBytes: Int { 1024 + userAgent.utf8.count + ContentCoding.accepted.utf8.count }
+
+    /// The fields of a request without any of its own.
+    func standardFields(isTLS: Bool) -> UnsafeMutablePointer<curl_slist>? {
+        isTLS ? secureFields.list : plainFields.list
+    }
+
+    /// Adds the fields that libcurl would add by itself.
+    ///
+    /// It would format each of them twice for every request, a byte at a time.
+    func addFields(to fields: FieldArena, agent: Bool, codings: Bool) {
+        if agent, !userAgent.isEmpty { fields.add(name: "User-Agent", value: userAgent) }
+        if codings { fields.add(name: "Accept-Encoding", value: ContentCoding.accepted) }
     }
 
     /// Sets what never changes on a new handle.
@@ -34,23 +81,28 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        // While a reader is slow libcurl holds what one buffer expands to, and gives up at 64 MB: gzip stays below.
+        // Codings are undone here, where a body that stops in the middle is noticed.
+        refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+        // While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
-        refrain_set_pointer(easy, CURLOPT_USERAGENT, userAgent)
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
         let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
-        if let proxy { refrain_set_pointer(easy, CURLOPT_PROXY, proxy) }
-        switch trust {
-        case .system: break
-        case .certificateFile(let path):
-            refrain_set_pointer(easy, CURLOPT_CAINFO, path)
-            refrain_set_pointer(easy, CURLOPT_CAPATH, nil)
-        case .insecure:
-            refrain_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
-            refrain_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
+        if let proxy {
+            refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
+        } else if !environmentNamesProxy {
+            // libcurl would look through the environment for every request.
+            refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")
         }
+    }
+
+    /// What is asked of the server of a request.
+    ///
+    /// - Throws: `HTTPError` for a host that must have an evaluator, and has none.
+    func rule(for request: HTTPRequest) throws(HTTPError) -> TrustRule {
+        guard let serverTrust, let evaluator = try serverTrust.evaluator(for: request) else { return trust }
+        return TrustRule(evaluator)
     }
 }

@@ -7,6 +7,8 @@ internal import RefrainHTTP
 final class EasySlot {
     let easy: UnsafeMutableRawPointer
     let settings: EasySettings
+    /// What this handle asks of servers.
+    let trust: TrustRule
     /// The transfer that the callbacks of this handle serve.
     var transfer: Transfer?
     /// Whether the coding of the response is undone.
@@ -14,13 +16,16 @@ final class EasySlot {
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = FieldArena()
+    private var headMemory = HeadMemory()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     private var url: String?
     private var shape = Shape.get
     private var customMethod: String?
-    private var hasFields = false
+    private var list: UnsafeMutablePointer<curl_slist>?
+    private var namesAgent = false
     private var isFresh = false
     private var expectsHTTP2 = false
+    private var notes = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
 
@@ -29,13 +34,15 @@ final class EasySlot {
     /// Bodies up to this size go out along with the head.
     static let inlineLimit = 16_384
 
-    init?(_ settings: EasySettings) {
+    init?(_ settings: EasySettings, _ trust: TrustRule) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.settings = settings
+        self.trust = trust
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)
+        trust.apply(to: easy)
         let user = Unmanaged.passUnretained(self).toOpaque()
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
         refrain_set_debug(easy, receiveNote, user)
@@ -61,6 +68,8 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
+        transfer.head = HeadReader(headMemory)
+        headMemory = HeadMemory()
         watchEnd(false)
         if url != transfer.url {
             guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
@@ -70,20 +79,29 @@ final class EasySlot {
         }
         transfer.upload = try UploadSource(transfer)
         try setMethod(transfer, request.method)
-        setFields(request)
+        setFields(transfer)
         setTimes(transfer)
         if isFresh != request.needsFreshConnection {
             isFresh = request.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         }
-        // Only libcurl's notes tell a refused stream from a connection that has died.
         let mayBeHTTP2 = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false
         if expectsHTTP2 != mayBeHTTP2 {
             expectsHTTP2 = mayBeHTTP2
-            refrain_set_long(easy, CURLOPT_VERBOSE, mayBeHTTP2 ? 1 : 0)
             // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
+        // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
+        if notes != (mayBeHTTP2 || trust.pins != nil) {
+            notes.toggle()
+            refrain_set_long(easy, CURLOPT_VERBOSE, notes ? 1 : 0)
+        }
+    }
+
+    /// Lets go of a transfer that is complete.
+    func finish(_ transfer: Transfer) {
+        headMemory = transfer.head.takeMemory()
+        self.transfer = nil
     }
 
     /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
@@ -150,43 +168,55 @@ final class EasySlot {
         refrain_set_pointer(easy, CURLOPT_POSTFIELDS, inlineBody.baseAddress)
     }
 
-    private func setFields(_ request: HTTPRequest) {
-        let decodes = settings.codings != nil && !request.headers.contains("Accept-Encoding")
-        if decodes != self.decodes {
-            self.decodes = decodes
-            if decodes, let codings = settings.codings {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+    private func setFields(_ transfer: Transfer) {
+        let headers = transfer.request.headers
+        let isTLS = transfer.isTLS
+        if namesAgent != isTLS {
+            // A proxy is told too when it makes a tunnel, which it does only for TLS.
+            namesAgent = isTLS
+            if isTLS, !settings.userAgent.isEmpty {
+                refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
             } else {
-                refrain_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, nil)
+                refrain_set_pointer(easy, CURLOPT_USERAGENT, nil)
             }
         }
         let hasBody = shape == .inline || shape == .upload
-        guard hasBody || !request.headers.isEmpty else {
-            if hasFields { refrain_set_pointer(easy, CURLOPT_HTTPHEADER, nil) }
-            hasFields = false
-            return
+        guard hasBody || !headers.isEmpty else {
+            decodes = settings.decodes
+            return setList(settings.standardFields(isTLS: isTLS))
         }
-        fields.begin(for: request.headers)
-        for field in request.headers { fields.add(name: field.name, value: field.value) }
+        decodes = settings.decodes && !headers.contains("Accept-Encoding")
+        fields.begin(
+            for: headers,
+            extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0)
+        )
+        for field in headers { fields.add(name: field.name, value: field.value) }
+        settings.addFields(to: fields, agent: !isTLS && !headers.contains("User-Agent"), codings: decodes)
         if hasBody {
             // No waiting for 100 Continue, and no media type that nobody gave.
-            if !request.headers.contains("Expect") { fields.remove(name: "Expect") }
-            if !request.headers.contains("Content-Type") {
-                if let type = request.body.contentType, HTTPToken.isValidFieldValue(type) {
+            if !headers.contains("Expect") { fields.remove(name: "Expect") }
+            if !headers.contains("Content-Type") {
+                if let type = transfer.request.body.contentType, HTTPToken.isValidFieldValue(type) {
                     fields.add(name: "Content-Type", value: type)
                 } else {
                     fields.remove(name: "Content-Type")
                 }
             }
         }
-        refrain_set_pointer(easy, CURLOPT_HTTPHEADER, fields.list)
-        hasFields = true
+        setList(fields.list)
+    }
+
+    private func setList(_ new: UnsafeMutablePointer<curl_slist>?) {
+        // libcurl keeps the pointer, and reads what it points to when the request is sent.
+        guard new != list else { return }
+        list = new
+        refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
     }
 
     private func setTimes(_ transfer: Transfer) {
         // libcurl takes 0 for its own default of 5 minutes.
-        let milliseconds = transfer.timeouts.connect.map { max(1, $0.inMilliseconds) } ?? Int64(Int32.max)
-        let clamped = Int(min(milliseconds, Int64(Int32.max)))
+        let milliseconds = transfer.limits.connect / 1_000_000
+        let clamped = Int(min(max(1, milliseconds), Int64(Int32.max)))
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped
         refrain_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, clamped)

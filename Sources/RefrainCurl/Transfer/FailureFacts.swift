@@ -39,8 +39,9 @@ struct FailureFacts {
         case CURLE_PEER_FAILED_VERIFICATION: return certificateCode
         case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
-            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
             return .secureConnectionFailed
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
         case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM: return .networkConnectionLost
         // libcurl tried to send the body again, which it cannot.

@@ -12,18 +12,17 @@ final class FieldArena {
     private var count = 0
     private var used = 0
 
-    /// The most that the transport adds itself: two lines.
-    private static let extraLines = 2
-    private static let extraText = 4096
+    /// The most that the transport adds itself: four lines.
+    private static let extraLines = 4
 
     /// The first line, or nil where there is none.
     var list: UnsafeMutablePointer<curl_slist>? { count > 0 ? nodes : nil }
 
-    /// Makes room for these fields, and forgets those before.
-    func begin(for headers: HTTPHeaders) {
+    /// Makes room for these fields and so many bytes of others, and forgets those before.
+    func begin(for headers: HTTPHeaders, extraBytes: Int) {
         count = 0
         used = 0
-        var size = Self.extraText
+        var size = extraBytes
         for field in headers { size += field.name.utf8.count + field.value.utf8.count + 4 }
         let lines = headers.count + Self.extraLines
         if lines > nodeCapacity {

@@ -21,10 +21,23 @@ struct HeadReader {
     /// The value of `Content-Length`, where it says how long the body is.
     private(set) var contentLength: Int64?
     private(set) var isChunked = false
-    private(set) var isEncoded = false
+    private(set) var coding = ContentCoding.none
 
     private var size = 0
     private var lines = 0
+    private var memory: HeadMemory
+
+    /// Begins to read a head, with what is remembered of the one before.
+    init(_ memory: HeadMemory = HeadMemory()) {
+        self.memory = memory
+        self.memory.begin()
+    }
+
+    /// What is to be remembered for the next head; to be taken once.
+    mutating func takeMemory() -> HeadMemory {
+        defer { memory = HeadMemory() }
+        return memory
+    }
 
     enum Outcome {
         case goOn
@@ -44,12 +57,60 @@ struct HeadReader {
         }
         // Trailers may hold nothing that the head did not announce; they are left out.
         guard !isComplete else { return .goOn }
+        switch memory.compare(raw) {
+        case .same:
+            // The fields are left to the end; they may all be the same. What the first line says is of use before.
+            return Self.isStatusLine(raw) ? parse(raw) : .goOn
+        case .whole:
+            guard let meaning = memory.meaning else { return .refuse("the head was forgotten") }
+            headers = meaning.headers
+            contentLength = meaning.contentLength
+            isChunked = meaning.isChunked
+            coding = meaning.coding
+            return endOfHead()
+        case .different(let skipped):
+            let memory = memory
+            // Back to the beginning, but for the counts.
+            (status, version, headers, contentLength, isChunked, coding) = (0, .http1, [:], nil, false, .none)
+            for line in 0..<skipped {
+                let outcome = memory.withLine(line) { parse($0) }
+                guard case .goOn = outcome else { return outcome }
+            }
+            return note(parse(raw))
+        case .new:
+            return note(parse(raw))
+        }
+    }
+
+    private mutating func note(_ outcome: Outcome) -> Outcome {
+        switch outcome {
+        case .goOn: break
+        case .refuse: memory.forget()
+        case .complete:
+            memory.keep(
+                HeadMemory.Meaning(
+                    headers: headers,
+                    contentLength: contentLength,
+                    isChunked: isChunked,
+                    coding: coding
+                )
+            )
+        }
+        return outcome
+    }
+
+    private mutating func parse(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
         var end = raw.count
         while end > 0, raw[end - 1] == 0x0A || raw[end - 1] == 0x0D { end -= 1 }
         let line = UnsafeBufferPointer(rebasing: raw[..<end])
         if line.isEmpty { return endOfHead() }
-        if line.starts(with: "HTTP/".utf8) { return readStatusLine(line) }
+        if Self.isStatusLine(line) { return readStatusLine(line) }
         return readField(line)
+    }
+
+    private static func isStatusLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        line.count >= 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T") && line[2] == UInt8(ascii: "T")
+            && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
     }
 
     private mutating func endOfHead() -> Outcome {
@@ -82,10 +143,9 @@ struct HeadReader {
         default: version = .http1
         }
         headers = HTTPHeaders()
-        headers.reserveCapacity(8)
         contentLength = nil
         isChunked = false
-        isEncoded = false
+        coding = .none
         return .goOn
     }
 
@@ -102,9 +162,10 @@ struct HeadReader {
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
             isChunked = true
         case 16 where HTTPHeaders.isSame(name, "Content-Encoding"):
-            isEncoded = true
+            coding.add(String(decoding: value, as: UTF8.self))
         default: break
         }
+        if headers.isEmpty { headers.reserveCapacity(8) }
         headers.add(name, String(decoding: value, as: UTF8.self))
         return .goOn
     }
@@ -120,17 +181,24 @@ struct HeadReader {
 
     /// Takes a length, which may be repeated but not changed (RFC 9112 §6.3).
     private mutating func noteLength(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            var length: Int64 = 0
-            let digits = part.filter { $0 != 0x20 && $0 != 0x09 }
-            guard !digits.isEmpty, digits.count <= 18 else { return false }
-            for digit in digits {
-                guard (0x30...0x39).contains(digit) else { return false }
-                length = length * 10 + Int64(digit - 0x30)
+        var length: Int64 = 0
+        var digits = 0
+        for byte in value {
+            switch byte {
+            case 0x30...0x39:
+                guard digits < 18 else { return false }
+                digits += 1
+                length = length * 10 + Int64(byte - 0x30)
+            case UInt8(ascii: ","):
+                guard digits > 0, contentLength == nil || contentLength == length else { return false }
+                contentLength = length
+                (length, digits) = (0, 0)
+            case 0x20, 0x09: break
+            default: return false
             }
-            guard contentLength == nil || contentLength == length else { return false }
-            contentLength = length
         }
+        guard digits > 0, contentLength == nil || contentLength == length else { return false }
+        contentLength = length
         return true
     }
 

@@ -18,11 +18,16 @@ extension Transfer {
         )
     }
 
+    /// The failure of a body whose coding cannot be undone.
+    func undecodable(_ reason: String) -> HTTPError {
+        failure(.cannotDecodeContentData, message: "the body cannot be decoded: \(reason)")
+    }
+
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
-        response?.exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
-        response?.exchange.bytesSent = bytesSent
+        exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
+        exchange.bytesSent = bytesSent
         if let stopReason {
             var error = stopReason
             error.response = arrivedResponse
@@ -39,6 +44,9 @@ extension Transfer {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
             }
+            guard decoder?.isComplete ?? true else {
+                return undecodable("all of it came, yet its \(head.coding) ends too soon")
+            }
             return nil
         }
         let text =
@@ -46,6 +54,9 @@ extension Transfer {
                 stream.wasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
+            } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+                "the server's public key is none of those that are pinned for its host; it is "
+                    + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
             } else {
                 slot.errorMessage ?? String(cString: curl_easy_strerror(result))
             }
@@ -78,10 +89,9 @@ extension Transfer {
         self.continuation = nil
         if let error {
             continuation.resume(returning: .failure(error))
-        } else if var response {
-            response.body = HTTPBody(.bytes(body))
+        } else if head.isComplete {
+            continuation.resume(returning: .success(response(with: HTTPBody(.bytes(body)))))
             body = []
-            continuation.resume(returning: .success(response))
         } else {
             continuation.resume(returning: .failure(HTTPError(.unknown, request: request)))
         }
@@ -95,8 +105,18 @@ extension Transfer {
 
     /// The response as far as it has come, where its head was complete.
     private var arrivedResponse: HTTPResponse? {
-        guard var response, pipe == nil, head.isComplete else { return nil }
-        response.body = HTTPBody(.bytes(body))
-        return response
+        guard pipe == nil, head.isComplete else { return nil }
+        return response(with: HTTPBody(.bytes(body)))
+    }
+
+    /// The response, with this body.
+    func response(with body: HTTPBody) -> HTTPResponse {
+        HTTPResponse(
+            request: request,
+            status: HTTPStatus(rawValue: head.status),
+            headers: head.headers,
+            body: body,
+            exchange: exchange
+        )
     }
 }

@@ -18,27 +18,22 @@ extension Transfer {
 
     private func headIsComplete() -> Bool {
         let length = bodyLength
-        response = HTTPResponse(
-            request: request,
-            status: HTTPStatus(rawValue: head.status),
-            headers: head.headers,
-            exchange: ExchangeFacts(
-                bytesSent: bytesSent,
-                version: head.versionText,
-                reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
-            )
+        exchange = ExchangeFacts(
+            bytesSent: bytesSent,
+            version: head.versionText,
+            reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
         if let length, length > Int64(bodyLimit) {
             stopReason = tooLarge
             return false
         }
+        if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
-        if let pipe, let continuation, let owner, var response {
-            response.body = pipe.body(of: self, length: length, for: owner)
+        if let pipe, let continuation, let owner {
             self.owner = nil
-            self.response = nil
             self.continuation = nil
-            continuation.resume(returning: .success(response))
+            let body = pipe.body(of: self, length: length, for: owner)
+            continuation.resume(returning: .success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
@@ -59,17 +54,43 @@ extension Transfer {
             isReceivePaused = true
             return Int(CURL_WRITEFUNC_PAUSE)
         }
+        guard head.coding != .none, slot?.decodes == true else { return keep(bytes) ? bytes.count : 0 }
+        return decode(bytes) ? bytes.count : 0
+    }
+
+    /// Adds content to the body; false ends the transfer.
+    private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - bodySize else {
             stopReason = tooLarge
-            return 0
+            return false
         }
+        let sizeBefore = bodySize
         bodySize += bytes.count
+        if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
         if let pipe {
-            pipe.append(bytes)
+            if pipe.append(bytes) { round.note(pipe) }
         } else {
             body.append(contentsOf: bytes)
         }
-        return bytes.count
+        return true
+    }
+
+    /// Undoes the coding of what has arrived; false ends the transfer.
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder else {
+            // A request with an Accept-Encoding of its own gets the body as it comes.
+            stopReason = undecodable("it came in \(head.coding), which was not asked for")
+            return false
+        }
+        do throws(ContentDecoder.Failure) {
+            try decoder.decode(bytes) { keep($0) }
+            return true
+        } catch .malformed(let reason) {
+            stopReason = undecodable("it is no \(head.coding): \(reason)")
+        } catch {
+            // The body has said itself why it takes no more.
+        }
+        return false
     }
 
     private var tooLarge: HTTPError {

@@ -13,8 +13,11 @@ final class Transfer: @unchecked Sendable {
     // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to the loop's
     // thread, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
     let request: HTTPRequest
-    let timeouts: Timeouts
+    let limits: Limits
     let url: String
+    let isTLS: Bool
+    /// Where the part of the URL ends that says where the request goes.
+    private let hostEnd: Int
 
     // With the inbox locked.
     var wasCancelled = false
@@ -34,7 +37,7 @@ final class Transfer: @unchecked Sendable {
     var index = 0
     var isFinished = false
     var isWaiting = false
-    private var clock = LoopClock.idle
+    private(set) var round = LoopRound.none
 
     // Guard 2: what was sent, and what libcurl must not send again.
     var sends = 0
@@ -42,12 +45,16 @@ final class Transfer: @unchecked Sendable {
     var resendWasRefused = false
     var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
+    /// The public key that the server has shown, where keys are pinned.
+    private(set) var shownKey: String?
 
     // The response.
     var head = HeadReader()
-    var response: HTTPResponse?
+    /// What is known of the exchange since the head was complete.
+    var exchange = ExchangeFacts()
     var body: [UInt8] = []
     var bodySize = 0
+    var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
     var endOfTLSIsMissing = false
@@ -72,26 +79,32 @@ final class Transfer: @unchecked Sendable {
 
     init(_ request: HTTPRequest) {
         self.request = request
-        timeouts = request.timeouts
+        limits = Limits(request.timeouts)
         url = request.url.absoluteString
+        (isTLS, hostEnd) = url.withUTF8Bytes {
+            ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), Self.hostEnd(in: $0))
+        }
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
     }
 
-    /// The part of the URL that says where the request goes.
-    var hostName: String {
-        let bytes = url.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex)
-        else { return url }
-        let end =
-            bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-            ?? bytes.endIndex
-        return String(url[..<end])
+    private static func hostEnd(in url: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 3 < url.count else { return url.count }
+        return url[(colon + 3)...].firstIndex {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+            ?? url.count
     }
 
-    var isTLS: Bool { url.utf8.dropFirst(4).first.map { $0 | 0x20 } == UInt8(ascii: "s") }
+    /// The part of the URL that says where the request goes.
+    var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
+
+    /// Whether the request goes to where this part of a URL says.
+    func goes(to name: String) -> Bool {
+        guard name.utf8.count == hostEnd else { return false }
+        return url.withUTF8Bytes { url in name.withUTF8Bytes { url.starts(with: $0) } }
+    }
 
     func prepareToStream(for loader: CurlLoader) {
         pipe = BodyPipe()
@@ -100,36 +113,36 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: Times
 
-    func begin(_ clock: LoopClock) {
-        self.clock = clock
-        totalLimit = submittedAt.after(timeouts.total)
-        firstByteLimit = submittedAt.after(timeouts.firstByte)
+    func begin(_ round: LoopRound) {
+        self.round = round
+        totalLimit = submittedAt.after(limits.total)
+        firstByteLimit = submittedAt.after(limits.firstByte)
     }
 
     func start() {
         // libcurl keeps to this limit itself, but not while a transfer waits for another one's connection.
-        connectLimit = clock.now.after(timeouts.connect.map { $0.clampedToDelay + .milliseconds(50) })
+        connectLimit = round.now.after(limits.connect).after(50_000_000)
     }
 
     /// Notes that a byte went in either direction.
-    func noteActivity() { lastActivity = clock.now }
+    func noteActivity() { lastActivity = round.now }
 
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
         if sends == 0 { limit = min(limit, connectLimit) }
-        if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(timeouts.idle)) }
+        if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
         return limit
     }
 
     /// The moment at which to look again, however the transfer goes on.
     var nextCheck: Moment {
         let rests = sends == 0 || isReceivePaused || isSendPaused
-        return rests ? min(limit, clock.now.after(timeouts.idle)) : limit
+        return rests ? min(limit, round.now.after(limits.idle)) : limit
     }
 
     var whatTookTooLong: String {
-        let now = clock.now
+        let now = round.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
         if sends == 0, connectLimit <= now { return "no connection was made in time" }
@@ -183,6 +196,13 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
+    /// Takes libcurl's note of the key that the server has shown.
+    func noteKey(_ note: UnsafeRawBufferPointer) {
+        let words = " public key hash: "
+        guard note.starts(with: words.utf8) else { return }
+        shownKey = String(decoding: note.dropFirst(words.utf8.count).prefix { $0 > 0x20 }, as: UTF8.self)
+    }
+
     // MARK: Pausing
 
     /// Goes on, if the callers have caught up.
@@ -198,7 +218,7 @@ final class Transfer: @unchecked Sendable {
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
     var bodyLength: Int64? {
         if request.method == .head || head.status == 204 || head.status == 304 { return 0 }
-        return head.isEncoded && slot?.decodes == true ? nil : head.contentLength
+        return head.coding != .none && slot?.decodes == true ? nil : head.contentLength
     }
 
     /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).
@@ -208,8 +228,10 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
-extension LoopClock {
-    /// The clock of transfers that no loop has taken over.
-    // nonisolated(unsafe): nobody sets it. Only a loop sets the time, and only of the clock that it has made itself.
-    nonisolated(unsafe) static let idle = LoopClock()
+extension String {
+    fileprivate func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = self
+        return copy.withUTF8(body)
+    }
 }

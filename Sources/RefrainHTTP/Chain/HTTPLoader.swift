@@ -1,7 +1,8 @@
 /// Something that can load a request on its own: a transport, a stub, or a finished chain.
 ///
 /// ```swift
-/// let loader = ResetGuard() --> Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// let throttle = try Throttle(maximumNumberOfRequests: 4)
+/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> CurlLoader()
 /// let response = try await loader.response(for: request)
 /// ```
 ///

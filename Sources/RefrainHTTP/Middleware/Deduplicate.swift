@@ -13,7 +13,7 @@
 /// notice nothing; the last one to leave cancels the exchange. Time limits count from the beginning of the exchange,
 /// also for those who join later. The idea is from "HTTP in Swift".
 public struct Deduplicate: HTTPMiddleware {
-    private let exchanges = ExchangeTable()
+    let exchanges = ExchangeTable()
 
     /// Makes the stage.
     public init() {}

@@ -17,11 +17,10 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
     /// The key of a request; nil where its exchange cannot be shared.
     ///
     /// That is so for unsafe methods, for bodies in either direction that are streams or files, and for options that
-    /// cannot be compared, such as closures: what is not known to be equal is taken to be different. A request of a
-    /// session has its own checks and retriers, so it stands for itself.
+    /// cannot be compared, such as downloads and closures: what is not known to be equal is taken to be different.
     init?(_ request: HTTPRequest) {
         guard request.method == .get || request.method == .head, request.body.isEmpty, !request.streamsResponse,
-            request.download == nil, request.owner == nil, let options = request.options.comparable
+            let options = request.options.comparable
         else { return nil }
         method = request.method
         url = request.url

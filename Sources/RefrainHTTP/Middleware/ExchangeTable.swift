@@ -13,6 +13,9 @@ final class ExchangeTable: Sendable {
     var exchangeCount: Int { state.withLock { $0.shared.exchangeCount } }
     var callerCount: Int { state.withLock { $0.shared.callerCount } }
 
+    /// How many tasks are kept: one for each exchange that is under way, those that nobody waits for included.
+    var taskCount: Int { state.withLock { $0.tasks.count } }
+
     /// Joins the exchange of the key, or starts it; nil where the caller's task was cancelled, or the table emptied.
     func load(_ request: HTTPRequest, key: ExchangeKey, next: any HTTPLoader) async -> HTTPResult? {
         guard !Task.isCancelled else { return nil }

@@ -10,14 +10,14 @@ final class Flights: Sendable {
 
     private let door: Door
     private let state = Locked(State())
-    /// The list of those who run within these flights only: made once for all of them.
-    private let list: FlightList
 
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
         /// Requests that run in the task of their owner.
         var owned: [UInt64: any CallOwner] = [:]
         var lastNumber: UInt64 = 0
+        /// Requests up to this number are part of a reset.
+        var lastLeaving: UInt64 = 0
         var reset: Task<Void, Never>?
         /// The owned requests that a reset waits for, and the reset.
         var leaving: Set<UInt64> = []
@@ -38,10 +38,7 @@ final class Flights: Sendable {
         }
     }
 
-    init(_ door: Door) {
-        self.door = door
-        list = FlightList(FlightKey(), nil)
-    }
+    init(_ door: Door) { self.door = door }
 
     /// The number of requests under way.
     var count: Int { state.withLock { $0.tasks.count + $0.owned.count } }
@@ -51,8 +48,8 @@ final class Flights: Sendable {
         let begun: (number: UInt64, task: Task<HTTPResult, Never>)? = state.withLock { state in
             guard let number = state.begin(door) else { return nil }
             // Entered under the lock: a reset sees each request either here, or at the door.
-            let task = Task { [list, within = FlightList.current] in
-                await FlightList.$current.withValue(list.within(within)) { await next.load(request) }
+            let task = Task { [within = FlightList.current] in
+                await FlightList.$current.withValue(FlightList(self, number, within)) { await next.load(request) }
             }
             state.tasks[number] = task
             return (number, task)
@@ -75,7 +72,9 @@ final class Flights: Sendable {
             return number
         }
         guard let number = begun else { return Self.refused(request) }
-        let result = await FlightList.$current.withValue(list.within(FlightList.current)) { await next.load(request) }
+        let result = await FlightList.$current.withValue(FlightList(self, number, FlightList.current)) {
+            await next.load(request)
+        }
         state.withLock { $0.endOwned(number) }?.resume()
         return result
     }
@@ -102,6 +101,7 @@ final class Flights: Sendable {
             let leaving = Array(state.tasks.values)
             let owners = Array(state.owned.values)
             state.leaving = Set(state.owned.keys)
+            state.lastLeaving = state.lastNumber
             // Detached: the reset belongs to no request, also where a request asked for it.
             let reset = Task.detached {
                 for task in leaving { task.cancel() }
@@ -114,7 +114,7 @@ final class Flights: Sendable {
             state.reset = reset
             return reset
         }
-        guard !(FlightList.current?.contains(list.key) ?? false) else { return }
+        guard !(FlightList.current?.contains(self) ?? false) else { return }
         await reset.value
     }
 
@@ -129,27 +129,31 @@ final class Flights: Sendable {
             if isDone { continuation.resume() }
         }
     }
+
+    fileprivate func isLeaving(_ number: UInt64) -> Bool { state.withLock { number <= $0.lastLeaving } }
 }
 
-/// The identity of a stage's flights.
-private final class FlightKey: Sendable {}
-
 /// The stages whose requests the present code runs within, from the innermost out.
-private final class FlightList: Sendable {
+final class FlightList: Sendable {
     @TaskLocal static var current: FlightList?
 
-    let key: FlightKey
+    private let flights: Flights
+    private let number: UInt64
     private let outer: FlightList?
 
-    init(_ key: FlightKey, _ outer: FlightList?) {
-        self.key = key
+    init(_ flights: Flights, _ number: UInt64, _ outer: FlightList?) {
+        self.flights = flights
+        self.number = number
         self.outer = outer
     }
 
-    /// This list of one, with others round it.
-    func within(_ outer: FlightList?) -> FlightList { outer.map { FlightList(key, $0) } ?? self }
-
-    func contains(_ wanted: FlightKey) -> Bool {
-        key === wanted || (outer?.contains(wanted) ?? false)
+    func contains(_ wanted: Flights) -> Bool {
+        flights === wanted || (outer?.contains(wanted) ?? false)
     }
+
+    /// Whether the request is part of a reset that has begun.
+    ///
+    /// A reset cancels one request after the other. What the first of them gives up must not go to one whose turn to be
+    /// cancelled has not come yet.
+    var isLeaving: Bool { flights.isLeaving(number) || (outer?.isLeaving ?? false) }
 }

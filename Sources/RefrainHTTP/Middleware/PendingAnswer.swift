@@ -1,5 +1,5 @@
 /// A place for one answer, and for the one who waits for it; the first answer stands.
-final class PendingAnswer<Value: Sendable>: Sendable {
+package final class PendingAnswer<Value: Sendable>: Sendable {
     private enum State {
         case empty
         case awaited(UnsafeContinuation<Value, Never>)
@@ -8,8 +8,10 @@ final class PendingAnswer<Value: Sendable>: Sendable {
 
     private let state = Locked(State.empty)
 
+    package init() {}
+
     /// The answer; to be asked for once.
-    var value: Value {
+    package var value: Value {
         get async {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Value, Never>) in
                 let answer: Value? = state.withLock { state in
@@ -23,7 +25,7 @@ final class PendingAnswer<Value: Sendable>: Sendable {
     }
 
     /// Answers, unless there is an answer already.
-    func give(_ answer: Value) {
+    package func give(_ answer: Value) {
         let waiter: UnsafeContinuation<Value, Never>? = state.withLock { state in
             switch state {
             case .empty:

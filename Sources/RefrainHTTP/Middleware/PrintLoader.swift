@@ -1,7 +1,7 @@
 /// Prints each request and what became of it, without its secrets.
 ///
 /// ```swift
-/// let loader = Retry(.recommended) --> PrintLoader() --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> CurlLoader()
 /// ```
 ///
 /// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are user and

@@ -1,7 +1,8 @@
 /// The head of a chain that can be reset: no request passes while the rest is on its way back to the beginning.
 ///
 /// ```swift
-/// let loader = try ResetGuard() --> Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// let throttle = try Throttle(maximumNumberOfRequests: 4)
+/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> CurlLoader()
 /// await loader.reset()      // as when a user logs out
 /// ```
 ///

@@ -1,7 +1,7 @@
 /// Lets only so many requests through at a time; the others wait their turn, first come, first served.
 ///
 /// ```swift
-/// let loader = try Retry(.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// let loader = try Retry(RetryPolicy.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
 /// ```
 ///
 /// The place in the chain decides what a slot covers. After ``Retry``, a request gives its slot back between two
@@ -45,13 +45,15 @@ public struct Throttle: HTTPMiddleware {
     /// Hands a request on as soon as there is a slot for it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.throttle == .always else { return await next.load(request) }
-        guard await slots.take() else {
-            return .failure(
-                HTTPError(.cancelled, request: request, message: "cancelled while it waited for its turn", bytesSent: 0)
-            )
-        }
+        guard await slots.take() else { return .failure(Self.turnedAway(request)) }
         defer { slots.giveBack() }
+        // The slot may be that of a request which the same reset has cancelled a moment before.
+        guard FlightList.current?.isLeaving != true else { return .failure(Self.turnedAway(request)) }
         return await next.load(request)
+    }
+
+    private static func turnedAway(_ request: HTTPRequest) -> HTTPError {
+        HTTPError(.cancelled, request: request, message: "cancelled while it waited for its turn", bytesSent: 0)
     }
 
     /// Ends the wait of every request in the queue; these end with ``HTTPError/Code/cancelled``.

@@ -1,7 +1,7 @@
 /// Limits the time of each try that passes, for requests that have not set a limit of their own.
 ///
 /// ```swift
-/// let loader = try Retry(.recommended) --> Timeout(total: .seconds(10)) --> CurlLoader()
+/// let loader = try Retry(RetryPolicy.recommended) --> Timeout(total: .seconds(10)) --> CurlLoader()
 /// ```
 ///
 /// The stage fills in those parts of ``HTTPRequest/timeouts`` that the request leaves open, and sees to it that the

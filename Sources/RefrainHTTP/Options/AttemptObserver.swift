@@ -3,10 +3,10 @@ private enum AttemptObserverOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Is told of every attempt as soon as it is decided what follows it: the reason, and the wait before the next
-    /// one.
+    /// Is told of every attempt as soon as it is decided what follows it.
     ///
-    /// ``Retry`` calls it, before it waits. The closure must not block.
+    /// The record has the reason, and the wait before the next try. ``Retry`` calls it, before it waits. The closure
+    /// must not block.
     public var attemptObserver: (@Sendable (AttemptRecord) -> Void)? {
         get { self[option: AttemptObserverOption.self] }
         set { self[option: AttemptObserverOption.self] = newValue }

@@ -20,10 +20,10 @@ extension HTTPRequest {
         set { self[option: StreamOption.self] = newValue }
     }
 
-    /// How many bytes of a body are accepted, decoded; a larger one fails with
-    /// ``HTTPError/Code/dataLengthExceedsMaximum``.
+    /// How many bytes of a body are accepted, decoded.
     ///
-    /// Nil, the default, means ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams.
+    /// A larger one fails with ``HTTPError/Code/dataLengthExceedsMaximum``. Nil, the default, means
+    /// ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams.
     public var maximumBodySize: Int? {
         get { self[option: MaximumBodyOption.self] }
         set { self[option: MaximumBodyOption.self] = newValue }

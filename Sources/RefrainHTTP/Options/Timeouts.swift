@@ -6,13 +6,33 @@
 /// The value remembers which of its parts were set, be it to nil, so that a ``Timeout`` stage fills in only the others.
 public struct Timeouts: Sendable {
     /// The time to resolve the name, connect and finish the TLS handshake.
-    public var connect: Duration? { didSet { chosen.insert(.connect) } }
+    public var connect: Duration? {
+        didSet {
+            connect = connect?.withinClocks
+            chosen.insert(.connect)
+        }
+    }
     /// The time from the beginning of the try to the first byte of the response.
-    public var firstByte: Duration? { didSet { chosen.insert(.firstByte) } }
+    public var firstByte: Duration? {
+        didSet {
+            firstByte = firstByte?.withinClocks
+            chosen.insert(.firstByte)
+        }
+    }
     /// The longest time without a byte in either direction, once the request is under way.
-    public var idle: Duration? { didSet { chosen.insert(.idle) } }
+    public var idle: Duration? {
+        didSet {
+            idle = idle?.withinClocks
+            chosen.insert(.idle)
+        }
+    }
     /// The time for the whole try, body included.
-    public var total: Duration? { didSet { chosen.insert(.total) } }
+    public var total: Duration? {
+        didSet {
+            total = total?.withinClocks
+            chosen.insert(.total)
+        }
+    }
 
     private var chosen: Parts
 
@@ -34,10 +54,10 @@ public struct Timeouts: Sendable {
     }
 
     private init(connect: Duration?, firstByte: Duration?, idle: Duration?, total: Duration?, chosen: Parts) {
-        self.connect = connect
-        self.firstByte = firstByte
-        self.idle = idle
-        self.total = total
+        self.connect = connect?.withinClocks
+        self.firstByte = firstByte?.withinClocks
+        self.idle = idle?.withinClocks
+        self.total = total?.withinClocks
         self.chosen = chosen
     }
 
@@ -110,6 +130,6 @@ extension HTTPRequest {
     /// The time for the whole call, all tries, waits and redirects together; nil: no limit.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
-        set { self[option: DeadlineOption.self] = newValue }
+        set { self[option: DeadlineOption.self] = newValue?.withinClocks }
     }
 }

@@ -8,6 +8,11 @@ internal import Foundation
 ///
 /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string. It
 /// is the same on every try of one call.
+///
+/// ```swift
+/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
+/// order.idempotencyKey = .generated
+/// ```
 public enum IdempotencyKey: Hashable, Sendable {
     /// No key, unless the request's own header fields have one.
     case none

@@ -1,5 +1,6 @@
-/// Everything that a decision about another try stands on: a value, so that a decision can be asked for without a
-/// request.
+/// Everything that a decision about another try stands on.
+///
+/// It is a value, so that a decision can be asked for without a request.
 public struct RetryFacts: Sendable {
     /// What an attempt came to.
     public enum Outcome: Hashable, Sendable {

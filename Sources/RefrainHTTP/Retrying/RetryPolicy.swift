@@ -49,8 +49,9 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         retryDelay(for: result, attempt: .first)
     }
 
-    /// The delay for a result, without a look at the rules on sending again; use ``judge(_:for:)`` for the whole
-    /// decision.
+    /// The delay for a result, without a look at the rules on sending again.
+    ///
+    /// Use ``judge(_:for:)`` for the whole decision.
     public func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
         let request: HTTPRequest
         switch result {
@@ -80,8 +81,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         }
         // A resumption that brought new bytes uses up no try, so it waits as after the tries before it.
         let isFree = (facts.progress ?? 0) > 0
-        let attempt = isFree ? Self.oneTryEarlier(facts.attempt) : facts.attempt
-        guard let range = schedule.delayRange(after: attempt) else {
+        guard let range = schedule.delayRange(after: Self.countedAttempt(facts)) else {
             return .finish(.triesUsedUp, rules.union(Rules(12)))
         }
         let resumes = facts.progress != nil
@@ -98,8 +98,11 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         return judgement
     }
 
-    private static func oneTryEarlier(_ attempt: Attempt) -> Attempt {
-        Attempt(
+    /// The attempt as the schedule counts it: one that was free leaves the count where it was.
+    private static func countedAttempt(_ facts: RetryFacts) -> Attempt {
+        let attempt = facts.attempt
+        guard (facts.progress ?? 0) > 0 else { return attempt }
+        return Attempt(
             number: attempt.number,
             tries: max(1, attempt.tries - 1),
             previousDelay: attempt.previousDelay,
@@ -117,7 +120,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     private func verdict(on facts: RetryFacts) -> Classification.Verdict {
         switch criteria {
         case .lists(let methods, let statuses, let errors):
-            return Self.listed(facts, methods, statuses, errors)
+            return listed(facts, methods, statuses, errors)
         case .rules(_, nil, let added) where added.isEmpty:
             return Classification.recommended(facts)
         case .rules(_, let statuses, let added):
@@ -131,20 +134,24 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         }
     }
 
-    private static func listed(
+    /// Alamofire's order: the limit decides first, then the method, then the status or the failure.
+    private func listed(
         _ facts: RetryFacts,
         _ methods: Set<HTTPMethod>,
         _ statuses: Set<HTTPStatus>,
         _ errors: Set<HTTPError.Code>
     ) -> Classification.Verdict {
+        let isSpent = schedule.delayRange(after: Self.countedAttempt(facts)) == nil
         switch facts.outcome {
         case .status(let status):
             guard status.rawValue >= 400 || statuses.contains(status) else { return .success }
+            guard !isSpent else { return .final(.triesUsedUp, Rules(12)) }
             guard methods.contains(facts.method) else { return .final(.notReplayable, Rules(2)) }
             return statuses.contains(status)
                 ? .transient(.transientStatus, Rules(7)) : .final(.finalStatus, Rules(7))
         case .failure(let code):
             guard code != .cancelled else { return .final(.cancelled, Rules(9)) }
+            guard !isSpent else { return .final(.triesUsedUp, Rules(12)) }
             guard methods.contains(facts.method) else { return .final(.notReplayable, Rules(2)) }
             return errors.contains(code) ? .transient(.transientFailure, Rules(8)) : .final(.finalFailure, Rules(8))
         }

@@ -67,8 +67,7 @@ extension AttemptRecord: CustomStringConvertible {
 extension Duration {
     /// The duration in whole milliseconds, saturating.
     package var inMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? (seconds < 0 ? .min : .max) : whole &+ attoseconds / 1_000_000_000_000_000
+        // Not by way of `components`, which trap where the seconds do not fit into an Int64; a decoded record may.
+        Int64(clamping: attoseconds / 1_000_000_000_000_000)
     }
 }

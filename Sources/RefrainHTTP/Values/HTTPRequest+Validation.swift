@@ -13,17 +13,25 @@ extension HTTPRequest {
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest``, ``HTTPError/Code/badURL`` or
     ///   ``HTTPError/Code/unsupportedURL``, which names the culprit.
     public func validated() throws(HTTPError) -> HTTPRequest {
+        try validate()
+        return self
+    }
+
+    /// As ``validated()``, for those who have the request already.
+    package func validate() throws(HTTPError) {
         func refuse(_ code: HTTPError.Code, _ message: String) -> HTTPError {
             HTTPError(code, request: self, message: message, bytesSent: 0)
         }
-        guard let scheme = url.scheme else {
-            throw refuse(.badURL, "the URL is relative; name a host, or put ApplyEnvironment into the chain")
-        }
-        guard origin != nil else {
-            let isHTTP = ["http", "https"].contains(scheme.lowercased())
-            throw isHTTP
-                ? refuse(.badURL, "the URL names no host")
-                : refuse(.unsupportedURL, "the scheme \(scheme) is not supported; only http and https are")
+        if !hasPlainOrigin {
+            guard let scheme = url.scheme else {
+                throw refuse(.badURL, "the URL is relative; name a host, or put ApplyEnvironment into the chain")
+            }
+            guard origin != nil else {
+                let isHTTP = ["http", "https"].contains(scheme.lowercased())
+                throw isHTTP
+                    ? refuse(.badURL, "the URL names no host")
+                    : refuse(.unsupportedURL, "the scheme \(scheme) is not supported; only http and https are")
+            }
         }
         guard method.isValid else {
             throw refuse(.invalidRequest, "the method \"\(method)\" is not a token (RFC 9110 §5.6.2)")
@@ -42,7 +50,32 @@ extension HTTPRequest {
                 throw refuse(.invalidRequest, "the header \(field.name) is the transport's to set")
             }
         }
-        return self
+    }
+
+    /// Whether the URL obviously names a host; false where it takes more than a glance to tell.
+    private var hasPlainOrigin: Bool {
+        func isHostByte(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+            let isHTTP = text.starts(with: "http://".utf8)
+            guard isHTTP || text.starts(with: "https://".utf8) else { return false }
+            let start = isHTTP ? 7 : 8
+            var end = text[start...].firstIndex { !isHostByte($0) } ?? text.count
+            guard end > start else { return false }
+            if end < text.count, text[end] == UInt8(ascii: ":") {
+                end += 1
+                while end < text.count, (0x30...0x39).contains(text[end]) { end += 1 }
+            }
+            // Not "@": then it was no host.
+            return end == text.count || text[end] == UInt8(ascii: "/")
+        }
+        return url.absoluteString.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
     }
 
     /// Fields that frame the message: what a caller set here could only contradict the body.

@@ -96,7 +96,20 @@ private final class OptionValue<Option: HTTPRequestOption>: OptionNode, @uncheck
         super.init(ObjectIdentifier(Option.self), before: next)
     }
 
-    override var comparable: AnyHashable? { (value as? any Hashable).map { AnyHashable($0) } }
+    override var comparable: AnyHashable? {
+        if let value = value as? any Hashable { return AnyHashable(value) }
+        guard let optional = value as? any OptionalValue, optional.isNil else { return nil }
+        return AnyHashable(NoValue())
+    }
 
     override func copy(before next: OptionNode?) -> OptionNode { OptionValue(value, before: next) }
 }
+
+/// Sees that there is no value, whatever type it would have had.
+private protocol OptionalValue { var isNil: Bool { get } }
+
+extension Optional: OptionalValue {
+    fileprivate var isNil: Bool { self == nil }
+}
+
+private struct NoValue: Hashable {}

@@ -25,11 +25,13 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     private let clock: ErasedClock
     private let state: Locked<State>
 
+    private typealias Waiter = PendingAnswer<Result<Credential, any Error>>
+
     private struct State {
         var credentials: CredentialState<Credential>
-        var waiters: [ObjectIdentifier: AnswerSlot<Credential>] = [:]
+        var waiters: [ObjectIdentifier: Waiter] = [:]
 
-        mutating func takeWaiters() -> [AnswerSlot<Credential>] {
+        mutating func takeWaiters() -> [Waiter] {
             defer { waiters = [:] }
             return Array(waiters.values)
         }
@@ -42,7 +44,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// - Parameters:
     ///   - authenticator: signs and refreshes.
     ///   - credential: the credential to begin with; nil: requests fail with
-    ///     ``AuthenticationError/missingCredential`` until there is one.
+    ///     ``/RefrainHTTP/AuthenticationError/missingCredential`` until there is one.
     ///   - refreshWindow: how often the credential may be refreshed.
     ///   - clock: what the window is measured on.
     public init(
@@ -54,7 +56,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         self.authenticator = authenticator
         self.refreshWindow = refreshWindow
         self.clock = clock
-        state = Locked(State(credentials: CredentialState(credential)))
+        state = Locked(State(credentials: CredentialState(credential, window: refreshWindow)))
     }
 
     /// The credential; setting it lets those who wait for a refresh go on with it.
@@ -74,7 +76,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
         guard !isWithinRefresh else { return request }
         let credential = try await obtain(for: session) { credentials, now in
-            credentials.sign(window: refreshWindow, now: now)
+            credentials.sign(now: now)
         }
         var signed = request
         authenticator.apply(credential, to: &signed)
@@ -92,12 +94,12 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         do {
             _ = try await obtain(for: session) { credentials, now in
                 // Another request's refresh may have ended since.
-                if let present = credentials.credential, credentials.refreshing == nil,
+                if let present = credentials.credential, !credentials.isRefreshing,
                     !authenticator.isRequest(sent, authenticatedWith: present)
                 {
                     return .use(present)
                 }
-                return credentials.refused(window: refreshWindow, now: now)
+                return credentials.refused(now: now)
             }
             return .retry
         } catch {
@@ -120,7 +122,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         for session: Session,
         by decide: (inout CredentialState<Credential>, Duration) -> Step
     ) async throws -> Credential {
-        let waiter = AnswerSlot<Credential>()
+        let waiter = Waiter()
         let key = ObjectIdentifier(waiter)
         let now = clock.now.offset
         let step = state.withLock { state -> Step in
@@ -137,7 +139,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
         defer { state.withLock { _ = $0.waiters.removeValue(forKey: key) } }
         return try await withTaskCancellationHandler {
-            try await waiter.value()
+            try await waiter.value.get()
         } onCancel: {
             waiter.give(.failure(CancellationError()))
         }

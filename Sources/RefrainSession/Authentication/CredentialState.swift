@@ -1,14 +1,21 @@
+internal import RefrainHTTP
+
 /// A credential and its refresh, as a state machine: a value that takes an event, and says what to do.
 ///
-/// There is at most one refresh at a time, whoever asks for it. Each refresh has a number, so that the end of one that
-/// was overtaken by a credential set from outside changes nothing.
+/// There is at most one refresh at a time, whoever asks for it; the end of one that was overtaken by a credential set
+/// from outside changes nothing.
 struct CredentialState<Credential: AuthenticationCredential> {
     var credential: Credential?
-    private(set) var refreshing: Int?
-    private var nextRefresh = 0
-    private var refreshes: [Duration] = []
+    private var rounds = Rounds()
+    private var history: RefreshHistory
 
-    init(_ credential: Credential?) { self.credential = credential }
+    init(_ credential: Credential?, window: RefreshWindow?) {
+        self.credential = credential
+        history = RefreshHistory(window)
+    }
+
+    /// Whether a refresh goes on.
+    var isRefreshing: Bool { rounds.current != nil }
 
     /// What somebody who needs a credential shall do.
     enum Step {
@@ -29,22 +36,21 @@ struct CredentialState<Credential: AuthenticationCredential> {
     }
 
     /// A request is to be signed.
-    mutating func sign(window: RefreshWindow?, now: Duration) -> Step {
+    mutating func sign(now: Duration) -> Step {
         guard let credential else { return .fail(.missingCredential) }
-        if refreshing != nil { return .join }
-        return credential.requiresRefresh ? start(credential, window, now) : .use(credential)
+        if isRefreshing { return .join }
+        return credential.requiresRefresh ? start(credential, now) : .use(credential)
     }
 
     /// A request that was signed with the present credential was refused.
-    mutating func refused(window: RefreshWindow?, now: Duration) -> Step {
+    mutating func refused(now: Duration) -> Step {
         guard let credential else { return .fail(.missingCredential) }
-        return refreshing != nil ? .join : start(credential, window, now)
+        return isRefreshing ? .join : start(credential, now)
     }
 
     /// A refresh has ended; answers whether it was the one that is waited for.
     mutating func end(_ number: Int, with new: Credential?) -> Bool {
-        guard refreshing == number else { return false }
-        refreshing = nil
+        guard rounds.end(number) else { return false }
         if let new { credential = new }
         return true
     }
@@ -52,17 +58,12 @@ struct CredentialState<Credential: AuthenticationCredential> {
     /// A credential, or none, comes from outside; a refresh that goes on is overtaken.
     mutating func replace(with new: Credential?) {
         credential = new
-        refreshing = nil
+        rounds.abandon()
     }
 
-    private mutating func start(_ credential: Credential, _ window: RefreshWindow?, _ now: Duration) -> Step {
-        if let window {
-            refreshes.removeAll { now - $0 >= window.interval }
-            guard !window.isExceeded(by: refreshes, now: now) else { return .fail(.excessiveRefresh) }
-            refreshes.append(now)
-        }
-        nextRefresh += 1
-        refreshing = nextRefresh
-        return .start(nextRefresh, credential)
+    private mutating func start(_ credential: Credential, _ now: Duration) -> Step {
+        guard !history.isExhausted(now: now) else { return .fail(.excessiveRefresh) }
+        history.note(now: now)
+        return .start(rounds.begin(), credential)
     }
 }

@@ -22,10 +22,10 @@ extension InterceptorCompletion {
     ///
     /// - Throws: ``CompletionDropped``, or `CancellationError` where the task is cancelled first.
     static func wait(_ body: (InterceptorCompletion<Value>) -> Void) async throws -> Value {
-        let slot = AnswerSlot<Value>()
+        let slot = PendingAnswer<Result<Value, any Error>>()
         return try await withTaskCancellationHandler {
             body(InterceptorCompletion(OneAnswer(slot)))
-            return try await slot.value()
+            return try await slot.value.get()
         } onCancel: {
             slot.give(.failure(CancellationError()))
         }
@@ -34,9 +34,9 @@ extension InterceptorCompletion {
 
 /// The caller's end: when the last copy of the completion goes, so does this.
 private final class OneAnswer<Value: Sendable>: Sendable {
-    private let slot: AnswerSlot<Value>
+    private let slot: PendingAnswer<Result<Value, any Error>>
 
-    init(_ slot: AnswerSlot<Value>) { self.slot = slot }
+    init(_ slot: PendingAnswer<Result<Value, any Error>>) { self.slot = slot }
 
     deinit { slot.give(.failure(CompletionDropped())) }
 

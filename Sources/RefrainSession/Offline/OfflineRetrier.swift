@@ -55,11 +55,11 @@ public struct OfflineRetrier: RequestInterceptor, UsesNoTry {
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         guard let code = (error as? RefrainError)?.transportCode, offlineErrorCodes.contains(code), !monitor.isOnline
         else { return .doNotRetry }
-        let slot = AnswerSlot<Bool>()
+        let slot = PendingAnswer<Result<Bool, any Error>>()
         do {
             let isOnline = try await withTaskCancellationHandler {
                 monitor.whenOnline(within: maximumWait) { slot.give(.success($0)) }
-                return try await slot.value()
+                return try await slot.value.get()
             } onCancel: {
                 slot.give(.failure(CancellationError()))
             }

@@ -1,7 +1,7 @@
 /// A request whose response is read as it arrives.
 ///
 /// ```swift
-/// for try await chunk in session.streamRequest("https://example.com/events").validate().chunks { … }
+/// for try await chunk in session.streamRequest("https://example.com/events").validate().chunks { print(chunk.count) }
 /// ```
 ///
 /// The server is held back while nobody reads. Tries end with the head of the response: a body that is cut short

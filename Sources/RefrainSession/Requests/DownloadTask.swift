@@ -45,8 +45,9 @@ public struct DownloadTask: Sendable {
 }
 
 extension DownloadRequest {
-    /// A check of the caller's: the request that was sent, and the response; its body is in the file, or for a status
-    /// other than 2xx on the response.
+    /// A check of the caller's, given the request that was sent and the response.
+    ///
+    /// The response's body is in the file, or for a status other than 2xx on the response.
     public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse) -> ValidationResult
 
     /// Starts the download, and waits for its file.

@@ -97,8 +97,9 @@ public final class Session: Sendable {
     /// Cancels what is under way, resets every stage of the chain, and returns when that is done.
     public func reset() async { await chain.reset() }
 
-    /// Ends the session: what is under way and what is asked later fails with
-    /// ``RefrainError/sessionInvalidated(error:)``.
+    /// Ends the session, with what is under way.
+    ///
+    /// That, and what is asked later, fails with ``RefrainError/sessionInvalidated(error:)``.
     public func invalidate(dueTo error: (any Error)? = nil) {
         let reason = RefrainError.sessionInvalidated(error: error)
         let isFirst = state.withLock { state in

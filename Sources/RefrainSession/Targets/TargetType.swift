@@ -10,7 +10,7 @@ public import Foundation
 /// enum GitHub: TargetType {
 ///     case user(String)
 ///     case search(String)
-///     var baseURL: URL { Self.api }
+///     var baseURL: URL { URL(string: "https://api.github.com")! }
 ///     var path: String { switch self { case .user(let name): "/users/\(name)"; case .search: "/search/users" } }
 ///     var task: TargetTask {
 ///         switch self { case .user: .requestPlain; case .search(let text): .requestParameters(["q": .string(text)]) }

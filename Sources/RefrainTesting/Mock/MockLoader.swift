@@ -7,7 +7,7 @@ public import RefrainHTTP
 /// mock.then(.status(503, headers: ["Retry-After": "7"]))
 ///     .then(.failure(.networkConnectionLost, bytesSent: 120))
 ///     .then { request in .success(HTTPResponse(request: request, status: 200)) }
-/// let result = await (Retry(.recommended) --> mock).load(request)
+/// let result = await (Retry(RetryPolicy.recommended) --> mock).load(request)
 /// #expect(mock.requests.count == 3)
 /// ```
 ///

@@ -59,8 +59,9 @@ public struct MockReply: Sendable {
         }
     }
 
-    /// A reply that stays out until it is released, and ends with `HTTPError.Code.cancelled` where the request is
-    /// cancelled or the loader is reset before.
+    /// A reply that stays out until it is released.
+    ///
+    /// It ends with `HTTPError.Code.cancelled` where the request is cancelled or the loader is reset before.
     public static func held(by hold: MockHold, _ reply: MockReply) -> MockReply {
         MockReply(hold: hold, reply.make)
     }

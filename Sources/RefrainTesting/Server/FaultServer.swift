@@ -91,8 +91,9 @@ public final class FaultServer: Sendable {
         site.stopOthers()
     }
 
-    /// What arrived, in order of arrival; the paths that only serve control (`/log`, `/reset-state`, `/ports`) are
-    /// left out.
+    /// What arrived, in order of arrival.
+    ///
+    /// The paths that only serve control (`/log`, `/reset-state`, `/ports`) are left out.
     public var log: [LogEntry] { site.log.entries }
 
     /// Forgets the log; the counters behind `times=` stay.

@@ -111,24 +111,35 @@ struct Executable {
         return folder + "/refrain"
     }()
 
-    /// Runs it to its end.
-    static func run(_ arguments: [String], input: ScratchFile? = nil) async throws -> Ended {
-        try await start(arguments, input: input).end()
+    /// Runs it, or another program, to its end.
+    static func run(
+        _ arguments: [String],
+        input: ScratchFile? = nil,
+        program: String = path
+    ) async throws -> Ended {
+        try await start(arguments, input: input, program: program).end()
+    }
+
+    /// Where a program of the system lies, or nil where this machine has none of that name.
+    static func installed(_ name: String) -> String? {
+        ["/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }.first {
+            access($0, X_OK) == 0
+        }
     }
 
     // A pipe that another process inherits stays open with it, so processes start one after the other.
     private static let starting = Locked(0)
 
     /// Starts it.
-    static func start(_ arguments: [String], input: ScratchFile? = nil) throws -> Running {
+    static func start(_ arguments: [String], input: ScratchFile? = nil, program: String = path) throws -> Running {
         try starting.withLock { started in
             // A state without a size has no address of its own; the thread sanitizer takes the object's head for it.
             started += 1
-            return try spawn(arguments, input: input)
+            return try spawn(arguments, input: input, program: program)
         }
     }
 
-    private static func spawn(_ arguments: [String], input: ScratchFile?) throws -> Running {
+    private static func spawn(_ arguments: [String], input: ScratchFile?, program: String) throws -> Running {
         var (output, errors): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&output) == 0, pipe(&errors) == 0 else { throw NotStarted(code: errno) }
         for end in output + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -142,11 +153,11 @@ struct Executable {
         posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
-        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
         var pid = pid_t()
-        let failure = posix_spawn(&pid, path, &actions, nil, words, environ)
+        let failure = posix_spawn(&pid, program, &actions, nil, words, environ)
         close(output[1])
         close(errors[1])
         guard failure == 0 else { throw NotStarted(code: failure) }

@@ -20,7 +20,7 @@ struct ThrowingFormTests {
         #expect(clock.sleeps[1] <= .seconds(1))
     }
 
-    @Test("the call reads as it stands in the documentation")
+    @Test("C: withRetry: the call reads as it stands in the documentation")
     func asDocumented() async throws {
         let value = try await withRetry(
             .exponential(from: .milliseconds(100), maximumNumberOfAttempts: 4),
@@ -33,7 +33,7 @@ struct ThrowingFormTests {
         #expect(clock.sleeps == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
     }
 
-    @Test("an error that the predicate does not accept is thrown at once")
+    @Test("C: withRetry: an error that the predicate does not accept is thrown at once")
     func finalErrors() async {
         var attempts = 0
         await #expect(throws: Final.self) {
@@ -71,7 +71,7 @@ struct ThrowingFormTests {
         #expect(attempts == 3)
     }
 
-    @Test("withRetry(3) makes 4 tries, on the real timer")
+    @Test("C: withRetry: withRetry(3) makes 4 tries, on the real timer")
     func countForm() async throws {
         // Its waits are real ones, at most 0.5, 1 and 2 s; so it succeeds at its second try here.
         var attempts = 0

@@ -11,7 +11,7 @@ struct AsyncSequenceRetryTests {
         try .constant(delay: .seconds(1), maximumNumberOfAttempts: attempts)
     }
 
-    @Test("a sequence that does not fail passes unchanged")
+    @Test("C: AsyncSequence.retry: a sequence that does not fail passes unchanged")
     func passesThrough() async throws {
         let source = Flaky(starts: [.init(elements: 3, fails: false)])
         #expect(try await elements(of: source.retry(try schedule(3), clock: clock)) == [0, 1, 2])
@@ -19,7 +19,7 @@ struct AsyncSequenceRetryTests {
         #expect(clock.uses == 0)
     }
 
-    @Test("after a failure the sequence starts again, and its elements come again")
+    @Test("C: AsyncSequence.retry: after a failure the sequence starts again, and its elements come again")
     func startsAgain() async throws {
         let source = Flaky(starts: [.init(elements: 2, fails: true), .init(elements: 3, fails: false)])
         #expect(try await elements(of: source.retry(try schedule(3), clock: clock)) == [0, 1, 0, 1, 2])
@@ -27,7 +27,7 @@ struct AsyncSequenceRetryTests {
         #expect(clock.sleeps == [.seconds(1)])
     }
 
-    @Test("the tries count over the whole iteration, not from each element that comes")
+    @Test("C: AsyncSequence.retry: the tries count over the whole iteration, not from each element that comes")
     func countsAcross() async throws {
         let source = Flaky(starts: [.init(elements: 1, fails: true)])
         let collected = Collected<Int>()
@@ -39,7 +39,7 @@ struct AsyncSequenceRetryTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test("a schedule goes on where it was, across elements")
+    @Test("C: AsyncSequence.retry: a schedule goes on where it was, across elements")
     func scheduleGoesOn() async throws {
         let source = Flaky(starts: [.init(elements: 1, fails: true)])
         let backoff = try Backoff.exponential(from: .seconds(1), maximumNumberOfAttempts: 4)
@@ -47,7 +47,7 @@ struct AsyncSequenceRetryTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test("each iteration has its own count")
+    @Test("C: AsyncSequence.retry: each iteration has its own count")
     func iterationsAreApart() async throws {
         let source = Flaky(starts: [.init(elements: 0, fails: true)])
         let sequence = source.retry(try schedule(2), clock: clock)
@@ -56,7 +56,7 @@ struct AsyncSequenceRetryTests {
         #expect(source.started.value == 4)
     }
 
-    @Test("an error that is not accepted ends the sequence, and then it stays at its end")
+    @Test("C: AsyncSequence.retry: an error that is not accepted ends the sequence, and then it stays at its end")
     func finalErrors() async throws {
         let source = Flaky(starts: [.init(elements: 1, fails: true)])
         var iterator = source.retry(try schedule(3), clock: clock, while: { !($0 is Transient) }).makeAsyncIterator()
@@ -73,7 +73,7 @@ struct AsyncSequenceRetryTests {
         #expect(source.started.value == 1)
     }
 
-    @Test("retry(3) starts a sequence up to four times, on the real timer")
+    @Test("C: AsyncSequence.retry: retry(3) starts a sequence up to four times, on the real timer")
     func countForm() async throws {
         let source = Flaky(starts: [.init(elements: 1, fails: true), .init(elements: 2, fails: false)])
         #expect(try await elements(of: source.retry(3)) == [0, 0, 1])
@@ -94,7 +94,7 @@ struct AsyncSequenceRetryTests {
         #expect(source.started.value == 1)
     }
 
-    @Test("an actor may iterate over its own sequence")
+    @Test("C: AsyncSequence.retry: an actor may iterate over its own sequence")
     func onAnActor() async throws {
         let reader = Reader()
         let source = Flaky(starts: [.init(elements: 1, fails: true), .init(elements: 1, fails: false)])

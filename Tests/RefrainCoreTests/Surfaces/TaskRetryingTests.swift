@@ -6,7 +6,7 @@ import Testing
 struct TaskRetryingTests {
     let clock = TestClock(.autoAdvancing)
 
-    @Test("maxRetryCount: 3 makes exactly 4 tries, one second apart")
+    @Test("C: Task.retrying: maxRetryCount: 3 makes exactly 4 tries, one second apart")
     func fourTries() async {
         let counter = Counter()
         let task: Task<Int, any Error> = Task.retrying(maxRetryCount: 3, clock: clock) {
@@ -17,7 +17,7 @@ struct TaskRetryingTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(1), .seconds(1)])
     }
 
-    @Test("3 retries are the default")
+    @Test("C: Task.retrying: 3 retries are the default")
     func defaultCount() async {
         let counter = Counter()
         let task = Task.retrying(clock: clock) {
@@ -28,7 +28,7 @@ struct TaskRetryingTests {
         #expect(counter.value == 4)
     }
 
-    @Test("the delay is the one that was asked for")
+    @Test("C: Task.retrying: the delay is the one that was asked for")
     func givenDelay() async throws {
         let counter = Counter()
         let task = Task.retrying(maxRetryCount: 9, retryDelay: .milliseconds(250), clock: clock) {
@@ -39,7 +39,7 @@ struct TaskRetryingTests {
         #expect(clock.sleeps == [.milliseconds(250), .milliseconds(250)])
     }
 
-    @Test("maxRetryCount: 0 makes one try")
+    @Test("C: Task.retrying: maxRetryCount: 0 makes one try")
     func noRetry() async {
         let counter = Counter()
         let task = Task.retrying(maxRetryCount: 0, clock: clock) {
@@ -62,7 +62,7 @@ struct TaskRetryingTests {
         }
     }
 
-    @Test("the predicate ends the task at an error that is not worth it")
+    @Test("C: Task.retrying: the predicate ends the task at an error that is not worth it")
     func predicate() async {
         let counter = Counter()
         let task = Task.retrying(maxRetryCount: 5, clock: clock, retryPredicate: { $0 is Transient }) {
@@ -73,7 +73,7 @@ struct TaskRetryingTests {
         #expect(counter.value == 2)
     }
 
-    @Test("a schedule can be given instead of a delay")
+    @Test("C: Task.retrying: a schedule can be given instead of a delay")
     func schedule() async throws {
         let backoff = try Backoff.fibonacci(from: .seconds(1), maximumNumberOfAttempts: 6)
         let task = Task.retrying(backoff: backoff, clock: clock) { throw Transient() }
@@ -90,7 +90,7 @@ struct TaskRetryingTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("the priority reaches the operation")
+    @Test("C: Task.retrying: the priority reaches the operation")
     func priority() async throws {
         let task = Task.retrying(priority: .high, clock: clock) { Task.currentPriority >= .high }
         #expect(try await task.value)

@@ -21,7 +21,7 @@ struct AuthTests {
     )
 
     @Test(
-        "Each request is signed as it asks, over one loader",
+        "B: Auth: each request is signed as it asks, over one loader",
         arguments: [
             (AuthenticationMethod.automatic, "Bearer main"), (.oauth, "Bearer main"), (Self.reports, "Bearer reports"),
             (.basic, "Basic QWRhOnNlY3JldA=="), (.none, nil),
@@ -35,7 +35,7 @@ struct AuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == [field])
     }
 
-    @Test("A method that no stage stands for fails in words, before anything is sent")
+    @Test("B: Auth: a method that no stage stands for fails in words, before anything is sent")
     func unknown() async {
         let mock = MockLoader()
         var request = sampleRequest()
@@ -46,7 +46,7 @@ struct AuthTests {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test("A stage on its own serves the requests that ask for it or for nothing")
+    @Test("B: Auth: a stage on its own serves the requests that ask for it or for nothing")
     func alone() async {
         let mock = MockLoader().otherwise(.status(200))
         let loader = Self.oauth("main") --> mock

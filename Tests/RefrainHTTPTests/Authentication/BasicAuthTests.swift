@@ -38,7 +38,7 @@ struct BasicAuthTests {
         #expect(mock.requests.count == 2_001)
     }
 
-    @Test("A refusal to give credentials fails all that were under way, and the next request asks again")
+    @Test("B: BasicAuth: a refusal to give credentials fails all that were under way, and the next request asks again")
     func declined() async {
         let hold = MockHold()
         let mock = MockLoader().then(times: 100, .held(by: hold, Self.guarded)).otherwise(Self.guarded)
@@ -55,7 +55,7 @@ struct BasicAuthTests {
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
-    @Test("Credentials that are asked for beforehand are sent with the first request")
+    @Test("B: BasicAuth: credentials that are asked for beforehand are sent with the first request")
     func beforehand() async {
         let mock = MockLoader().otherwise(Self.guarded)
         let loader = basic(.beforehand, passwords: "secret") --> mock

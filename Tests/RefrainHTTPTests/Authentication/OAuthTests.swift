@@ -208,7 +208,7 @@ struct OAuthTests {
         #expect(await store.token() == nil)
     }
 
-    @Test("A token that is out of date is refreshed before the first send; one that is not is used")
+    @Test("B: OAuth: a token that is out of date is refreshed before the first send; one that is not is used")
     func expiry() async {
         let clock = TestClock()
         let clocks = clock.clockPair()
@@ -228,7 +228,7 @@ struct OAuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
     }
 
-    @Test("Without a stored token somebody must log in; who will not, sends nothing")
+    @Test("B: OAuth: without a stored token somebody must log in; who will not, sends nothing")
     func logIn() async {
         await store.save(nil)
         let mock = MockLoader().otherwise(server.reply)
@@ -294,8 +294,53 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test("A: RefreshWindow: a storm of refreshes ends with excessiveRefresh, and passes with the window")
+    func storm() async throws {
+        let clock = TestClock()
+        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
+        let oauth = OAuth(store: store, refreshWindow: window, clocks: clock.clockPair()) { [server] _ in
+            server.refresh()
+        } logIn: {
+            nil
+        }
+        let loader = oauth --> MockLoader().otherwise(.status(401))
+        for _ in 0..<3 { #expect(await loader.load(sampleRequest()).status == 401) }
+        for _ in 0..<2 {
+            let error = await loader.load(sampleRequest()).error
+            #expect(error?.code == .userAuthenticationRequired)
+            #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        }
+        #expect(server.refreshes == 3)
+        await clock.advance(by: .seconds(30))
+        // One before it is sent, since the token before was refused, and one after it was refused again.
+        #expect(await loader.load(sampleRequest()).status == 401)
+        #expect(server.refreshes == 5)
+        await oauth.reset()
+        await store.save(Self.stale)
+        for _ in 0..<3 { #expect(await loader.load(sampleRequest()).status == 401) }
+        #expect(server.refreshes == 8)
+    }
+
+    @Test("A: RefreshWindow: log-ins that brought a token count, those that were declined do not")
+    func stormOfLogIns() async throws {
+        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
+        let answers = Journal<Bool>()
+        let oauth = OAuth(refreshWindow: window, clocks: TestClock().clockPair()) {
+            answers.add(true)
+            return answers.values.count > 4 ? OAuthToken(accessToken: "a") : nil
+        }
+        let loader = oauth --> MockLoader().otherwise(.status(401))
+        for _ in 0..<4 { #expect(await loader.load(sampleRequest()).errorCode == .userCancelledAuthentication) }
+        // One before the first send, one after it was refused.
+        #expect(await loader.load(sampleRequest()).status == 401)
+        #expect(answers.values.count == 6)
+        let error = await loader.load(sampleRequest()).error
+        #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(answers.values.count == 6)
+    }
+
     @Test(
-        "The plan goes from the store to a refresh to a log-in, and never back",
+        "B: OAuth: the plan goes from the store to a refresh to a log-in, and never back",
         arguments: [
             (OAuthPlan.Event.wanted(replacing: nil), OAuthPlan.Step.readStore),
             (.wanted(replacing: stale), .refresh(stale)),

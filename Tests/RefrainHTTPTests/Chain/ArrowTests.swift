@@ -46,7 +46,7 @@ struct ArrowTests {
         #expect(journal.values == ["a", "b", "c", "d", "e"])
     }
 
-    @Test("A hidden loader loads and resets the one behind it")
+    @Test("B: AnyLoader: a hidden loader loads and resets the one behind it")
     func hidden() async {
         let mock = MockLoader().then(.status(201))
         let loader = AnyLoader(mock)

@@ -60,7 +60,7 @@ struct HTTPTaskStateTests {
         }
     }
 
-    @Test("Cancel handlers run at most once each, those added before the cancellation in reverse order")
+    @Test("B: HTTPTask: cancel handlers run at most once each, those added before the cancellation in reverse order")
     func cancelHandlers() {
         forEachSeed { random in
             var state = State()
@@ -84,7 +84,7 @@ struct HTTPTaskStateTests {
     }
 
     @Test(
-        "A loader that ends as cancelled by itself, as on a reset, runs the cancel handlers before the completion"
+        "B: HTTPTask: a loader that ends as cancelled by itself runs the cancel handlers before the completion"
     )
     func cancelledFromWithin() {
         var state = State()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tasks with callbacks")
 struct HTTPTaskTests {
-    @Test("A loaded request calls back with its response, and handlers added later run at once")
+    @Test("B: HTTPTask: a loaded request calls back with its response, and handlers added later run at once")
     func completes() async {
         let task = MockLoader().then(.status(204)).load(sampleRequest()) { _ in }
         #expect(await task.result.status == 204)
@@ -38,7 +38,7 @@ struct HTTPTaskTests {
         #expect(hold.count == 0)
     }
 
-    @Test("A response that comes after the cancellation is not handed over")
+    @Test("B: HTTPTask: a response that comes after the cancellation is not handed over")
     func lateResponse() async {
         let gate = MockHold()
         // A loader that pays no heed to cancellation.
@@ -52,7 +52,7 @@ struct HTTPTaskTests {
         #expect(await task.result.errorCode == .cancelled)
     }
 
-    @Test("Each task has a name of its own")
+    @Test("B: HTTPTask: each task has a name of its own")
     func identity() {
         let mock = MockLoader().otherwise(.status(200))
         let ids = (0..<100).map { _ in mock.load(sampleRequest()) { _ in }.id }
@@ -77,7 +77,7 @@ struct HTTPTaskTests {
         #expect(completions.values.sorted() == Array(0..<1_000))
     }
 
-    @Test("The completion form of reset calls back when the loader has been reset")
+    @Test("B: ResetGuard: the completion form of reset calls back when the loader has been reset")
     func resetForm() async {
         let mock = MockLoader()
         await withCheckedContinuation { continuation in mock.reset { continuation.resume() } }

@@ -25,7 +25,7 @@ struct ApplyEnvironmentTests {
     }
 
     @Test(
-        "A relative URL is completed; a path that begins with a slash needs no prefix",
+        "B: ServerEnvironment: a relative URL is completed; a path that begins with a slash needs no prefix",
         arguments: [
             ("people/1", "https://api.example.com/v1/people/1"),
             ("/people/1", "https://api.example.com/people/1"),
@@ -38,7 +38,7 @@ struct ApplyEnvironmentTests {
         #expect(try await sent(HTTPRequest(path: path), plain).url.absoluteString == url)
     }
 
-    @Test("Fields and query items are added where the request has none of that name")
+    @Test("B: ServerEnvironment: fields and query items are added where the request has none of that name")
     func fieldsAndQuery() async throws {
         let query = [URLQueryItem(name: "page", value: "7"), URLQueryItem(name: "q", value: "a&b")]
         let request = try HTTPRequest(path: "people", query: query, headers: ["accept": "text/plain"])
@@ -48,7 +48,7 @@ struct ApplyEnvironmentTests {
         #expect(sent.headers["X-Key"] == "secret")
     }
 
-    @Test("An absolute URL to another origin gets nothing of the environment, above all no key")
+    @Test("B: ApplyEnvironment: an absolute URL to another origin gets nothing of the environment, above all no key")
     func otherOrigins() async throws {
         for text in ["https://other.example.com/x", "http://api.example.com/x", "https://api.example.com:444/x"] {
             let sent = try await sent(HTTPRequest(text), production)
@@ -59,7 +59,7 @@ struct ApplyEnvironmentTests {
         #expect(same.headers["X-Key"] == "secret")
     }
 
-    @Test("A reference that names a host gets a scheme, and no key of another host")
+    @Test("B: ApplyEnvironment: a reference that names a host gets a scheme, and no key of another host")
     func networkPath() async throws {
         let url = try #require(URL(string: "//other.example.com/x"))
         let sent = try await sent(HTTPRequest(url), production)
@@ -67,7 +67,7 @@ struct ApplyEnvironmentTests {
         #expect(sent.headers.isEmpty)
     }
 
-    @Test("The request's own environment comes before that of the stage")
+    @Test("B: ApplyEnvironment: the request's own environment comes before that of the stage")
     func ownEnvironment() async throws {
         var request = try HTTPRequest(path: "x")
         request.serverEnvironment = ServerEnvironment(scheme: "http", host: "::1", port: 8080)

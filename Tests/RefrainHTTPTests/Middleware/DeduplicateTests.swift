@@ -17,7 +17,7 @@ struct DeduplicateTests {
 
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
-    @Test("A thousand identical requests share one exchange, and each gets its answer")
+    @Test("B: de-duplication: a thousand identical requests share one exchange, and each gets its answer")
     func sharing() async {
         let mock = MockLoader().otherwise(.held(by: hold, .status(200, body: .text("one"))))
         let tasks = await start(1_000, on: stage --> mock, sampleRequest())
@@ -49,7 +49,10 @@ struct DeduplicateTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("The last one to leave cancels the exchange, and whoever comes next begins another", .timeLimit(.minutes(1)))
+    @Test(
+        "B: de-duplication: the last one to leave cancels the exchange, and whoever comes next begins another",
+        .timeLimit(.minutes(1))
+    )
     func lastOneLeaves() async {
         let nobody = MockHold()
         let ended = Journal<Bool>()
@@ -81,10 +84,14 @@ struct DeduplicateTests {
             return await (stage --> mock).load(sampleRequest())
         }
         #expect(await task.value.errorCode == .cancelled)
+        await wait { stage.exchanges.taskCount == 0 }
         #expect(mock.requests.isEmpty)
     }
 
-    @Test("Requests that differ in URL, method, credentials or options are not shared", .timeLimit(.minutes(1)))
+    @Test(
+        "B: de-duplication: requests that differ in URL, method, credentials or options are not shared",
+        .timeLimit(.minutes(1))
+    )
     func differences() async {
         var signed = sampleRequest()
         signed.headers["Authorization"] = "Bearer a"
@@ -135,6 +142,115 @@ struct DeduplicateTests {
         #expect(mock.resets == 1)
         #expect(hold.count == 0)
         #expect(await loader.load(sampleRequest()).status == 204)
+    }
+
+    @Test("The stage by itself can be reset, too")
+    func resetAlone() async {
+        let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
+        let tasks = await start(2, on: stage --> mock, sampleRequest())
+        await hold.arrivals(atLeast: 1)
+        await stage.reset()
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(stage.numberOfExchanges == 0)
+        #expect(mock.resets == 0)
+    }
+
+    @Test("A reset answers callers before the exchange has ended; who comes meanwhile begins another one")
+    func stubbornExchange() async {
+        let (stubborn, free) = (Journal<Int>(), Journal<Int>())
+        let mock = MockLoader()
+            .then { request in
+                stubborn.add(1)
+                // Whoever cancels has to wait.
+                await RefrainHTTPTests.wait { !free.values.isEmpty }
+                return .success(HTTPResponse(request: request, status: 200))
+            }
+            .otherwise(.status(204))
+        let loader = stage --> mock
+        let tasks = await start(2, on: loader, sampleRequest())
+        await wait { stubborn.values == [1] }
+        let reset = Task {
+            await loader.reset()
+            return free.values.isEmpty
+        }
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(await loader.load(sampleRequest()).status == 204)
+        free.add(1)
+        let wasEarly = await reset.value
+        #expect(!wasEarly)
+        #expect(stage.exchanges.taskCount == 0)
+    }
+
+    @Test("A request that a reset has overtaken before it was sent is cancelled when it arrives")
+    func overtaken() async {
+        for _ in 0..<200 {
+            let stage = Deduplicate()
+            let isReset = Journal<Bool>()
+            let late = Journal<Bool>()
+            let mock = MockLoader().otherwise(
+                MockReply { request in
+                    if !isReset.values.isEmpty { late.add(Task.isCancelled) }
+                    return .success(HTTPResponse(request: request, status: 200))
+                }
+            )
+            let loader = stage --> mock
+            let task = loader.load(sampleRequest()) { _ in }
+            while stage.numberOfWaitingRequests == 0, mock.requests.isEmpty { await Task.yield() }
+            await loader.reset()
+            isReset.add(true)
+            _ = await task.result
+            await wait { stage.exchanges.taskCount == 0 }
+            #expect(!late.values.contains(false))
+        }
+    }
+
+    @Test("Nothing is kept of an exchange that has ended, whether it was answered or abandoned")
+    func nothingLeft() async {
+        let mock = MockLoader().then(.status(200)).otherwise(.held(by: hold, .status(200)))
+        let loader = stage --> mock
+        #expect(await loader.load(sampleRequest()).status == 200)
+        await wait { stage.exchanges.taskCount == 0 }
+        let tasks = await start(1, on: loader, sampleRequest())
+        #expect(stage.exchanges.taskCount == 1)
+        tasks[0].cancel()
+        await wait { stage.exchanges.taskCount == 0 }
+    }
+
+    @Test("Requests that a stage further in treats differently are not shared: within a retry, or within a refresh")
+    func surroundings() async {
+        let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
+        let loader = stage --> mock
+        let desk = CredentialDesk<Int> { _ in .success(1) }
+        async let plain = loader.load(sampleRequest())
+        async let nested = RetryNesting.$isInside.withValue(true) { await loader.load(sampleRequest()) }
+        async let within = AuthenticationScope.$desks.withValue([ObjectIdentifier(desk)]) {
+            await loader.load(sampleRequest())
+        }
+        await hold.arrivals(atLeast: 3)
+        #expect(stage.numberOfExchanges == 3)
+        await hold.release()
+        for result in await [plain, nested, within] { #expect(result.status == 200) }
+    }
+
+    @Test("Downloads are not shared: each has a sink of its own")
+    func downloads() async throws {
+        let file = try TemporaryFile([])
+        var request = sampleRequest()
+        request.download = Download(to: try FileSink(path: file.path))
+        #expect(ExchangeKey(request) == nil)
+    }
+
+    @Test("An option that is set to nothing can be compared, whatever it could have been")
+    func unsetOptions() async {
+        var unset = sampleRequest()
+        unset.attemptObserver = nil
+        #expect(ExchangeKey(unset) == ExchangeKey(unset))
+        #expect(ExchangeKey(unset) != nil)
+        var recorded = unset
+        recorded.owner = Owner()
+        #expect(ExchangeKey(recorded) == ExchangeKey(unset))
+        recorded.attemptObserver = { _ in }
+        #expect(ExchangeKey(recorded) == nil)
     }
 
     @Test("R30: a thousand callers, cancelled at random moments, complete once each and leave nothing behind")
@@ -204,4 +320,10 @@ struct DeduplicateTests {
             return true
         }
     }
+}
+
+/// Somebody for whom requests are made.
+private final class Owner: CallOwner {
+    func note(_ attempts: [AttemptRecord]) {}
+    func cancelTask() {}
 }

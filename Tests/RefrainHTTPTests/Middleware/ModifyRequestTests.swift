@@ -23,7 +23,9 @@ struct ModifyRequestTests {
         #expect(mock.requests.map { $0.headers[values: "X-Try"] } == [["1"], ["1"]])
     }
 
-    @Test("An error that the closure throws fails the request under the stage's name, and nothing is sent")
+    @Test(
+        "B: ModifyRequest: an error of the closure fails the request under the stage's name, and nothing is sent"
+    )
     func throwing() async throws {
         let mock = MockLoader()
         let result = await (ModifyRequest("Sign") { _ in throw Trouble() } --> mock).load(sampleRequest())

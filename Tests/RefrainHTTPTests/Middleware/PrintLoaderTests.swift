@@ -13,7 +13,7 @@ struct PrintLoaderTests {
         return journal.values
     }
 
-    @Test("A request and its response are told with fields and length of the body")
+    @Test("B: PrintLoader: a request and its response are told with fields and length of the body")
     func plain() async {
         var request = sampleRequest("people", method: .post, body: .text("hello"))
         request.headers = ["Accept": "text/plain"]
@@ -26,7 +26,7 @@ struct PrintLoaderTests {
         )
     }
 
-    @Test("Secrets are left out: of fields, however they are spelled, and of URLs")
+    @Test("B: PrintLoader: secrets are left out: of fields, however they are spelled, and of URLs")
     func secrets() async throws {
         var request = try HTTPRequest("https://user:hunter2@api.example.com/")
         for name in ["authorization", "COOKIE", "Proxy-Authorization", "Idempotency-Key", "X-API-Key", "X-Mine"] {
@@ -38,7 +38,7 @@ struct PrintLoaderTests {
         #expect(text.split(separator: "\n").filter { $0.contains(": (left out)") }.count == 7)
     }
 
-    @Test("A failure is told with its code, and no control character of a value reaches the sink")
+    @Test("B: PrintLoader: a failure is told with its code, and no control character of a value reaches the sink")
     func failures() async {
         let lines = await printed(sampleRequest(), .failure(.networkConnectionLost, message: "bye\u{1B}[2J\n← 1 200"))
         #expect(lines.last == "✗ 1 networkConnectionLost (bye\\u{1b}[2J\\u{a}← 1 200) in 0 ms")

@@ -8,7 +8,7 @@ struct ResetGuardTests {
     private let hold = MockHold()
     private let clock = TestClock()
 
-    @Test("A reset cancels what is in flight, awaits it, and opens again")
+    @Test("B: ResetGuard: a reset cancels what is in flight, awaits it, and opens again")
     func cancelsAndReopens() async {
         let guardStage = ResetGuard()
         let mock = MockLoader().then(.held(by: hold, .status(200))).then(.status(201))
@@ -35,7 +35,7 @@ struct ResetGuardTests {
         }
     }
 
-    @Test("Requests are refused until the last one in flight has returned")
+    @Test("B: ResetGuard: requests are refused until the last one in flight has returned")
     func refusesUntilAllHaveReturned() async {
         let cancellations = Journal<Void>()
         let loader = ResetGuard() --> deaf(hold) { cancellations.add(()) }
@@ -52,7 +52,7 @@ struct ResetGuardTests {
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
-    @Test("Requests are refused until what follows has been reset")
+    @Test("B: ResetGuard: requests are refused until what follows has been reset")
     func refusesUntilTheRestIsReset() async {
         let gate = hold
         let loader =
@@ -68,7 +68,7 @@ struct ResetGuardTests {
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
-    @Test("Resets that overlap are one, and all of their callers wait for its end")
+    @Test("B: ResetGuard: resets that overlap are one, and all of their callers wait for its end")
     func shared() async {
         let resets = Journal<Void>()
         let gate = hold
@@ -88,7 +88,7 @@ struct ResetGuardTests {
         #expect((1...2).contains(resets.values.count))
     }
 
-    @Test("A reset finds the requests that wait for their next try, for a slot, and for an answer")
+    @Test("B: Retry: a reset finds the requests that wait for their next try, for a slot, and for an answer")
     func findsAll() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
@@ -113,7 +113,7 @@ struct ResetGuardTests {
         #expect(throttle.numberOfWaitingRequests == 0)
     }
 
-    @Test("A thousand requests in back-off end with a reset, and nothing is left behind")
+    @Test("B: Retry: a thousand requests in back-off end with a reset, and nothing is left behind")
     func massReset() async throws {
         let guardStage = ResetGuard()
         let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
@@ -128,7 +128,7 @@ struct ResetGuardTests {
         #expect(mock.requests.count == 1_000)
     }
 
-    @Test("A thousand requests in back-off end when their callers cancel, and nothing is left behind")
+    @Test("B: Retry: a thousand requests in back-off end when their callers cancel, and nothing is left behind")
     func massCancellation() async throws {
         let guardStage = ResetGuard()
         let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
@@ -173,7 +173,7 @@ struct ResetGuardTests {
         #expect(guardStage.numberOfRequests == 0)
     }
 
-    @Test("Autocancel cancels what has passed it, and lets in what comes during the reset")
+    @Test("B: Autocancel: it cancels what has passed it, and lets in what comes during the reset")
     func autocancel() async {
         let resetGate = MockHold()
         let gate = hold

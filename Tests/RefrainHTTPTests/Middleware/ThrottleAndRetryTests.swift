@@ -22,7 +22,7 @@ struct ThrottleAndRetryTests {
         }
     }
 
-    @Test("throttle --> retry holds the slot through the back-off: A1 A2 A3 B1")
+    @Test("B: order of throttle and retry: throttle --> retry holds the slot through the back-off: A1 A2 A3 B1")
     func throttleFirst() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let chain = throttle --> (try retry()) --> loader
@@ -37,7 +37,7 @@ struct ThrottleAndRetryTests {
         #expect(sends.values == ["A1", "A2", "A3", "B1"])
     }
 
-    @Test("retry --> throttle gives the slot back during the back-off: A1 B1 A2 A3")
+    @Test("B: order of throttle and retry: retry --> throttle gives the slot back during the back-off: A1 B1 A2 A3")
     func retryFirst() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let chain = try retry() --> throttle --> loader

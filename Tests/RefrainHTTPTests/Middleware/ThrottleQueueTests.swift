@@ -20,7 +20,7 @@ struct ThrottleQueueTests {
         }
     }
 
-    @Test("In every order of events the queue admits the same waiters in the same order as a plain model")
+    @Test("B: Throttle: in every order of events the queue admits the same waiters in the same order as a plain model")
     func model() {
         forEachSeed { random in
             var model = Model(limit: Int.random(in: 1...4, using: &random))

@@ -22,7 +22,41 @@ struct ThrottleTests {
 
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
-    @Test("No more requests pass than the limit allows, and the others follow in the order in which they came")
+    @Test("R9: a reset hands no slot from a request that it has cancelled to one that it is about to cancel")
+    func resetHandsOnNoSlot() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let sent = Journal<String>()
+        let cancelled = Journal<String>()
+        let server = AnyLoader { request in
+            sent.add(request.name)
+            return await withTaskCancellationHandler {
+                await MockLoader().then(.held(by: MockHold(), .status(200))).load(request)
+            } onCancel: {
+                cancelled.add(request.name)
+                guard request.throttle == .never, cancelled.values.contains("0") else { return }
+                // Stays in the midst of the reset for a while, so that the slot of the first one can go where it goes.
+                let limit = ContinuousClock.now.advanced(by: .milliseconds(100))
+                while throttle.numberOfWaitingRequests > 0, sent.values.count == 21, ContinuousClock.now < limit {
+                    // In between the locks are left to others.
+                    let pause = ContinuousClock.now.advanced(by: .milliseconds(1))
+                    while ContinuousClock.now < pause {}
+                }
+            }
+        }
+        let loader = ResetGuard() --> throttle --> server
+        var tasks = await start(20, on: loader, throttle)
+        for number in 0..<20 {
+            var request = sampleRequest("beside-\(number)")
+            request.throttle = .never
+            tasks.append(loader.load(request) { _ in })
+        }
+        await wait { sent.values.count == 21 }
+        await loader.reset()
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(sent.values.count == 21, "\(sent.values)")
+    }
+
+    @Test("B: Throttle: no more requests pass than the limit allows, and the others follow as they came")
     func firstComeFirstServed() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 2)
         let journal = Journal<String>()
@@ -63,7 +97,7 @@ struct ThrottleTests {
         #expect(mock.requests.map(\.name) == ["0", "2"])
     }
 
-    @Test("A request whose task is cancelled beforehand takes no slot")
+    @Test("B: Throttle: a request whose task is cancelled beforehand takes no slot")
     func cancelledBeforehand() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = held()
@@ -76,7 +110,7 @@ struct ThrottleTests {
         #expect(throttle.numberOfRunningRequests == 0)
     }
 
-    @Test("A request that asks never to be throttled passes a full throttle and takes no slot")
+    @Test("B: Throttle: a request that asks never to be throttled passes a full throttle and takes no slot")
     func never() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(204))
@@ -91,7 +125,7 @@ struct ThrottleTests {
         for task in tasks { _ = await task.result }
     }
 
-    @Test("A higher limit lets waiting requests pass at once; a lower one interrupts nobody")
+    @Test("B: Throttle: a higher limit lets waiting requests pass at once; a lower one interrupts nobody")
     func limitChanges() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let mock = held()
@@ -116,7 +150,7 @@ struct ThrottleTests {
         #expect(throttle.maximumNumberOfRequests == .max)
     }
 
-    @Test("A reset sends everybody in the queue away, and the throttle works on")
+    @Test("B: Throttle: a reset sends everybody in the queue away, and the throttle works on")
     func reset() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 1)
         let tasks = await start(5, on: throttle --> held(), throttle)
@@ -128,7 +162,7 @@ struct ThrottleTests {
         #expect(await (throttle --> MockLoader().then(.status(200))).load(sampleRequest()).status == 200)
     }
 
-    @Test("A thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
+    @Test("B: Throttle: a thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
     func massCancellation() async throws {
         let throttle = try Throttle(maximumNumberOfRequests: 3)
         let loader = throttle --> MockLoader().otherwise(.status(200))

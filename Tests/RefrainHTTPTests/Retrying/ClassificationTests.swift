@@ -104,7 +104,7 @@ struct ClassificationTests {
         }
     }
 
-    @Test("Settings that make no sense are refused by name")
+    @Test("A: RetryPolicy: settings that make no sense are refused by name")
     func refusals() {
         func refused(_ make: () throws(InvalidArgument) -> RetryPolicy) -> String? {
             do throws(InvalidArgument) { _ = try make() } catch { return error.argument }

@@ -50,7 +50,7 @@ struct RetryStageTests {
         #expect("\(error)".contains("3. timedOut"))
     }
 
-    @Test("A bare stage sends a request once, and says that it had no strategy")
+    @Test("B: RetryOption: a bare stage sends a request once, and says that it had no strategy")
     func noStrategy() async throws {
         mock.then(.status(503))
         let response = try await chain(nil).response(for: request())
@@ -58,7 +58,7 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.reason) == [.noStrategy])
     }
 
-    @Test("The request's own strategy goes before the stage's")
+    @Test("B: RetryOption: the request's own strategy goes before the stage's")
     func ownStrategy() async throws {
         var own = try request()
         own.retryStrategy = try Backoff.immediately(maximumNumberOfAttempts: 2)
@@ -238,6 +238,32 @@ struct RetryStageTests {
         }
         #expect(error.code == .deadlineExceeded)
         #expect(error.lastFailure == .timedOut)
+    }
+
+    @Test(
+        "R31: no limit that a caller sets ends the process, however far from zero",
+        arguments: [Duration(attoseconds: .max), Duration(attoseconds: .min), .longestDelay, .zero - .longestDelay]
+    )
+    func extremeLimits(limit: Duration) async throws {
+        var extreme = try request()
+        extreme.deadline = limit
+        extreme.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+        extreme.timeout = limit
+        extreme.retryStrategy = try Backoff.constant(delay: .seconds(2), maximumNumberOfAttempts: 2)
+        let clock = clock
+        let slow = MockReply { request in
+            try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
+            return .failure(HTTPError(.timedOut, request: request, bytesSent: 0))
+        }
+        mock.then(times: 2, slow)
+        guard case .failure(let error) = await chain().load(extreme) else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == (limit > .zero ? .timedOut : .deadlineExceeded))
+        // The first try is made whatever the deadline (rule R20 speaks of the next ones).
+        #expect(error.attempts.count == (limit > .zero ? 2 : 1))
+        #expect(mock.requests.count == error.attempts.count)
     }
 
     @Test("R22: without budget the call ends with an error that says that the limit is local")

@@ -43,10 +43,16 @@ struct AttemptRecordTests {
         #expect(read == Rules(2, 63))
     }
 
-    @Test("Durations of any length are told in milliseconds without a trap")
-    func extremes() {
-        let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
-        let record = AttemptRecord(number: 1, start: .zero, duration: longest, decision: .finish, reason: .cancelled)
-        #expect(record.description == "1. no outcome in \(Int64.max) ms, ended: cancelled")
+    @Test(
+        "R31: durations of any length are told in milliseconds without a trap",
+        arguments: [
+            Duration(secondsComponent: .max, attosecondsComponent: 0), Duration(attoseconds: .max),
+            Duration(attoseconds: .min),
+        ]
+    )
+    func extremes(duration: Duration) {
+        let record = AttemptRecord(number: 1, start: .zero, duration: duration, decision: .finish, reason: .cancelled)
+        let milliseconds = duration > .zero ? Int64.max : .min
+        #expect(record.description == "1. no outcome in \(milliseconds) ms, ended: cancelled")
     }
 }

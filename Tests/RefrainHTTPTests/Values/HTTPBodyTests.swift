@@ -17,7 +17,7 @@ extension HTTPBody {
 
 @Suite("Bodies")
 struct HTTPBodyTests {
-    @Test("Bytes, text and streams from a factory start from their beginning each time")
+    @Test("B: values: bytes, text and streams from a factory start from their beginning each time")
     func replay() async throws {
         for body in [HTTPBody.bytes("abc".utf8), .text("abc"), .stream { chunks("a", "bc") }] {
             #expect(body.replayability == .replayable)

@@ -35,7 +35,7 @@ struct HTTPErrorTests {
         #expect(lines[2] == "  2. networkConnectionLost in 7 ms, ended: budgetExhausted")
     }
 
-    @Test("An error is a value: a copy that is changed leaves the first one alone")
+    @Test("B: values: an error is a value: a copy that is changed leaves the first one alone")
     func copies() {
         let first = HTTPError(.timedOut, request: sampleRequest())
         var second = first

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("Header fields")
 struct HTTPHeadersTests {
-    @Test("Names are the same whatever their case; order, spelling and repeats are kept")
+    @Test(
+        "B: values: names are the same whatever their case; order, spelling and repeats are kept"
+    )
     func caseAndOrder() {
         let headers: HTTPHeaders = ["X-B": "1", "accept": "a", "x-b": "2"]
         #expect(headers["X-b"] == "1")
@@ -14,7 +16,7 @@ struct HTTPHeadersTests {
         #expect(headers.description == "X-B: 1\naccept: a\nx-b: 2")
     }
 
-    @Test("Only ASCII letters have a case: [ is not {, and K is not the Kelvin sign")
+    @Test("B: values: only ASCII letters have a case: [ is not {, and K is not the Kelvin sign")
     func asciiCase() {
         #expect(HTTPHeaders.isSame("Content-TYPE", "content-type"))
         #expect(!HTTPHeaders.isSame("a[", "a{"))
@@ -24,7 +26,9 @@ struct HTTPHeadersTests {
         #expect(HTTPHeaders.isSame("", ""))
     }
 
-    @Test("Setting puts one value at the place of the first; setting nil removes all; adding goes to the end")
+    @Test(
+        "B: values: setting puts one value at the place of the first; setting nil removes all; adding goes to the end"
+    )
     func setting() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3", "C": "4"]
         headers["a"] = "5"
@@ -39,7 +43,9 @@ struct HTTPHeadersTests {
         #expect(!headers.contains("D"))
     }
 
-    @Test("Setting and reading agree with a plain list of pairs, in every order of changes")
+    @Test(
+        "B: values: setting and reading agree with a plain list of pairs, in every order of changes"
+    )
     func model() {
         forEachSeed { random in
             var headers = HTTPHeaders()

@@ -6,7 +6,9 @@ struct HTTPRequestOptionTests {
     private enum Priority: HTTPRequestOption { static let defaultValue = 0 }
     private enum Tag: HTTPRequestOption { static let defaultValue: String? = "none" }
 
-    @Test("An option has its default until it is set, and travels with the copy that it was set on")
+    @Test(
+        "B: HTTPRequestOption: an option has its default until it is set, and travels with the copy that it was set on"
+    )
     func values() {
         let plain = sampleRequest()
         var request = plain
@@ -16,7 +18,7 @@ struct HTTPRequestOptionTests {
         #expect(plain[option: Priority.self] == 0)
     }
 
-    @Test("An optional option that is set to nil is nil, not its default")
+    @Test("B: HTTPRequestOption: an optional option that is set to nil is nil, not its default")
     func optionals() {
         var request = sampleRequest()
         #expect(request[option: Tag.self] == "none")
@@ -26,7 +28,7 @@ struct HTTPRequestOptionTests {
         #expect(request[option: Tag.self] == "x")
     }
 
-    @Test("The settings of stages have the defaults that their documentation tells")
+    @Test("B: HTTPRequestOption: the settings of stages have the defaults that their documentation tells")
     func defaults() {
         let request = sampleRequest()
         #expect(request.timeouts == .standard)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Bodies of several parts")
 struct MultipartBodyTests {
-    @Test("Parts go out with their heads between boundaries, in order, and the length is told beforehand")
+    @Test(
+        "B: values: parts go out with their heads between boundaries, in order, and the length is told beforehand"
+    )
     func wire() async throws {
         let file = try TemporaryFile("<svg/>".utf8)
         let body = try HTTPBody.multipart(

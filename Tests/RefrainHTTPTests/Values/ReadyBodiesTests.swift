@@ -14,7 +14,7 @@ struct ReadyBodiesTests {
         var name: String
     }
 
-    @Test("A value goes out as JSON and comes back")
+    @Test("B: values: a value goes out as JSON and comes back")
     func json() async throws {
         let body = try HTTPBody.json(Person(name: "Ada"))
         #expect(body.contentType == "application/json")
@@ -24,7 +24,9 @@ struct ReadyBodiesTests {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Double.infinity) }
     }
 
-    @Test("A body that is no such value, or a stream, is an error that says so, and keeps the response")
+    @Test(
+        "B: values: a body that is no such value, or a stream, is an error that says so, and keeps the response"
+    )
     func undecodable() throws {
         for body in [HTTPBody.text("[1"), .text("[]"), .empty, .oneShot(chunks("{}"))] {
             let response = HTTPResponse(request: sampleRequest(), status: 418, body: body)
@@ -35,7 +37,7 @@ struct ReadyBodiesTests {
         }
     }
 
-    @Test("Text is read in the character set that the response names, and never fails")
+    @Test("B: values: text is read in the character set that the response names, and never fails")
     func text() {
         func response(_ bytes: [UInt8], _ type: String?) -> HTTPResponse {
             HTTPResponse(
@@ -56,7 +58,7 @@ struct ReadyBodiesTests {
     }
 
     @Test(
-        "A form is encoded as the WHATWG URL standard says",
+        "B: values: a form is encoded as the WHATWG URL standard says",
         arguments: [
             ([("a", "b c"), ("a", "ü&=+")], "a=b+c&a=%C3%BC%26%3D%2B"),
             ([("*-._", "~!'()")], "*-._=%7E%21%27%28%29"),

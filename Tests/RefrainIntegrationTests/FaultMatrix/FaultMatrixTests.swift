@@ -23,7 +23,7 @@ struct FaultMatrixTests {
                 Self.compare(cells[number], seen)
             }
             // Whatever was still on its way when its call ended has arrived by now.
-            for (number, cell) in cells.enumerated() where cell.expected.arrivals == nil && !cell.isKnownToDeviate {
+            for (number, cell) in cells.enumerated() where cell.expected.arrivals == nil {
                 let arrivals = run.arrivals(Self.token(number)).count
                 #expect(cell.expected.attempts.contains(arrivals), "\(cell.name): \(arrivals) arrived in the end")
             }
@@ -58,11 +58,6 @@ struct FaultMatrixTests {
     private static func token(_ number: Int) -> String { "cell-\(number)-" }
 
     private static func compare(_ cell: MatrixCell, _ seen: Observation) {
-        guard cell.isKnownToDeviate else { return check(cell, seen) }
-        withKnownIssue("\(cell.name)") { check(cell, seen) }
-    }
-
-    private static func check(_ cell: MatrixCell, _ seen: Observation) {
         let expected = cell.expected
         let reason = seen.attempts.last?.reason.rawValue ?? "no record"
         let trail = seen.attempts.map { "\($0.status?.description ?? $0.error?.rawValue ?? "?"): \($0.reason)" }

@@ -47,19 +47,5 @@ struct MatrixCell: Sendable {
     var connection: ConnectionKind
     var expected: Expectation
 
-    /// Whether the transport is known to miss this expectation; see ``KnownDeviations``.
-    var isKnownToDeviate: Bool { KnownDeviations.faults.contains(fault) && request != .download }
-
     var name: String { "\(fault) · \(request.rawValue) · \(connection.rawValue)" }
-}
-
-/// What the rules ask for and the transport does not do.
-enum KnownDeviations {
-    static let faults: Set<String> = ["/bad-gzip?kind=cut"]
-
-    static let note = """
-        A gzip body that ends too early, although all the bytes that `Content-Length` promised have come, passes for a
-        whole one with libcurl 7.88: it does not say whether the coded stream had come to its end. The rows show what
-        rule R10 asks for; for this fault the test expects the deviation.
-        """
 }

@@ -24,10 +24,6 @@ enum PublishedTable {
 
         \(ExpectedTable.text)
 
-        ## What deviates
-
-        \(KnownDeviations.note)
-
         """
     }
 }

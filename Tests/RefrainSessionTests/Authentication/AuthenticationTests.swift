@@ -21,7 +21,7 @@ struct AuthenticationTests {
         )
     }
 
-    @Test("a request is signed")
+    @Test("A: AuthenticationInterceptor: a request is signed")
     func signs() async throws {
         let service = TokenService()
         let session = Session.testing(service, interceptor: interceptor(service))
@@ -52,7 +52,7 @@ struct AuthenticationTests {
         #expect(service.refreshes == 1)
     }
 
-    @Test("a credential that is due is refreshed before it is used")
+    @Test("A: AuthenticationInterceptor: a credential that is due is refreshed before it is used")
     func due() async throws {
         let service = TokenService()
         let session = Session.testing(
@@ -64,7 +64,7 @@ struct AuthenticationTests {
         #expect(service.refreshes == 1)
     }
 
-    @Test("without a credential a request fails, and says so")
+    @Test("A: AuthenticationInterceptor: without a credential a request fails, and says so")
     func missing() async {
         let service = TokenService()
         let interceptor = interceptor(service, token: nil)
@@ -90,7 +90,9 @@ struct AuthenticationTests {
         #expect(service.requests == 2000)
     }
 
-    @Test("a request that was signed with the credential before the refresh is sent again without another one")
+    @Test(
+        "A: AuthenticationInterceptor: a request that was signed before a refresh is sent again without another one"
+    )
     func oldCredential() async throws {
         let service = TokenService(accepting: 2)
         let interceptor = interceptor(service, token: Token(value: "t1"))
@@ -132,7 +134,7 @@ struct AuthenticationTests {
         #expect(refreshes.value == 2)
     }
 
-    @Test("a storm of refreshes ends with excessiveRefresh, and passes with the window")
+    @Test("A: AuthenticationInterceptor: a storm of refreshes ends with excessiveRefresh, and passes with the window")
     func storm() async throws {
         let service = TokenService(acceptsNothing: true)
         let clock = InstantClock()
@@ -151,7 +153,7 @@ struct AuthenticationTests {
         #expect(service.refreshes == 6)
     }
 
-    @Test("a refresh that goes through the same session does not wait for itself")
+    @Test("A: AuthenticationInterceptor: a refresh that goes through the same session does not wait for itself")
     func sameSession() async throws {
         let service = TokenService(accepting: 2)
         let authenticator = TokenAuthenticator { _, session in

@@ -35,7 +35,7 @@ struct EventTests {
 
     private struct Silent: EventMonitor {}
 
-    @Test("every event of a request is told, in order, to each monitor")
+    @Test("A: EventMonitor: every event of a request is told, in order, to each monitor")
     func order() async {
         let (one, two) = (Recorder(), Recorder())
         let interceptor = CountingInterceptor(.retryWithDelay(.seconds(2)), .doNotRetry)
@@ -55,7 +55,7 @@ struct EventTests {
         #expect(two.events.entries == one.events.entries)
     }
 
-    @Test("a failed adapter, a hold and a cancellation are told")
+    @Test("A: EventMonitor: a failed adapter, a hold and a cancellation are told")
     func others() async {
         let recorder = Recorder()
         let session = Session.testing(
@@ -71,7 +71,7 @@ struct EventTests {
         #expect(recorder.events.entries.suffix(4) == ["created", "suspended", "cancelled", "finished"])
     }
 
-    @Test("a log is one line for each event, and shows no secrets")
+    @Test("A: EventMonitor: a log is one line for each event, and shows no secrets")
     func log() async {
         let lines = Journal<String>()
         let monitor = LogMonitor(
@@ -102,7 +102,7 @@ struct EventTests {
         #expect(lines.entries.last?.contains("failed: networkConnectionLost after 2 attempts") == true)
     }
 
-    @Test("metrics count by host, status and reason, as a snapshot and as Prometheus text")
+    @Test("A: EventMonitor: metrics count by host, status and reason, as a snapshot and as Prometheus text")
     func metrics() async {
         let metrics = MetricsMonitor()
         let session = Session.testing(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("How often interceptors are asked")
 struct InterceptorCountTests {
-    @Test("a success is adapted once, and no retrier is asked")
+    @Test("A: RequestInterceptor: a success is adapted once, and no retrier is asked")
     func success() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
         let interceptor = CountingInterceptor(.retry)
@@ -14,7 +14,7 @@ struct InterceptorCountTests {
         #expect(interceptor.retries.value == 0)
     }
 
-    @Test("a failure that no retrier wants again is adapted once and asked about once")
+    @Test("A: RequestInterceptor: a failure that no retrier wants again is adapted once and asked about once")
     func failure() async {
         let loader = ScriptedLoader(.failure(.networkConnectionLost))
         let interceptor = CountingInterceptor(.doNotRetry)
@@ -41,7 +41,7 @@ struct InterceptorCountTests {
         #expect(request.attempts.map(\.decision) == [.retry, .finish])
     }
 
-    @Test("a status that fails validation is asked about once for each try")
+    @Test("A: RequestRetrier: a status that fails validation is asked about once for each try")
     func statuses() async {
         let loader = ScriptedLoader(.status(503), .status(503), .status(200, body: "ok"))
         let interceptor = CountingInterceptor(.retry)
@@ -52,7 +52,9 @@ struct InterceptorCountTests {
         #expect(response.attempts.map(\.status) == [503, 503, 200])
     }
 
-    @Test("a retrier hears of a 503 without validation, and the response stands where it does not want it again")
+    @Test(
+        "A: RequestRetrier: a retrier hears of a 503 without validation; what it does not want again stands"
+    )
     func unvalidatedStatus() async {
         let loader = ScriptedLoader(.status(503, body: "later"))
         let interceptor = CountingInterceptor(.retry, .doNotRetry)
@@ -63,7 +65,7 @@ struct InterceptorCountTests {
         #expect(interceptor.retries.value == 2)
     }
 
-    @Test("an adapter's error is asked about, and the next try is adapted anew")
+    @Test("A: RequestAdapter: an adapter's error is asked about, and the next try is adapted anew")
     func adapterErrorThenRetry() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
         let interceptor = CountingInterceptor(failAdapts: [1], .retry)
@@ -74,7 +76,7 @@ struct InterceptorCountTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("an adapter's error that is not retried names the adapter, and nothing is sent")
+    @Test("A: RequestAdapter: an adapter's error that is not retried names the adapter, and nothing is sent")
     func adapterError() async {
         let loader = ScriptedLoader(.status(200))
         let interceptor = CountingInterceptor(failAdapts: [1], .doNotRetry)
@@ -89,7 +91,7 @@ struct InterceptorCountTests {
         #expect(loader.requests.isEmpty)
     }
 
-    @Test("a retrier's error ends the request, and carries the error before it")
+    @Test("A: RequestRetrier: a retrier's error ends the request, and carries the error before it")
     func retrierError() async {
         let loader = ScriptedLoader(.failure(.timedOut))
         let interceptor = CountingInterceptor(.retry, .doNotRetryWithError(TestError(name: "retry")))
@@ -106,7 +108,9 @@ struct InterceptorCountTests {
         #expect(interceptor.retries.value == 2)
     }
 
-    @Test("the session's interceptor goes first, and the request's is asked where it has no opinion")
+    @Test(
+        "A: order of interceptors: the session's goes first, and the request's is asked where it has no opinion"
+    )
     func sessionAndRequest() async throws {
         let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
         let order = Journal<String>()
@@ -140,7 +144,7 @@ struct InterceptorCountTests {
         )
     }
 
-    @Test("the first retrier that wants a retry is the last one asked")
+    @Test("A: Interceptor: the first retrier that wants a retry is the last one asked")
     func firstAnswerCounts() async throws {
         let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
         let (first, second, third) = (

@@ -44,7 +44,7 @@ struct OfflineTests {
         return Session.testing(loader, interceptor: Interceptor(interceptors: [retrier, policy]))
     }
 
-    @Test("the network's return is waited for, tried at once, and uses up no try")
+    @Test("A: OfflineRetrier: the network's return is waited for, tried at once, and uses up no try")
     func returns() async throws {
         let network = SwitchedNetwork()
         // Of two tries, one is left after the wait: the second failure is the policy's to retry.
@@ -64,7 +64,7 @@ struct OfflineTests {
         #expect(request.attempts.map(\.reason) == [.networkReturned, .transientFailure, .succeeded])
     }
 
-    @Test("a network that stays away leaves the decision to the next retrier")
+    @Test("A: OfflineRetrier: a network that stays away leaves the decision to the next retrier")
     func staysAway() async throws {
         let network = SwitchedNetwork()
         let loader = ScriptedLoader(.failure(.cannotFindHost))
@@ -77,7 +77,9 @@ struct OfflineTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("nothing is waited for while the network is there, nor for failures that it does not explain")
+    @Test(
+        "A: OfflineRetrier: nothing is waited for while the network is there, nor for failures that it does not explain"
+    )
     func notAsked() async throws {
         let there = SwitchedNetwork(isOnline: true)
         _ = await (try session(ScriptedLoader(.failure(.cannotConnectToHost)), there))
@@ -100,7 +102,7 @@ struct OfflineTests {
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
     }
 
-    @Test("a negative wait is refused")
+    @Test("A: OfflineRetrier: a negative wait is refused")
     func refused() {
         #expect(throws: InvalidArgument.self) { try OfflineRetrier(maximumWait: .seconds(-1)) }
     }

@@ -21,7 +21,7 @@ struct PolicyTests {
         #expect(loader.requests.count == 3)
     }
 
-    @Test("a session whose interceptor is nil sends once")
+    @Test("A: Session: a session whose interceptor is nil sends once")
     func noPolicy() async {
         let loader = ScriptedLoader(.status(503))
         let session = Session.testing(loader, interceptor: nil)
@@ -29,7 +29,7 @@ struct PolicyTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("Alamofire's policy waits 0.5 s and 1 s, and sends three times")
+    @Test("A: RetryPolicy: Alamofire's policy waits 0.5 s and 1 s, and sends three times")
     func alamofireSchedule() async {
         let clock = InstantClock()
         let loader = ScriptedLoader(.status(503))
@@ -40,7 +40,7 @@ struct PolicyTests {
         #expect(loader.requests.count == 3)
     }
 
-    @Test("naming POST in the policy's methods is leave to send it again")
+    @Test("A: decision order: naming POST in the policy's methods is leave to send it again")
     func namedMethod() async throws {
         let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
         let session = Session.testing(loader, interceptor: try .retryPolicy(retryableHTTPMethods: [.post]))
@@ -49,7 +49,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "the policy for lost connections retries them, and nothing else",
+        "A: ConnectionLostRetryPolicy: the policy for lost connections retries them, and nothing else",
         arguments: [
             (ScriptedLoader.Answer.failure(.networkConnectionLost), 3), (.failure(.timedOut), 1), (.status(503), 1),
         ]
@@ -61,7 +61,7 @@ struct PolicyTests {
         #expect(loader.requests.count == sends)
     }
 
-    @Test("an interceptor that wraps a policy can change its decision")
+    @Test("A: RetryPolicy: an interceptor that wraps a policy can change its decision")
     func wrapped() async throws {
         struct NeverForReports: RequestInterceptor {
             let policy = RetryPolicy()
@@ -90,7 +90,7 @@ struct PolicyTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("the accessors make what they say")
+    @Test("A: static accessors: the accessors make what they say")
     func accessors() throws {
         let made: [any RequestInterceptor] = [
             .retryPolicy, try .retryPolicy(retryLimit: 1), .connectionLostRetryPolicy,
@@ -105,7 +105,7 @@ struct PolicyTests {
         #expect(throws: InvalidArgument.self) { try RetryPolicy(exponentialBackoffBase: 1) }
     }
 
-    @Test("a result says whether it wants a retry, and when")
+    @Test("A: RetryResult: a result says whether it wants a retry, and when")
     func results() {
         #expect(RetryResult.retry.retryRequired)
         #expect(RetryResult.retryWithDelay(.seconds(1)).delay == .seconds(1))

@@ -11,7 +11,7 @@ import Musl
 
 @Suite("The network monitor of Linux")
 struct RouteTests {
-    @Test("a default route is found in the kernel's table for IPv4, if it is up and not a refusal")
+    @Test("A: OfflineRetrier: a default route is found in the kernel's table for IPv4, if it is up and not a refusal")
     func ipv4() {
         let head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
         let subnet = "eth0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
@@ -23,7 +23,9 @@ struct RouteTests {
         #expect(!RoutingTable.hasDefaultRouteV4(head + "nonsense\n\n"))
     }
 
-    @Test("a default route is found in the kernel's table for IPv6, but not the one that refuses on lo")
+    @Test(
+        "A: OfflineRetrier: a default route is found in the kernel's table for IPv6, but not the one that refuses on lo"
+    )
     func ipv6() {
         let zeros = String(repeating: "0", count: 32)
         let gateway = "fe80" + String(repeating: "0", count: 27) + "1"
@@ -37,7 +39,7 @@ struct RouteTests {
     }
 
     @Test(
-        "in a network namespace whose link goes down and up, the monitor tells of the return",
+        "A: OfflineRetrier: in a network namespace whose link goes down and up, the monitor tells of the return",
         .enabled(if: Namespace.isAvailable)
     )
     func namespace() async {

@@ -14,7 +14,7 @@ struct ParameterTests {
         form.text(of: parameters).replacing("%5B", with: "[").replacing("%5D", with: "]")
     }
 
-    @Test("nested keys stand in brackets, in sorted order")
+    @Test("A: parameters: nested keys stand in brackets, in sorted order")
     func nested() {
         let parameters: Parameters = [
             "b": ["z": 1, "a": ["x": "y"]], "a": [1, 2, ["k": true]], "n": nil, "d": 1.5, "t": false,
@@ -22,7 +22,7 @@ struct ParameterTests {
         #expect(text(parameters) == "a[]=1&a[]=2&a[][k]=1&b[a][x]=y&b[z]=1&d=1.5&t=0")
     }
 
-    @Test("lists, truth, nothing and spaces have their forms")
+    @Test("A: parameters: lists, truth, nothing and spaces have their forms")
     func forms() {
         let parameters: Parameters = ["a": [1, 2], "b": true, "n": nil, "s": "x y"]
         #expect(
@@ -36,7 +36,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "reserved and non-ASCII characters are escaped",
+        "A: parameters: reserved and non-ASCII characters are escaped",
         arguments: [
             ("&=+#", "%26%3D%2B%23"), ("é", "%C3%A9"), ("😀", "%F0%9F%98%80"), ("a-._~?/", "a-._~?/"),
             ("\r\n", "%0D%0A"),
@@ -47,7 +47,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "GET, HEAD and DELETE carry parameters in the query, others in the body",
+        "A: parameters: GET, HEAD and DELETE carry parameters in the query, others in the body",
         arguments: [
             (HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
         ]
@@ -59,14 +59,14 @@ struct ParameterTests {
         #expect(request.body.contentType?.hasPrefix("application/x-www-form-urlencoded") == (isQuery ? nil : true))
     }
 
-    @Test("no parameters change nothing")
+    @Test("A: parameters: no parameters change nothing")
     func none() throws {
         let request = try URLEncoding.default.encode(HTTPRequest("/a?z=1"), with: nil)
         #expect(request.url.absoluteString == "http://host.test/a?z=1")
         #expect(try URLEncoding.default.encode(HTTPRequest("/a"), with: [:]).url.absoluteString == "http://host.test/a")
     }
 
-    @Test("parameters as JSON, nested and with nothing in them")
+    @Test("A: parameters: parameters as JSON, nested and with nothing in them")
     func json() throws {
         let request = try JSONEncoding.default.encode(
             HTTPRequest("/a", method: .post),
@@ -76,7 +76,7 @@ struct ParameterTests {
         #expect(request.body.contentType == "application/json")
     }
 
-    @Test("an Encodable value goes into the query or the body")
+    @Test("A: parameters: an Encodable value goes into the query or the body")
     func encodable() throws {
         struct Filter: Encodable, Sendable {
             var name = "Ada Lovelace"
@@ -90,7 +90,7 @@ struct ParameterTests {
         #expect(json.body.bytesInMemory == Array(#"{"ids":[1,2],"isActive":true,"name":"Ada Lovelace"}"#.utf8))
     }
 
-    @Test("parameters that cannot be encoded fail the request before anything is sent")
+    @Test("A: parameters: parameters that cannot be encoded fail the request before anything is sent")
     func unencodable() async {
         let loader = ScriptedLoader(.status(200))
         let session = Session.testing(loader)
@@ -105,7 +105,7 @@ struct ParameterTests {
         #expect(loader.requests.isEmpty)
     }
 
-    @Test("a GET with parameters as JSON is refused before it is sent")
+    @Test("A: parameters: a GET with parameters as JSON is refused before it is sent")
     func jsonGet() async {
         let loader = ScriptedLoader(.status(200))
         let session = Session.testing(loader)
@@ -117,7 +117,7 @@ struct ParameterTests {
         #expect(loader.requests.isEmpty)
     }
 
-    @Test("values survive a round trip through JSON")
+    @Test("A: parameters: values survive a round trip through JSON")
     func roundTrip() throws {
         let value: ParameterValue = ["s": "x", "i": -3, "d": 2.5, "b": true, "a": [1, nil], "o": ["k": "v"]]
         let back = try JSONDecoder().decode(ParameterValue.self, from: JSONEncoder().encode(value))

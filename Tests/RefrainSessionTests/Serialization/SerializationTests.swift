@@ -21,7 +21,7 @@ struct SerializationTests {
         return (session.request(HTTPRequest.sample), session)
     }
 
-    @Test("a Decodable value is read")
+    @Test("A: serialization: a Decodable value is read")
     func decodable() async throws {
         let (request, session) = request(body: #"{"name": "Ada", "tags": ["a"]}"#)
         let user = try await request.serializingDecodable(User.self).value
@@ -29,7 +29,7 @@ struct SerializationTests {
         _ = session
     }
 
-    @Test("JSON that does not fit shows where, and keeps the body")
+    @Test("A: serialization: JSON that does not fit shows where, and keeps the body")
     func undecodable() async {
         let body = #"[{"name": "Ada", "tags": []}, {"name": "Bob", "tags": [1]}]"#
         let (request, session) = request(body: body)
@@ -43,14 +43,14 @@ struct SerializationTests {
         _ = session
     }
 
-    @Test("a lying content type does not matter to a reader that was asked for")
+    @Test("A: serialization: a lying content type does not matter to a reader that was asked for")
     func lyingType() async throws {
         let (request, session) = request(type: "text/html", body: #"{"name": "Ada", "tags": []}"#)
         #expect(try await request.serializingDecodable(User.self).value.name == "Ada")
         _ = session
     }
 
-    @Test("no content is an error, but for 204, 205 and HEAD")
+    @Test("A: serialization: no content is an error, but for 204, 205 and HEAD")
     func empty() async throws {
         let (first, one) = request(body: "")
         guard
@@ -72,7 +72,7 @@ struct SerializationTests {
         _ = (one, two, three)
     }
 
-    @Test("text is read in the encoding that the response names")
+    @Test("A: serialization: text is read in the encoding that the response names")
     func text() async throws {
         let latin: [UInt8] = [0x63, 0x61, 0x66, 0xE9]
         let loader = ScriptedLoader(
@@ -97,7 +97,9 @@ struct SerializationTests {
         #expect(body == latin)
     }
 
-    @Test("a response that cannot be read is asked about once for each try, however many readers there are")
+    @Test(
+        "A: serialization: what cannot be read is asked about once for each try, however many readers there are"
+    )
     func askedOnce() async {
         let loader = ScriptedLoader(.status(200, body: "no json"))
         let interceptor = CountingInterceptor(.retry, .doNotRetry)
@@ -114,14 +116,14 @@ struct SerializationTests {
         #expect(interceptor.retries.value == 2)
     }
 
-    @Test("a retry after a response that cannot be read brings a value")
+    @Test("A: serialization: a retry after a response that cannot be read brings a value")
     func retried() async throws {
         let loader = ScriptedLoader(.status(200, body: "{"), .status(200, body: #"{"name": "Ada", "tags": []}"#))
         let session = Session.testing(loader, interceptor: CountingInterceptor(.retry))
         #expect(try await session.request(HTTPRequest.sample).serializingDecodable(User.self).value.name == "Ada")
     }
 
-    @Test("a reader that comes after the end reads the same response")
+    @Test("A: serialization: a reader that comes after the end reads the same response")
     func late() async throws {
         let (request, session) = request(body: "late")
         _ = await request.serializingData().response
@@ -129,7 +131,7 @@ struct SerializationTests {
         _ = session
     }
 
-    @Test("the completion form is called once")
+    @Test("A: serialization: the completion form is called once")
     func completion() async {
         let (request, session) = request(body: #"{"name": "Ada", "tags": []}"#)
         let called = Signal()
@@ -143,7 +145,7 @@ struct SerializationTests {
         _ = session
     }
 
-    @Test("cancelling the waiting task cancels the request, unless it was made otherwise")
+    @Test("A: serialization: cancelling the waiting task cancels the request, unless it was made otherwise")
     func automaticCancellation() async {
         let session = Session.testing(ScriptedLoader(.hang), clock: nil)
         let request = session.request(HTTPRequest.sample)

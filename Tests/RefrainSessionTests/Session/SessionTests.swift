@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sessions and the lives of requests")
 struct SessionTests {
-    @Test("the legal transitions, and no others", arguments: Request.State.allCases, Request.State.allCases)
+    @Test("A: Request: the legal transitions, and no others", arguments: Request.State.allCases, Request.State.allCases)
     func transitions(from: Request.State, to: Request.State) {
         let legal: [Request.State: Set<Request.State>] = [
             .initialized: [.resumed, .suspended, .cancelled, .finished],
@@ -14,7 +14,7 @@ struct SessionTests {
         #expect(from.canTransition(to: to) == (legal[from]?.contains(to) ?? false))
     }
 
-    @Test("a request starts when its response is wanted, and finishes")
+    @Test("A: Request: a request starts when its response is wanted, and finishes")
     func life() async {
         let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
         let request = session.request(HTTPRequest.sample)
@@ -50,7 +50,7 @@ struct SessionTests {
         while tried != nil || refused != nil || uploaded != nil { await Task.yield() }
     }
 
-    @Test("a session that starts nothing by itself waits for resume()")
+    @Test("A: Session: a session that starts nothing by itself waits for resume()")
     func explicitStart() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
         let session = Session.testing(loader) { $0.startsRequestsImmediately = false }
@@ -62,7 +62,7 @@ struct SessionTests {
         #expect(try await task.value == "ok")
     }
 
-    @Test("a request that is suspended in its back-off begins no try until it is resumed")
+    @Test("A: Request: a request that is suspended in its back-off begins no try until it is resumed")
     func suspendedRetry() async throws {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
         let session = Session.testing(
@@ -81,7 +81,7 @@ struct SessionTests {
         #expect(loader.requests.count == 2)
     }
 
-    @Test("a suspended request can be cancelled")
+    @Test("A: Request: a suspended request can be cancelled")
     func cancelSuspended() async {
         let session = Session.testing(ScriptedLoader(.status(200)))
         let request = session.request(HTTPRequest.sample)
@@ -92,7 +92,7 @@ struct SessionTests {
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
     }
 
-    @Test("a request that is cancelled before it starts sends nothing")
+    @Test("A: Request: a request that is cancelled before it starts sends nothing")
     func cancelEarly() async {
         let loader = ScriptedLoader(.status(200))
         let session = Session.testing(loader)
@@ -126,7 +126,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a released session ends what runs, and says why")
+    @Test("A: errors: a released session ends what runs, and says why")
     func released() async {
         var session: Session? = Session.testing(ScriptedLoader(.hang), clock: nil)
         let request = session?.request(HTTPRequest.sample)
@@ -138,7 +138,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a request whose session is gone before it starts says so")
+    @Test("A: errors: a request whose session is gone before it starts says so")
     func releasedEarly() async {
         var session: Session? = Session.testing(ScriptedLoader(.status(200)))
         let request = session?.request(HTTPRequest.sample)
@@ -149,7 +149,7 @@ struct SessionTests {
         }
     }
 
-    @Test("an invalidated session ends what runs and takes nothing more")
+    @Test("A: errors: an invalidated session ends what runs and takes nothing more")
     func invalidated() async {
         let session = Session.testing(ScriptedLoader(.hang), clock: nil)
         let running = session.request(HTTPRequest.sample)
@@ -164,7 +164,7 @@ struct SessionTests {
         }
     }
 
-    @Test("all requests can be looked at and cancelled; those that have ended are not among them")
+    @Test("A: Session: all requests can be looked at and cancelled; those that have ended are not among them")
     func tracking() async {
         let session = Session.testing(ScriptedLoader(.hang), clock: nil)
         let requests = (0..<10).map { _ in session.request(HTTPRequest.sample) }
@@ -175,7 +175,7 @@ struct SessionTests {
         for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
     }
 
-    @Test("a reset ends what runs, and leaves the session usable")
+    @Test("A: Session: a reset ends what runs, and leaves the session usable")
     func reset() async throws {
         let loader = ScriptedLoader(.hang, .status(200, body: "ok"))
         let session = Session.testing(loader, clock: nil)
@@ -237,7 +237,7 @@ struct SessionTests {
         #expect(weakly == nil)
     }
 
-    @Test("what is no URL fails the request, and no retrier is asked")
+    @Test("A: errors: what is no URL fails the request, and no retrier is asked")
     func invalidURL() async {
         let interceptor = CountingInterceptor(.retry)
         let session = Session.testing(ScriptedLoader(.status(200)), interceptor: interceptor)
@@ -248,7 +248,7 @@ struct SessionTests {
         #expect(interceptor.retries.value == 0)
     }
 
-    @Test("a GET with a body is refused before it is sent")
+    @Test("A: parameters: a GET with a body is refused before it is sent")
     func getWithBody() async {
         let loader = ScriptedLoader(.status(200))
         let session = Session.testing(loader)
@@ -263,7 +263,7 @@ struct SessionTests {
         #expect(loader.requests.isEmpty)
     }
 
-    @Test("a request describes itself as a command that a shell can run")
+    @Test("A: Request: a request describes itself as a command that a shell can run")
     func curl() async {
         let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
         var plain = HTTPRequest("/a?b=c", method: .post, body: .text("it's"))

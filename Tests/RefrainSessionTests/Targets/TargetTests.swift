@@ -54,7 +54,7 @@ struct TargetTests {
         var sampleData: Data { Data(#"{"name":"Ada"}"#.utf8) }
     }
 
-    @Test("a target becomes the request that it describes")
+    @Test("A: TargetType: a target becomes the request that it describes")
     func requests() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
         let session = Session.testing(loader)
@@ -74,7 +74,7 @@ struct TargetTests {
     }
 
     @Test(
-        "a target's validation type says which statuses are accepted",
+        "A: TargetType: a target's validation type says which statuses are accepted",
         arguments: [
             (ValidationType.none, 404, true), (.successCodes, 204, true), (.successCodes, 304, false),
             (.successAndRedirectCodes, 304, true), (.successAndRedirectCodes, 400, false),
@@ -87,7 +87,7 @@ struct TargetTests {
         #expect((response.error == nil) == passes)
     }
 
-    @Test("a target's interceptor goes after the session's")
+    @Test("A: TargetType: a target's interceptor goes after the session's")
     func interceptor() async {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
         let (first, second) = (CountingInterceptor(.doNotRetry), CountingInterceptor(.retry))
@@ -98,7 +98,7 @@ struct TargetTests {
         #expect(second.adapts.value == 2)
     }
 
-    @Test("stubs answer with sample data, or as they are told; others go to the other loader")
+    @Test("A: TargetType: stubs answer with sample data, or as they are told; others go to the other loader")
     func stubs() async throws {
         struct User: Decodable, Sendable { var name: String }
         let session = Session.testing(TargetStubs())

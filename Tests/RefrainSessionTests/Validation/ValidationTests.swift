@@ -25,7 +25,7 @@ struct ValidationTests {
     }
 
     @Test(
-        "validate() accepts 2xx only",
+        "A: validation: validate() accepts 2xx only",
         arguments: [(199, false), (200, true), (299, true), (304, false), (404, false)]
     )
     func statuses(status: Int, passes: Bool) async {
@@ -34,14 +34,14 @@ struct ValidationTests {
         #expect(error?.responseCode == (passes ? nil : status))
     }
 
-    @Test("named statuses are accepted, and no others")
+    @Test("A: validation: named statuses are accepted, and no others")
     func namedStatuses() async {
         #expect(await error(404) { $0.validate(statusCode: [404]) } == nil)
         #expect(await error(200) { $0.validate(statusCode: [404]) }?.responseCode == 200)
     }
 
     @Test(
-        "a content type is held against types and ranges",
+        "A: validation: a content type is held against types and ranges",
         arguments: [
             ("application/json; charset=utf-8", "application/json", true), ("image/png", "image/*", true),
             ("text/html", "application/json", false), ("text/html", "*/*", true), ("nonsense", "text/plain", false),
@@ -52,7 +52,7 @@ struct ValidationTests {
         #expect((error == nil) == passes)
     }
 
-    @Test("content without a type fails, unless every type is accepted")
+    @Test("A: validation: content without a type fails, unless every type is accepted")
     func missingType() async {
         let error = await error { $0.validate(contentType: ["application/json"]) }
         guard case .responseValidationFailed(.missingContentType(let accepted), _)? = error else {
@@ -63,13 +63,13 @@ struct ValidationTests {
         #expect(await self.error { $0.validate(contentType: ["*/*"]) } == nil)
     }
 
-    @Test("no content has no type to check")
+    @Test("A: validation: no content has no type to check")
     func emptyBody() async {
         #expect(await error(204, body: "") { $0.validate(contentType: ["application/json"]) } == nil)
         #expect(await error(204, accept: "application/json", body: "") { $0.validate() } == nil)
     }
 
-    @Test("validate() holds the type against the request's Accept")
+    @Test("A: validation: validate() holds the type against the request's Accept")
     func accept() async {
         #expect(
             await error(type: "application/json", accept: "application/json, text/*;q=0.5") { $0.validate() } == nil
@@ -81,7 +81,7 @@ struct ValidationTests {
         }
     }
 
-    @Test("the first failure wins")
+    @Test("A: validation: the first failure wins")
     func firstFailure() async {
         let error = await error(404, type: "text/html") {
             $0.validate(statusCode: [200]).validate { _, _, _ in .failure(TestError()) }
@@ -89,7 +89,7 @@ struct ValidationTests {
         #expect(error?.responseCode == 404)
     }
 
-    @Test("a check of the caller's sees request, response and body, and its error is kept")
+    @Test("A: validation: a check of the caller's sees request, response and body, and its error is kept")
     func custom() async {
         let error = await error(body: "bad") {
             $0.validate { request, response, data in
@@ -104,7 +104,7 @@ struct ValidationTests {
         #expect(cause as? TestError == TestError(name: "bad"))
     }
 
-    @Test("a failed check reaches the retriers, and runs anew on each try")
+    @Test("A: validation: a failed check reaches the retriers, and runs anew on each try")
     func retried() async throws {
         let loader = ScriptedLoader(.status(200, body: "pending"), .status(200, body: "done"))
         let session = Session.testing(loader, interceptor: CountingInterceptor(.retry))
@@ -114,7 +114,7 @@ struct ValidationTests {
         #expect(value == "done")
     }
 
-    @Test("the response stays on the request though its validation failed")
+    @Test("A: validation: the response stays on the request though its validation failed")
     func responseStays() async {
         let session = Session.testing(ScriptedLoader(.status(422, body: "why")))
         let request = session.request(HTTPRequest.sample).validate()

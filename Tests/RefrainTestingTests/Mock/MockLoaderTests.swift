@@ -11,7 +11,7 @@ struct MockLoaderTests {
         try HTTPRequest("https://example.com/\(path)", method: method, body: body)
     }
 
-    @Test("replies come first in, first out, whatever form they have")
+    @Test("B: MockLoader: replies come first in, first out, whatever form they have")
     func firstInFirstOut() async throws {
         mock.then(.status(503, headers: ["Retry-After": "7"], body: .text("later"), bytesSent: 80))
             .then(.failure(.networkConnectionLost, bytesSent: 120, message: "cut off"))
@@ -29,7 +29,9 @@ struct MockLoaderTests {
         #expect(mock.requests.map(\.description) == ["a", "b", "c"].map { "GET https://example.com/\($0)" })
     }
 
-    @Test("a request with nothing lined up fails with an error that says what to do, and is not tried again")
+    @Test(
+        "B: MockLoader: a request with nothing lined up fails, is told what to do, and is not tried again"
+    )
     func nothingLinedUp() async throws {
         mock.then(.status(200))
         _ = await mock.load(try request())
@@ -42,7 +44,7 @@ struct MockLoaderTests {
         }
     }
 
-    @Test("a reply for all others, and one for several requests")
+    @Test("B: MockLoader: a reply for all others, and one for several requests")
     func othersAndSeveral() async throws {
         mock.then(times: 2, .status(503)).then(times: -1, .status(500)).otherwise(.status(204))
         #expect(mock.remainingReplies == 2)
@@ -52,7 +54,7 @@ struct MockLoaderTests {
         #expect(mock.remainingReplies == 0)
     }
 
-    @Test("a held reply comes when it is released")
+    @Test("B: MockLoader: a held reply comes when it is released")
     func release() async throws {
         let hold = MockHold()
         mock.then(times: 2, .held(by: hold, .status(200)))
@@ -80,7 +82,7 @@ struct MockLoaderTests {
         #expect(hold.count == 0)
     }
 
-    @Test("a reset ends what is held, and is counted")
+    @Test("B: MockLoader: a reset ends what is held, and is counted")
     func reset() async throws {
         let hold = MockHold()
         mock.then(.held(by: hold, .status(200)))

@@ -1,7 +1,7 @@
 /// Hands each request to the authentication that it asks for; all of them share what follows in the chain.
 ///
 /// ```swift
-/// let auth = Auth([.basic: BasicAuth { _ in await askUser() }, .oauth: oauth], default: .oauth)
+/// let auth = Auth([.basic: BasicAuth { _ in try await askUser() }, .oauth: oauth], default: .oauth)
 /// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> CurlLoader()
 /// request.authentication = .basic
 /// ```

@@ -13,7 +13,7 @@ public struct BasicCredentials: Hashable, Sendable {
 
     /// Makes credentials.
     ///
-    /// - Throws: ``InvalidArgument`` for a user with a colon, which the scheme cannot carry (RFC 7617 §2).
+    /// - Throws: ``/RefrainCore/InvalidArgument`` for a user with a colon, which the scheme cannot carry (RFC 7617 §2).
     public init(user: String, password: String) throws(InvalidArgument) {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw InvalidArgument("user", is: "a name with a colon", expected: "a name without a colon")

@@ -26,20 +26,20 @@ struct CredentialTurns<Credential> {
     }
 
     private(set) var credential: Credential?
-    private(set) var round: Int?
+    private var obtaining = Rounds()
     private var version = 0
     private var isRefused = false
-    private var lastRound = 0
     private var endedRounds = 0
     private var lastFailure: AuthenticationFailure?
+
+    /// The number of the round that goes on.
+    var round: Int? { obtaining.current }
 
     /// A request is to be signed, with a credential that must be had.
     mutating func sign(if isUsable: (Credential) -> Bool) -> Step {
         if round != nil { return .join }
         if let credential, !isRefused, isUsable(credential) { return .use(credential, ticket) }
-        lastRound += 1
-        round = lastRound
-        return .start(round: lastRound, replacing: credential)
+        return .start(round: obtaining.begin(), replacing: credential)
     }
 
     /// A request is to be signed if that is possible without a new round; nil where it is not.
@@ -63,8 +63,7 @@ struct CredentialTurns<Credential> {
 
     /// A round has ended; answers whether it was the one that is waited for.
     mutating func end(round number: Int, with outcome: Result<Credential, AuthenticationFailure>) -> Bool {
-        guard round == number else { return false }
-        round = nil
+        guard obtaining.end(number) else { return false }
         endedRounds += 1
         switch outcome {
         case .success(let new):
@@ -81,7 +80,7 @@ struct CredentialTurns<Credential> {
     /// Back to the beginning; a round that goes on counts no more.
     mutating func forget() {
         credential = nil
-        round = nil
+        obtaining.abandon()
         isRefused = false
         lastFailure = nil
         // Versions go on, so that a request from before is not taken for one that was signed since.

@@ -19,13 +19,20 @@
 /// ``HTTPRequest/authentication`` to ``AuthenticationMethod/none``. Where a ``Throttle`` stands before this stage, set
 /// their ``HTTPRequest/throttle`` to `.never`, since those who wait hold the slots.
 ///
+/// Where tokens are obtained, and refused, too often in a short time, requests fail with
+/// ``AuthenticationError/excessiveRefresh`` as their cause until the ``RefreshWindow`` has passed.
+///
 /// A request with an `Authorization` of its own is left alone, and so is one that a redirect took its credentials from
 /// (rule R26). The stage belongs inside of ``Retry`` and ``Redirect``. The idea is from "HTTP in Swift".
 public struct OAuth: HTTPMiddleware {
     /// Where the token may be sent; nil: to whatever origin the chain is used for.
     public let origins: Set<Origin>?
 
+    /// How often a token may be obtained; nil: as often as it takes.
+    public let refreshWindow: RefreshWindow?
+
     private let store: any OAuthTokenStore
+    private let history: Locked<RefreshHistory>
     private let clocks: ClockPair
     private let desk: CredentialDesk<OAuthToken>
 
@@ -35,25 +42,38 @@ public struct OAuth: HTTPMiddleware {
     ///   - store: where the token is kept.
     ///   - origins: where the token may be sent; nil: to whatever origin the chain is used for.
     ///   - leeway: how long before its end a token counts as out of date, so that it does not expire on its way.
-    ///   - clocks: the clocks that the token's end is compared with and the record of attempts is kept by.
+    ///   - refreshWindow: how often tokens may be obtained: each refresh counts, and each log-in that brought a token.
+    ///   - clocks: the clocks that the token's end is compared with, the record of attempts is kept by, and the window
+    ///     is measured on.
     ///   - refresh: a new token in place of one; nil where the service wants a new log-in.
     ///   - logIn: a token without one from before; nil where there is to be none.
     public init(
         store: any OAuthTokenStore = InMemoryTokenStore(),
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
+        refreshWindow: RefreshWindow? = .standard,
         clocks: ClockPair = .system,
         refresh: (@Sendable (_ token: OAuthToken) async throws -> OAuthToken?)? = nil,
         logIn: @escaping @Sendable () async throws -> OAuthToken?
     ) {
         self.store = store
         self.origins = origins
+        self.refreshWindow = refreshWindow
+        let history = Locked(RefreshHistory(refreshWindow))
+        self.history = history
         self.clocks = clocks
         let isCurrent: @Sendable (OAuthToken) -> Bool = { token in
             guard let end = token.expiresAt else { return true }
             return clocks.wallNow.duration(to: end) > leeway
         }
-        let source = OAuthTokenSource(store: store, isCurrent: isCurrent, refresh: refresh, logIn: logIn)
+        let source = OAuthTokenSource(
+            store: store,
+            isCurrent: isCurrent,
+            mayRenew: { history.withLock { !$0.isExhausted(now: clocks.now) } },
+            noteRenewal: { history.withLock { $0.note(now: clocks.now) } },
+            refresh: refresh,
+            logIn: logIn
+        )
         desk = CredentialDesk(isUsable: isCurrent) { await source.token(replacing: $0) }
     }
 
@@ -79,11 +99,14 @@ public struct OAuth: HTTPMiddleware {
     /// Forgets the token and ends the wait for a new one; the store keeps what it has.
     ///
     /// Requests that waited end with ``HTTPError/Code/cancelled``. When a user logs out, call ``forgetToken()`` too.
-    public func reset() async { await desk.reset() }
+    public func reset() async {
+        history.withLock { $0 = RefreshHistory(refreshWindow) }
+        await desk.reset()
+    }
 
     /// Forgets the token, and erases it from the store, as when a user logs out.
     public func forgetToken() async {
-        await desk.reset()
+        await reset()
         await store.save(nil)
     }
 

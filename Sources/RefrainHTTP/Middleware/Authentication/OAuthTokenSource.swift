@@ -2,6 +2,9 @@
 struct OAuthTokenSource: Sendable {
     let store: any OAuthTokenStore
     let isCurrent: @Sendable (OAuthToken) -> Bool
+    /// Whether a token may be obtained now, and what is called when one was.
+    let mayRenew: @Sendable () -> Bool
+    let noteRenewal: @Sendable () -> Void
     let refresh: (@Sendable (OAuthToken) async throws -> OAuthToken?)?
     let logIn: @Sendable () async throws -> OAuthToken?
 
@@ -13,12 +16,19 @@ struct OAuthTokenSource: Sendable {
         while true {
             let step = plan.step(after: event)
             do {
+                if step.renews, !mayRenew() { throw AuthenticationError.excessiveRefresh }
                 switch step {
                 case .readStore:
                     let token = try await store.token()
                     event = .stored(token, isCurrent: token.map(isCurrent) ?? false)
-                case .refresh(let token): event = .refreshed(try await refresh?(token))
-                case .logIn: event = .loggedIn(try await logIn())
+                case .refresh(let token):
+                    // Also one that fails: it is the service that is spared.
+                    noteRenewal()
+                    event = .refreshed(try await refresh?(token))
+                case .logIn:
+                    let token = try await logIn()
+                    if token != nil { noteRenewal() }
+                    event = .loggedIn(token)
                 case .save(let token):
                     // What a reset has overtaken belongs to nobody: it must not come back from the store.
                     guard !Task.isCancelled else { return .failure(.declined("cancelled by a reset")) }
@@ -35,6 +45,14 @@ struct OAuthTokenSource: Sendable {
 }
 
 extension OAuthPlan.Step {
+    /// Whether the step asks for a new token.
+    fileprivate var renews: Bool {
+        switch self {
+        case .refresh, .logIn: true
+        case .readStore, .save, .use, .decline: false
+        }
+    }
+
     /// What errors call the step.
     fileprivate var name: String {
         switch self {

@@ -35,13 +35,14 @@ extension Route {
             options: ["limit"]
         ) { call in
             let line = Array(("X-Filler: " + String(repeating: "a", count: 1012) + "\r\n").utf8)
-            var generator = FaultServer.Generator(count: try call.integer("limit", .max, in: 0...Int.max)) {
-                offset,
-                count in
-                (0..<count).map { line[(offset + $0) % line.count] }
+            // Slices begin at the beginning of a line, and are parts of one array: 256 KB of heads made byte by byte
+            // took the server a second of CPU under the thread sanitizer.
+            let lines = Array(repeatElement(line, count: 8).joined())
+            var generator = FaultServer.Generator(count: try call.integer("limit", .max, in: 0...Int.max)) { _, count in
+                Array(lines.prefix(count))
             }
             generator.isBody = false
-            generator.slice = 8 * line.count
+            generator.slice = lines.count
             return [.text("HTTP/1.1 200 OK\r\n"), .generate(generator), .close]
         },
         Route(

@@ -23,9 +23,25 @@ public struct RefreshWindow: Hashable, Sendable {
         self.interval = interval
         self.maximumAttempts = maximumAttempts
     }
+}
 
-    /// Whether one more refresh now is one too many, after refreshes at these times.
-    func isExceeded(by refreshes: [Duration], now: Duration) -> Bool {
-        refreshes.count { now - $0 < interval } >= maximumAttempts
+/// When a credential was refreshed, as far back as a window looks.
+package struct RefreshHistory: Sendable {
+    private let window: RefreshWindow?
+    private var refreshes: [Duration] = []
+
+    /// Begins a history; without a window nothing is ever too much.
+    package init(_ window: RefreshWindow?) { self.window = window }
+
+    /// Whether one more refresh now is one too many.
+    package mutating func isExhausted(now: Duration) -> Bool {
+        guard let window else { return false }
+        refreshes.removeAll { now - $0 >= window.interval }
+        return refreshes.count >= window.maximumAttempts
+    }
+
+    /// Notes a refresh.
+    package mutating func note(now: Duration) {
+        if window != nil { refreshes.append(now) }
     }
 }

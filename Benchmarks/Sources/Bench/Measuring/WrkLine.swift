@@ -1,0 +1,32 @@
+/// Reads what wrk prints, in its own words.
+enum WrkLine {
+    /// The metrics of a run of wrk.
+    static func read(_ child: Child) throws -> [String: Double] {
+        var metrics: [String: Double] = [:]
+        var requests = 0.0
+        for line in child.output.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count >= 2 else { continue }
+            switch words[0] {
+            case "Requests/sec:": metrics[Metric.rate] = Double(words[1])
+            case "50%": metrics[Metric.p50] = microseconds(words[1])
+            case "99%": metrics[Metric.p99] = microseconds(words[1])
+            default: if words[1] == "requests" { requests = Double(words[0]) ?? 0 }
+            }
+        }
+        guard requests > 0, metrics[Metric.rate] != nil else {
+            throw BenchFailure("wrk printed no figures:\n\(child.output)")
+        }
+        metrics["requests"] = requests
+        metrics[Metric.cpu] = child.processorSeconds * 1000 / requests
+        metrics[Metric.switches] = Double(child.contextSwitches) / requests
+        return metrics
+    }
+
+    private static func microseconds(_ text: String) -> Double? {
+        for (unit, factor) in [("us", 1.0), ("ms", 1000.0), ("s", 1_000_000.0)] where text.hasSuffix(unit) {
+            return Double(text.dropLast(unit.count)).map { $0 * factor }
+        }
+        return nil
+    }
+}

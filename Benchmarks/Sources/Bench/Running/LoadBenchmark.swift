@@ -1,0 +1,116 @@
+/// Requests of one kind to the server, made by several clients, one after the other in every round.
+struct LoadBenchmark: Benchmark {
+    let name: String
+    let title: String
+    /// The file that is asked for.
+    let path: String
+    var isSecure = false
+    let concurrency: Int
+    /// How long each client makes requests in a round; those that are under way then are awaited.
+    var seconds = 1.0
+    let clients: [Client]
+
+    /// The clients, by the names of their programs.
+    enum Client: String {
+        case wrk
+        case curlMulti = "CurlMulti"
+        case loader = "LoaderClient"
+        case session = "SessionClient"
+        case urlSession = "URLSessionClient"
+
+        /// The name that the client prints, and that the table shows.
+        var label: String {
+            switch self {
+            case .wrk: "wrk"
+            case .curlMulti: "curl-multi"
+            case .loader: "loader"
+            case .session: "session"
+            case .urlSession: "urlsession"
+            }
+        }
+    }
+
+    func runRound(_ bench: Workbench, _ samples: inout Samples) throws {
+        for client in clients where bench.options.wants(client: client.label) {
+            let metrics = client == .wrk ? try runWrk(bench) : try runTimed(bench, client)
+            samples.add(metrics, scenario: name, client: client.label)
+        }
+    }
+
+    func runOnce(_ bench: Workbench, _ samples: inout Samples) throws {
+        for client in clients where client != .wrk && bench.options.wants(client: client.label) {
+            let count = path == "/1m" ? 200 : max(2000, 3 * concurrency)
+            guard let mallocs = try run(bench, client, [String(count)], counts: true)[Metric.mallocs] else {
+                throw BenchFailure("\(client.label) counted no mallocs")
+            }
+            samples.add([Metric.mallocs: mallocs], scenario: name, client: client.label)
+        }
+    }
+
+    private func url(_ bench: Workbench) -> String {
+        (isSecure ? bench.nginx.secureURL : bench.nginx.plainURL) + path
+    }
+
+    private func runWrk(_ bench: Workbench) throws -> [String: Double] {
+        try WrkLine.read(try Child.run("wrk", ["-t1", "-c\(concurrency)", "-d1s", "--latency", url(bench)]))
+    }
+
+    private func runTimed(_ bench: Workbench, _ client: Client) throws -> [String: Double] {
+        // More than anybody manages in this time: the latency of each finds a place in memory that is there before.
+        let most = String(Int(200_000 * max(1, seconds)))
+        let time = Text.number(bench.options.isQuick ? seconds / 4 : seconds, 2)
+        return try run(bench, client, [most], ["--seconds", time], counts: false)
+    }
+
+    private func run(
+        _ bench: Workbench,
+        _ client: Client,
+        _ count: [String],
+        _ further: [String] = [],
+        counts: Bool
+    ) throws -> [String: Double] {
+        var arguments =
+            [url(bench)] + count + [String(concurrency), "--warmup", String(max(200, concurrency))] + further
+        if isSecure { arguments += ["--ca", bench.nginx.certificateFile] }
+        let metrics = try bench.run(client.rawValue, arguments, counts: counts).first?.metrics ?? [:]
+        let failures = metrics[Metric.failures] ?? 0
+        guard failures == 0 else {
+            throw BenchFailure("\(Int(failures)) requests of \(client.label) failed in \(name)")
+        }
+        return metrics
+    }
+}
+
+extension LoadBenchmark {
+    private static let everybody: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession]
+
+    static let all = [
+        LoadBenchmark(
+            name: "sequential",
+            title: "One after the other, 2 B",
+            path: "/2b",
+            concurrency: 1,
+            clients: everybody
+        ),
+        LoadBenchmark(name: "64-2b", title: "64 in flight, 2 B", path: "/2b", concurrency: 64, clients: everybody),
+        LoadBenchmark(name: "64-16k", title: "64 in flight, 16 KB", path: "/16k", concurrency: 64, clients: everybody),
+        LoadBenchmark(name: "64-1m", title: "64 in flight, 1 MB", path: "/1m", concurrency: 64, clients: everybody),
+        LoadBenchmark(
+            name: "10000",
+            title: "10,000 in flight, 2 B",
+            path: "/2b",
+            concurrency: 10_000,
+            // wrk holds a connection for each in flight, and so does nobody else.
+            clients: [.curlMulti, .loader, .session, .urlSession]
+        ),
+        LoadBenchmark(
+            name: "http2",
+            title: "HTTPS with HTTP/2, 64 in flight, 2 B",
+            path: "/2b",
+            isSecure: true,
+            concurrency: 64,
+            // wrk speaks no HTTP/2; URLSession on Linux refuses the server's certificate, whatever it is told to trust.
+            clients: [.curlMulti, .loader, .session]
+        ),
+    ]
+}

@@ -1,0 +1,54 @@
+internal import CMeasure
+
+/// What a client is asked to do: the same arguments for all of them.
+public struct LoadArguments: Sendable {
+    /// Where the requests go.
+    public let url: String
+    /// How many of them are in flight at a time.
+    public let concurrency: Int
+    /// The certificates to trust, a PEM file; nil: the system's.
+    public let certificateFile: String?
+    private let requests: Int64
+    private let warmup: Int64
+
+    /// Reads the arguments of the process; ends it where they are wrong.
+    public init() {
+        let arguments = bench_parse(CommandLine.argc, CommandLine.unsafeArgv)
+        url = String(cString: arguments.url)
+        concurrency = Int(arguments.concurrency)
+        certificateFile = arguments.ca.map { String(cString: $0) }
+        requests = arguments.requests
+        warmup = arguments.warmup
+    }
+
+    /// Makes the requests, first those that are not measured, and prints the line of JSON.
+    ///
+    /// - Parameters:
+    ///   - client: the name of the client.
+    ///   - load: makes one request, and returns how many bytes its body had; negative if it failed.
+    public func run(_ client: String, load: @escaping @Sendable () async -> Int) async {
+        if warmup > 0 {
+            bench_begin(warmup, false)
+            await runPhase(load)
+        }
+        bench_begin(requests, true)
+        await runPhase(load)
+        bench_report(client)
+    }
+
+    private func runPhase(_ load: @escaping @Sendable () async -> Int) async {
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<concurrency {
+                group.addTask {
+                    while true {
+                        let number = bench_next()
+                        guard number >= 0 else { return }
+                        let began = bench_now()
+                        let bytes = await load()
+                        bench_done(number, began, Int64(bytes))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import LoadDriver
+import Refrain
+
+/// The transport alone, with nothing above it.
+@main
+struct LoaderClient {
+    static func main() async throws {
+        let arguments = LoadArguments()
+        var configuration = CurlLoader.Configuration()
+        if let file = arguments.certificateFile { configuration.trust = .certificateFile(file) }
+        let loader = try CurlLoader(configuration: configuration)
+        let request = try HTTPRequest(arguments.url)
+        await arguments.run("loader") {
+            guard case .success(let response) = await loader.load(request), response.status == 200 else { return -1 }
+            return response.body.bytesInMemory?.count ?? -1
+        }
+    }
+}

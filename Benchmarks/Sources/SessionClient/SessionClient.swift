@@ -1,0 +1,25 @@
+import FoundationEssentials
+import LoadDriver
+import Refrain
+
+/// The session that everybody gets: retries, budget, records, redirects, all of it as it comes.
+@main
+struct SessionClient {
+    static func main() async throws {
+        let arguments = LoadArguments()
+        let session: Session
+        if let file = arguments.certificateFile {
+            var configuration = CurlLoader.Configuration()
+            configuration.trust = .certificateFile(file)
+            session = Session(loader: try CurlLoader(configuration: configuration))
+        } else {
+            session = Session()
+        }
+        let url = try HTTPRequest(arguments.url).url
+        await arguments.run("session") {
+            let response = await session.request(url).serializingData().response
+            guard response.response?.status == 200, case .success(let data) = response.result else { return -1 }
+            return data.count
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Checks
+import Refrain
+import RefrainTesting
+
+// A list from a server that has just been started and is not ready yet: it answers 503 twice. The call below knows
+// nothing of it; the session tries again by the recommended policy, and the record of the request says so.
+
+struct Person: Decodable, Sendable {
+    let name: String
+    let born: Int
+}
+
+let server = try FaultServer()
+server.on("/people") { request in
+    guard request.occurrence > 2 else { return [.respond(.init(503, body: "starting"))] }
+    let list = #"[{"name":"Ada","born":1815},{"name":"Grace","born":1906}]"#
+    return [.respond(.init(200, headers: [("Content-Type", "application/json")], body: list))]
+}
+
+let request = Session.default.request(server.baseURL + "/people", parameters: ["sort": "born"])
+do {
+    let people = try await request.validate().serializingDecodable([Person].self).value
+    for person in people { print("\(person.name), \(person.born)") }
+    for attempt in request.attempts { print("  \(attempt)") }
+    check(people.map(\.name) == ["Ada", "Grace"], "the list came")
+} catch {
+    check(false, "the list comes: \(error)")
+}
+check(request.retryCount == 2, "by the third try")
+check(server.count(path: "/people?sort=born") == 3, "which is what the server counted")
+
+// What trying again cannot change is not tried again.
+let missing = Session.default.request(server.baseURL + "/status/404").validate()
+let result = await missing.serializingData().result
+check(missing.retryCount == 0, "a 404 is final")
+if case .failure(let error) = result { print("  \(error)") } else { check(false, "and an error after validate()") }
+server.stop()

@@ -1,0 +1,50 @@
+import Checks
+import Refrain
+import RefrainTesting
+
+// Ten requests find out at the same time that their token is out of date. One refresh serves them all, and each is sent
+// once more with the new token. (The same in the way of Alamofire is in `Port`.)
+
+let server = try FaultServer()
+server.on("/token") { request in
+    guard String(decoding: request.body, as: UTF8.self) == "refresh_token=r1" else { return [.respond(.init(403))] }
+    return [.sleep(.milliseconds(50)), .respond(.init(200, body: "fresh"))]
+}
+server.on("/messages") { request in
+    guard request.header("Authorization") == "Bearer fresh" else {
+        return [.respond(.init(401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")]))]
+    }
+    return [.respond(.init(200, body: "message \(request.query("id") ?? "")"))]
+}
+
+let transport = CurlLoader()
+let store = InMemoryTokenStore(OAuthToken(accessToken: "stale", refreshToken: "r1"))
+let tokenURL = server.baseURL + "/token"
+let oauth = OAuth(store: store) { token in
+    print("  the token is refreshed")
+    let form = HTTPBody.form([("refresh_token", token.refreshToken ?? "")])
+    let answer = try await transport.response(for: HTTPRequest(tokenURL, method: .post, body: form))
+    // Nil would say that this token can no longer be refreshed; a log-in would be next.
+    guard answer.status.isSuccess, let text = answer.text else { return nil }
+    return OAuthToken(accessToken: text, refreshToken: "r2")
+} logIn: {
+    nil
+}
+let loader = Retry(RetryPolicy.recommended) --> oauth --> transport
+
+let messages = await withTaskGroup(of: String?.self) { group in
+    for id in 1...10 {
+        let url = "\(server.baseURL)/messages?id=\(id)"
+        group.addTask { try? await loader.response(for: HTTPRequest(url)).text }
+    }
+    var received = Set<String>()
+    for await message in group { received.insert(message ?? "nothing") }
+    return received
+}
+for message in messages.sorted() { print("  \(message)") }
+check(messages == Set((1...10).map { "message \($0)" }), "all ten were answered")
+check(server.count(path: "/token") == 1, "after one refresh")
+let sends = (1...10).map { server.count(path: "/messages?id=\($0)") }
+check(sends.allSatisfy { $0 <= 2 }, "and none was sent more than twice: \(sends)")
+check(await store.token()?.accessToken == "fresh", "the new token is in the store, for the next start of the program")
+server.stop()

@@ -1,0 +1,56 @@
+import Checks
+import Refrain
+import RefrainTesting
+
+// A middleware of your own: a value with one method. This one marks each request with a number that is used only once,
+// for a server that refuses whatever it has seen before, as signed requests do. Where it stands in the chain matters.
+
+/// Writes a fresh number into `X-Nonce`.
+struct Nonce: HTTPMiddleware {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        var marked = request
+        marked.headers["X-Nonce"] = String(UInt64.random(in: .min ... .max), radix: 16)
+        return await next.load(marked)
+    }
+}
+
+/// Says how each exchange went; the answer passes through it as it is.
+struct Journal: HTTPMiddleware {
+    let name: String
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let begun = ContinuousClock.now
+        let result = await next.load(request)
+        let outcome = (try? result.get()).map { "\($0.status)" } ?? "failed"
+        print("  \(name): \(outcome) after \(begun.duration(to: .now))")
+        return result
+    }
+}
+
+let server = try FaultServer()
+for path in ["/below", "/above"] {
+    server.on(path) { request in
+        // The first try is answered with 503; a number that was there before is never answered well.
+        let seen =
+            request.occurrence > 1
+            && server.log.dropLast().contains {
+                $0.path == path && $0.header("X-Nonce") == request.header("X-Nonce")
+            }
+        if seen { return [.respond(.init(403, body: "seen before"))] }
+        return [.respond(request.occurrence == 1 ? .init(503) : .ok)]
+    }
+}
+
+// Below the retry, a stage sees each try.
+let below =
+    Journal(name: "call") --> Retry(RetryPolicy.recommended) --> Nonce() --> Journal(name: "try") --> CurlLoader()
+let response = try await below.response(for: HTTPRequest(server.baseURL + "/below"))
+let nonces = server.requests(toPath: "/below").compactMap { $0.header("X-Nonce") }
+check(response.status == .ok, "the second try was let in")
+check(nonces.count == 2 && Set(nonces).count == 2, "each try had a number of its own")
+
+// Above it, a stage sees the call: both tries carry the same number, and this server refuses the second one.
+let above = Nonce() --> Retry(RetryPolicy.recommended) --> CurlLoader()
+let refused = try await above.response(for: HTTPRequest(server.baseURL + "/above"))
+check(refused.status == 403, "the other way round the second try is refused")
+server.stop()

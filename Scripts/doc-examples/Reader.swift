@@ -1,0 +1,60 @@
+// What the examples in documentation comments take as given: a reader has it, or would write it. Each example becomes a
+// method of `Reader`, which is only compiled, so that nothing here needs a value.
+
+import Refrain
+import RefrainTesting
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Reader: Sendable {
+    let anyRequest: HTTPRequest
+    let loader: CurlLoader
+    let mock: MockLoader
+    let session: Session
+    let oauth: OAuth
+
+    let api: Origin
+    let token: Token
+    let keychain: InMemoryTokenStore
+    let service: TokenService
+    let person: User
+    let counter: Counter
+
+    func load() async throws -> String { "" }
+    func askUser(for origin: Origin? = nil) async throws -> BasicCredentials? { nil }
+    func expect(_ isSo: Bool) {}
+}
+
+let tokenURL = "https://api.example.com/token"
+
+struct User: Codable, Sendable { let name: String }
+
+struct Token: AuthenticationCredential, Decodable {
+    let access: String
+    let refresh: String
+    var requiresRefresh: Bool { false }
+}
+
+struct TokenService: Sendable {
+    func refresh(_ token: OAuthToken) async throws -> OAuthToken? { nil }
+    func logIn() async throws -> OAuthToken? { nil }
+}
+
+struct TokenAuthenticator: Authenticator {
+    func apply(_ credential: Token, to request: inout HTTPRequest) {}
+    func refresh(_ credential: Token, for session: Session) async throws -> Token { credential }
+    func didRequest(
+        _ request: HTTPRequest,
+        with response: HTTPResponse,
+        failDueToAuthenticationError error: any Error
+    ) -> Bool { false }
+    func isRequest(_ request: HTTPRequest, authenticatedWith credential: Token) -> Bool { true }
+}
+
+final class Counter: Sendable {
+    func increment() {}
+}

@@ -1,0 +1,7 @@
+#include "BuildStamp.h"
+
+#ifndef REFRAIN_COMMIT
+#define REFRAIN_COMMIT ""
+#endif
+
+const char *refrain_build_commit(void) { return REFRAIN_COMMIT; }

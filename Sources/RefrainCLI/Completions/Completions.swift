@@ -1,0 +1,48 @@
+/// `refrain completions`: what a shell must know to complete command lines, from the tables that the parser reads by.
+enum Completions {
+    /// The script that the arguments ask for.
+    static func script(_ arguments: Arguments) throws(UsageError) -> String {
+        let known = Shell.allCases.map(\.rawValue)
+        guard let word = arguments.positionals.first else {
+            throw UsageError("which shell? Give one of \(known.joined(separator: ", "))")
+        }
+        guard arguments.positionals.count == 1 else {
+            throw UsageError("one shell at a time; \(Shown.text(arguments.positionals[1])) is one too many")
+        }
+        guard let shell = Shell(rawValue: word) else {
+            let meant = Spelling.nearest(to: word, among: known).map { "did you mean \($0)?" }
+            throw UsageError(
+                "\(Shown.text(word)) is not known; \(meant ?? "the shells are \(known.joined(separator: ", "))")"
+            )
+        }
+        return script(for: shell)
+    }
+
+    /// The script for a shell.
+    static func script(for shell: Shell) -> String {
+        switch shell {
+        case .bash: BashCompletions.script
+        case .zsh: ZshCompletions.script
+        case .fish: FishCompletions.script
+        }
+    }
+
+    /// What stands in the place of a command.
+    static let firstWords = CommandName.allCases.map(\.rawValue) + ["--help", "--version"]
+
+    /// A text in single quotes, as every one of the shells reads it.
+    static func quoted(_ text: String, escape: String = "'\\''") -> String {
+        var quoted = "'"
+        for character in text { quoted += character == "'" ? escape : String(character) }
+        return quoted + "'"
+    }
+
+    /// The first sentence of an option's help, without its full stop.
+    static func brief(_ option: OptionSpec) -> String {
+        let words = option.help.split(separator: " ")
+        let end = words.firstIndex { $0.hasSuffix(".") || $0.hasSuffix(":") || $0.hasSuffix(";") } ?? words.endIndex - 1
+        var sentence = words[...max(end, 0)].joined(separator: " ")
+        while let last = sentence.last, ".:;".contains(last) { sentence.removeLast() }
+        return sentence
+    }
+}

@@ -1,0 +1,158 @@
+internal import Refrain
+
+/// The attempts of one request as a picture that a browser shows, on light and on dark.
+///
+/// One row an attempt: what it came to and why it was (not) the last one at the left, its time on a common scale at the
+/// right, the wait after it as a dashed line.
+struct TimelineSVG {
+    /// The document.
+    let text: String
+
+    /// Draws a request.
+    ///
+    /// - Parameters:
+    ///   - title: what was asked for.
+    ///   - summary: what it came to.
+    ///   - attempts: the record of the request.
+    ///   - total: the time of the whole request.
+    init(title: String, summary: String, _ attempts: [AttemptRecord], total: Duration) {
+        let end = attempts.last.map { $0.start + $0.duration } ?? .zero
+        let axis = Axis(seconds: max(total, end).inSeconds)
+        let bottom = Self.top + Self.rowHeight * attempts.count
+        let height = bottom + 40
+        var lines = [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.width) \(height)\" "
+                + "width=\"\(Self.width)\" height=\"\(height)\" role=\"img\" aria-labelledby=\"title summary\">",
+            "<title id=\"title\">\(Self.escaped(title))</title>",
+            "<desc id=\"summary\">\(Self.escaped(summary))</desc>", Self.style,
+            "<rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"\(Self.width - 1)\" height=\"\(height - 1)\" rx=\"8\"/>",
+            "<text class=\"head\" x=\"20\" y=\"30\">\(Self.escaped(title, limit: 90))</text>",
+            "<text class=\"dim\" x=\"20\" y=\"50\">\(Self.escaped(summary, limit: 100))</text>",
+        ]
+        for tick in axis.ticks {
+            let x = Decimals.text(axis.x(tick), places: 1)
+            lines.append("<path class=\"grid\" d=\"M\(x) \(Self.top - 4)V\(bottom)\"/>")
+            let label = tick == 0 ? "0" : DurationText.short(.seconds(tick))
+            lines.append("<text class=\"tick\" x=\"\(x)\" y=\"\(bottom + 18)\">\(label)</text>")
+        }
+        for (row, record) in attempts.enumerated() {
+            lines += Self.row(record, at: Self.top + Self.rowHeight * row, axis)
+        }
+        text = (lines + ["</svg>"]).joined(separator: "\n") + "\n"
+    }
+
+    /// Draws what a URL came to.
+    init(_ outcome: FetchOutcome) {
+        let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : outcome.error?.code.rawValue
+        let count = outcome.attempts.count
+        self.init(
+            title: "\(outcome.method) \(outcome.url)",
+            summary: "\(end ?? outcome.status.map { "\($0)" } ?? "no outcome") after \(count) "
+                + "\(count == 1 ? "attempt" : "attempts") in \(DurationText.short(outcome.elapsed))",
+            outcome.attempts,
+            total: outcome.elapsed
+        )
+    }
+
+    private static let width = 760
+    private static let top = 72
+    private static let rowHeight = 40
+
+    private static func row(_ record: AttemptRecord, at y: Int, _ axis: Axis) -> [String] {
+        let outcome = escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
+        let took = DurationText.short(record.duration)
+        let again = record.reason == .redirected ? "elsewhere" : "again after \(DurationText.short(record.delay))"
+        let why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
+        let start = record.start.inSeconds
+        let end = start + record.duration.inSeconds
+        // A try of a millisecond is still to be seen on a scale of seconds.
+        let (left, right) = (axis.x(start), max(axis.x(end), axis.x(start) + 4))
+        let (bar, length) = (Decimals.text(left, places: 1), Decimals.text(right - left, places: 1))
+        var lines = [
+            "<g><title>\(record.number): \(outcome) in \(took), \(escaped(why))</title>",
+            "<text class=\"dim\" x=\"20\" y=\"\(y + 15)\">\(record.number)</text>",
+            "<text x=\"48\" y=\"\(y + 15)\"><tspan class=\"head\">\(outcome)</tspan> in \(took)</text>",
+            "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(escaped(why))</text>",
+            "<rect class=\"\(kind(record))\" x=\"\(bar)\" y=\"\(y + 6)\" width=\"\(length)\" height=\"20\" rx=\"2\"/>",
+        ]
+        let next = axis.x(end + record.delay.inSeconds)
+        if record.decision == .retry, next > right {
+            let from = Decimals.text(right, places: 1)
+            lines.append("<path class=\"wait\" d=\"M\(from) \(y + 16)H\(Decimals.text(next, places: 1))\"/>")
+        }
+        return lines + ["</g>"]
+    }
+
+    private static func kind(_ record: AttemptRecord) -> String {
+        switch (record.decision, record.reason) {
+        case (.retry, .redirected): "passed"
+        case (.retry, _): "again"
+        case (_, .succeeded): "good"
+        default: "bad"
+        }
+    }
+
+    /// Text as XML takes it: no markup, and none of the characters that XML 1.0 has no way to write.
+    static func escaped(_ text: String, limit: Int = 1000) -> String {
+        var result = ""
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            guard index < limit else { return result + "…" }
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): result += "?"
+            case "\u{FFFE}", "\u{FFFF}": result += "?"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static let style = """
+        <style>
+        text { font: 13px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328 }
+        .head { font-weight: bold }
+        .dim, .tick { font-size: 11px; fill: #59636e } .tick { text-anchor: middle }
+        .page { fill: #ffffff; stroke: #d1d9e0 } .grid { stroke: #d1d9e0 }
+        .good { fill: #1a7f37 } .bad { fill: #cf222e } .again { fill: #bf5700 } .passed { fill: #0969da }
+        .wait { stroke: #818b98; stroke-width: 3; stroke-dasharray: 2 4 }
+        @media (prefers-color-scheme: dark) {
+        text { fill: #f0f6fc } .dim, .tick { fill: #9198a1 } .page { fill: #0d1117; stroke: #3d444d }
+        .grid { stroke: #2a313c } .good { fill: #3fb950 } .bad { fill: #f85149 } .again { fill: #f0883e }
+        .passed { fill: #4493f8 } .wait { stroke: #9198a1 }
+        }
+        </style>
+        """
+}
+
+/// The scale of time of a picture.
+private struct Axis {
+    private static let left = 300.0
+    private static let length = 430.0
+    private let seconds: Double
+    /// Where it has marks, in seconds: at most seven, at round numbers.
+    let ticks: [Double]
+
+    init(seconds: Double) {
+        self.seconds = seconds
+        guard seconds > 0, seconds.isFinite else {
+            ticks = [0]
+            return
+        }
+        var step = 1e-9
+        var round = 0
+        while seconds / step > 6 {
+            step *= round % 3 == 1 ? 2.5 : 2
+            round += 1
+        }
+        ticks = (0...6).map { Double($0) * step }.filter { $0 <= seconds }
+    }
+
+    /// The place of a time, never outside of the picture.
+    func x(_ time: Double) -> Double {
+        guard seconds > 0, time.isFinite else { return Self.left }
+        return Self.left + min(max(time / seconds, 0), 1) * Self.length
+    }
+}

@@ -1,0 +1,24 @@
+internal import RefrainCore
+internal import RefrainHTTP
+
+/// The time limits of a transfer in nanoseconds; `Moment.never` for none.
+struct Limits {
+    var connect: Int64
+    var firstByte: Int64
+    var idle: Int64
+    var total: Int64
+
+    /// Most requests have the standard limits, which are converted once.
+    private static let standard = Limits(converting: .standard)
+
+    init(_ timeouts: Timeouts) {
+        self = timeouts == .standard ? Self.standard : Limits(converting: timeouts)
+    }
+
+    private init(converting timeouts: Timeouts) {
+        connect = timeouts.connect?.delayInNanoseconds ?? .never
+        firstByte = timeouts.firstByte?.delayInNanoseconds ?? .never
+        idle = timeouts.idle?.delayInNanoseconds ?? .never
+        total = timeouts.total?.delayInNanoseconds ?? .never
+    }
+}

@@ -1,0 +1,215 @@
+internal import Dispatch
+internal import Foundation
+internal import RefrainHTTP
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// One request on its way through URLSession, and what has become of it so far.
+final class Exchange: @unchecked Sendable {
+    // @unchecked Sendable: until `begin` an exchange belongs to the task that made it, afterwards to `queue`.
+    let request: HTTPRequest
+    let queue: DispatchQueue
+    var continuation: CheckedContinuation<HTTPResult, Never>?
+    var wasCancelled = false
+    var isFinished = false
+    /// Why the exchange was stopped from this side.
+    var stopReason: HTTPError?
+    var evidence = SendEvidence()
+
+    private(set) var task: URLSessionTask?
+    private var feed: UploadFeed?
+    private var timer: (any DispatchSourceTimer)?
+    private var limits: TimeLimits
+
+    // The response.
+    var response: HTTPResponse?
+    var body: [UInt8] = []
+    var bodySize: Int64 = 0
+    /// Whether the body came, and was not handed over.
+    private(set) var bodyWasWithheld = false
+    /// Where the body goes if it is read as it arrives.
+    private(set) var pipe: ResponsePipe?
+    /// The loader, until the body that is read as it arrives holds it.
+    private var owner: URLSessionLoader?
+    private let bodyLimit: Int64
+    private var isDraining = false
+
+    init(_ request: HTTPRequest, on queue: DispatchQueue) {
+        self.request = request
+        self.queue = queue
+        limits = TimeLimits(request.timeouts, start: .now)
+        // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
+        let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
+        bodyLimit = Int64(max(0, request.maximumBodySize ?? standardLimit))
+    }
+
+    func prepareToStream(for loader: URLSessionLoader) {
+        pipe = ResponsePipe()
+        owner = loader
+    }
+
+    // MARK: Beginning and end
+
+    /// Makes the task; where that is not possible the exchange has ended, and there is none.
+    func makeTask(in session: URLSession) -> URLSessionTask? {
+        do throws(HTTPError) {
+            let (task, feed) = try UploadFeed.makeTask(for: request, in: session) { [weak self] failure in
+                guard let self else { return }
+                queue.async { self.stop(failure.code, failure.message, failure.underlyingError) }
+            }
+            self.task = task
+            self.feed = feed
+        } catch {
+            end(.failure(error))
+            return nil
+        }
+        evidence.wasStarted = true
+        watchTime()
+        return task
+    }
+
+    /// Ends an exchange that was never begun.
+    func refuse(_ code: HTTPError.Code, _ message: String?) {
+        end(.failure(HTTPError(code, request: request, message: message, bytesSent: 0)))
+    }
+
+    /// Stops the task; the exchange ends when URLSession says that it has stopped.
+    func stop(_ code: HTTPError.Code, _ message: String, _ underlying: (any Error)? = nil) {
+        guard !isFinished, stopReason == nil, let task else { return }
+        stopReason = HTTPError(code, request: request, underlyingError: underlying, message: message)
+        // First, so that nothing waits for the source any more; the end of the body is not sent.
+        feed?.abort()
+        task.cancel()
+        #if canImport(Darwin)
+        if limits.rests { task.resume() }
+        #endif
+    }
+
+    /// URLSession has lost the connection, and would send the body again.
+    func refuseToSendAgain() {
+        guard feed != nil else { return }
+        stop(.networkConnectionLost, "the connection was lost before an answer came, and the body is a stream")
+    }
+
+    func complete(_ error: (any Error)?) {
+        guard !isFinished else { return }
+        if error == nil, stopReason == nil, response == nil, let late = task?.response {
+            // FoundationNetworking keeps a redirect without a target to itself until its end, and its body for good.
+            bodyWasWithheld = true
+            receive(late)
+        }
+        feed?.close()
+        if let failure = failure(of: error) {
+            end(.failure(failure))
+        } else if let response = wholeResponse {
+            end(.success(response))
+        } else {
+            end(.failure(failure(.badServerResponse, "what came was no response of HTTP")))
+        }
+    }
+
+    private func end(_ result: HTTPResult) {
+        isFinished = true
+        timer?.cancel()
+        timer = nil
+        owner = nil
+        if let continuation {
+            self.continuation = nil
+            continuation.resume(returning: result)
+        } else if case .failure(let error) = result {
+            pipe?.finish(error)
+        } else {
+            pipe?.finish(nil)
+        }
+    }
+
+    // MARK: What URLSession says
+
+    func didSend(_ total: Int64) {
+        evidence.bodyBytes = max(evidence.bodyBytes, total)
+        noteActivity()
+    }
+
+    func receive(_ response: URLResponse) {
+        noteActivity()
+        guard !isFinished, stopReason == nil, let response = HTTPResponse(response, to: request) else { return }
+        self.response = response
+        limits.hasResponse = true
+        if let length = announcedLength, length > bodyLimit { return stopTooLarge() }
+        guard let pipe, let owner, let continuation else { return }
+        self.owner = nil
+        self.continuation = nil
+        var streamed = response
+        streamed.body = pipe.body(of: self, length: announcedLength, for: owner)
+        streamed.exchange.bytesSent = evidence.bytesSent
+        continuation.resume(returning: .success(streamed))
+    }
+
+    func receive(_ data: Data) {
+        noteActivity()
+        guard !isFinished, stopReason == nil else { return }
+        bodySize += Int64(data.count)
+        guard !isDraining else { return bodySize > 65_536 ? stop(.cancelled, "the body was dropped unread") : () }
+        guard bodySize <= bodyLimit else { return stopTooLarge() }
+        guard let pipe else { return body.append(contentsOf: data) }
+        guard !pipe.append(Array(data)) else { return }
+        // FoundationNetworking cannot hold a transfer back; there the pipe takes what comes.
+        #if canImport(Darwin)
+        guard !limits.rests else { return }
+        limits.rests = true
+        task?.suspend()
+        #endif
+    }
+
+    private func stopTooLarge() {
+        stop(.dataLengthExceedsMaximum, "the body of the response is larger than \(bodyLimit) bytes")
+    }
+
+    // MARK: What the reader of the body wants
+
+    func unpause() {
+        guard limits.rests else { return }
+        limits.rests = false
+        noteActivity()
+        task?.resume()
+    }
+
+    /// What little is left of the body is swallowed so that the connection lives (rule R28).
+    func discard() {
+        guard !isFinished, stopReason == nil else { return }
+        guard let length = announcedLength, length - bodySize <= 65_536 else {
+            return stop(.cancelled, "the body was dropped unread")
+        }
+        isDraining = true
+        bodySize = 0
+        limits.drainLimit = .now.advanced(by: .seconds(2))
+        unpause()
+        watchTime()
+    }
+
+    // MARK: Time
+
+    private func noteActivity() { limits.lastActivity = .now }
+
+    /// Ends the exchange if it has run out of time; else looks again when it may have.
+    private func watchTime() {
+        guard !isFinished, stopReason == nil else { return }
+        let now = ContinuousClock.now
+        if let words = limits.whatTookTooLong(at: now) { return stop(.timedOut, words) }
+        guard let next = limits.nextCheck(after: now) else { return }
+        let timer = timer ?? makeTimer()
+        // Rounded up to the millisecond: a timer that is early would only have to look again.
+        let milliseconds = Int(clamping: min(now.duration(to: next), .seconds(86_400)).inMilliseconds + 1)
+        timer.schedule(deadline: .now() + .milliseconds(milliseconds))
+    }
+
+    private func makeTimer() -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { [weak self] in self?.watchTime() }
+        self.timer = timer
+        timer.resume()
+        return timer
+    }
+}

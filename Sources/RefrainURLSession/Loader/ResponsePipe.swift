@@ -1,0 +1,104 @@
+internal import RefrainCore
+internal import RefrainHTTP
+
+/// Carries a response's body from URLSession to its reader.
+final class ResponsePipe: Sendable {
+    /// The task has to wait when this much is held.
+    static let highWater = 256 << 10
+    /// The task goes on when no more than this is held.
+    static let lowWater = 64 << 10
+
+    private typealias Reader = CheckedContinuation<Result<HTTPBody.Chunk?, HTTPError>, Never>
+
+    private struct State {
+        var chunks: [HTTPBody.Chunk] = []
+        var held = 0
+        var sourceWaits = false
+        var end: Result<Void, HTTPError>?
+        var reader: Reader?
+    }
+
+    private let state = Locked(State())
+
+    /// Adds a chunk; false where the source has to wait until it is called.
+    func append(_ chunk: HTTPBody.Chunk) -> Bool {
+        let (reader, goesOn) = state.withLock { state -> (Reader?, Bool) in
+            if let reader = state.reader {
+                state.reader = nil
+                return (reader, true)
+            }
+            state.chunks.append(chunk)
+            state.held += chunk.count
+            state.sourceWaits = state.held >= Self.highWater
+            return (nil, !state.sourceWaits)
+        }
+        reader?.resume(returning: .success(chunk))
+        return goesOn
+    }
+
+    /// Ends the body, well or with an error.
+    func finish(_ error: HTTPError?) {
+        let end = error.map { Result<Void, HTTPError>.failure($0) } ?? .success(())
+        let reader = state.withLock { state in
+            state.end = end
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: end.map { nil })
+    }
+
+    /// The next chunk, nil at the end; `resume` is called where the source waits and there is room again.
+    func next(resume: () -> Void) async throws(HTTPError) -> HTTPBody.Chunk? {
+        let result = await withCheckedContinuation { (continuation: Reader) in
+            let (ready, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>?, Bool) in
+                if !state.chunks.isEmpty {
+                    let chunk = state.chunks.removeFirst()
+                    state.held -= chunk.count
+                    let mustResume = state.sourceWaits && state.held <= Self.lowWater
+                    if mustResume { state.sourceWaits = false }
+                    return (.success(chunk), mustResume)
+                }
+                if let end = state.end { return (end.map { nil }, false) }
+                state.reader = continuation
+                return (nil, false)
+            }
+            if mustResume { resume() }
+            if let ready { continuation.resume(returning: ready) }
+        }
+        return try result.get()
+    }
+
+    /// The body that its reader gets; dropping it ends the exchange.
+    func body(of exchange: Exchange, length: Int64?, for loader: URLSessionLoader) -> HTTPBody {
+        let reader = ResponseReader(pipe: self, exchange: exchange, loader: loader)
+        return HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource { try await reader.next() })))
+    }
+}
+
+/// The reader's end of a pipe; it keeps the loader, which must live as long as a body that is read as it arrives.
+private final class ResponseReader: Sendable {
+    private let pipe: ResponsePipe
+    private let exchange: Exchange
+    private let loader: URLSessionLoader
+
+    init(pipe: ResponsePipe, exchange: Exchange, loader: URLSessionLoader) {
+        self.pipe = pipe
+        self.exchange = exchange
+        self.loader = loader
+    }
+
+    deinit { loader.delegate.discard(exchange) }
+
+    func next() async throws(HTTPError) -> HTTPBody.Chunk? {
+        let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
+            do throws(HTTPError) {
+                return .success(try await pipe.next { loader.delegate.unpause(exchange) })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            loader.delegate.cancel(exchange)
+        }
+        return try result.get()
+    }
+}

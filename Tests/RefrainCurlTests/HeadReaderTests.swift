@@ -1,0 +1,129 @@
+import RefrainHTTP
+import Testing
+
+@testable import RefrainCurl
+
+@Suite("Reading heads")
+struct HeadReaderTests {
+    /// Reads a head; nil where it is no head, or not a whole one.
+    private func read(_ lines: [String], _ memory: inout HeadMemory) -> HeadReader? {
+        var reader = HeadReader(memory)
+        defer { memory = reader.takeMemory() }
+        for line in lines {
+            let bytes = Array((line + "\r\n").utf8)
+            switch bytes.withUnsafeBufferPointer({ reader.read($0) }) {
+            case .goOn: continue
+            case .complete: return reader
+            case .refuse: return nil
+            }
+        }
+        return nil
+    }
+
+    private func expectSame(_ left: HeadReader?, _ right: HeadReader?, _ comment: Comment) {
+        #expect((left == nil) == (right == nil), comment)
+        #expect(left?.status == right?.status, comment)
+        #expect(left?.version == right?.version, comment)
+        #expect(left?.headers == right?.headers, comment)
+        #expect(left?.contentLength == right?.contentLength, comment)
+        #expect(left?.isChunked == right?.isChunked, comment)
+        #expect(left?.isEncoded == right?.isEncoded, comment)
+    }
+
+    @Test("A head that comes again says the same again")
+    func sameHead() {
+        var memory = HeadMemory()
+        let lines = ["HTTP/1.1 200 OK", "Date: now", "Content-Length: 2", ""]
+        for _ in 0..<3 {
+            let reader = read(lines, &memory)
+            #expect(reader?.status == 200)
+            #expect(reader?.headers["Date"] == "now")
+            #expect(reader?.contentLength == 2)
+        }
+    }
+
+    @Test("A head that differs in one line is read anew")
+    func otherLine() {
+        var memory = HeadMemory()
+        _ = read(["HTTP/1.1 200 OK", "Server: a", "Date: now", "Content-Length: 2", ""], &memory)
+        let reader = read(["HTTP/1.1 200 OK", "Server: a", "Date: then", "Content-Length: 3", ""], &memory)
+        #expect(reader?.headers == ["Server": "a", "Date": "then", "Content-Length": "3"])
+        #expect(reader?.contentLength == 3)
+    }
+
+    @Test("A shorter head does not inherit the lines of the longer one before it")
+    func shorterHead() {
+        var memory = HeadMemory()
+        _ = read(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Encoding: gzip", ""], &memory)
+        let reader = read(["HTTP/1.1 200 OK", ""], &memory)
+        #expect(reader?.headers == [:])
+        #expect(reader?.isChunked == false)
+        #expect(reader?.isEncoded == false)
+    }
+
+    @Test("The fields of a 1xx response stay out of the final one, remembered or not")
+    func informational() {
+        var memory = HeadMemory()
+        let early = ["HTTP/1.1 103 Early Hints", "Link: </style.css>", ""]
+        for value in ["a", "a", "b", "b", "a"] {
+            let reader = read(early + ["HTTP/1.1 200 OK", "X: \(value)", ""], &memory)
+            #expect(reader?.status == 200)
+            #expect(reader?.headers == ["X": value])
+        }
+    }
+
+    @Test("The status is known before the head is whole, also where the head is remembered")
+    func statusIsKnownEarly() {
+        var memory = HeadMemory()
+        _ = read(["HTTP/2 200 ", "a: b", ""], &memory)
+        var reader = HeadReader(memory)
+        let line = Array("HTTP/2 200 \r\n".utf8)
+        _ = line.withUnsafeBufferPointer { reader.read($0) }
+        #expect(reader.version == .http2)
+        #expect(reader.status == 200)
+        #expect(!reader.isComplete)
+    }
+
+    @Test("10,000 heads, one after the other, mean what they mean alone")
+    func property() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = Seeded(seed)
+        var memory = HeadMemory()
+        let lines = [
+            "Server: a", "Date: now", "Date: then", "Content-Length: 5", "Content-Length: 6", "Content-Length: 5, 5",
+            "Transfer-Encoding: chunked", "Content-Encoding: gzip", " folded",
+            "X: " + String(repeating: "y", count: 3000),
+            "no colon", "", "HTTP/1.1 103 Early Hints", "HTTP/1.0 204 No Content", "HTTP/2 503 ",
+        ]
+        var last: [String] = []
+        for _ in 0..<10_000 {
+            if Bool.random(using: &random) || last.isEmpty {
+                last = ["HTTP/1.1 200 OK"]
+                for _ in 0..<Int.random(in: 0...6, using: &random) {
+                    last += [lines.randomElement(using: &random) ?? ""]
+                }
+                last.append("")
+            } else if Bool.random(using: &random) {
+                let place = Int.random(in: 0..<last.count, using: &random)
+                last[place] = lines.randomElement(using: &random) ?? ""
+            }
+            var nothing = HeadMemory()
+            expectSame(read(last, &memory), read(last, &nothing), "seed \(seed): \(last)")
+        }
+    }
+}
+
+/// A generator that gives the same numbers for the same seed (SplitMix64).
+private struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

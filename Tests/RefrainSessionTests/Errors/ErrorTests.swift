@@ -1,0 +1,102 @@
+import RefrainCore
+import RefrainCurl
+import RefrainSession
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The errors of requests")
+struct ErrorTests {
+    private let server: FaultServer
+
+    init() throws { server = try FaultServer() }
+
+    private func name(_ error: RefrainError?) -> String {
+        switch error {
+        case nil: "none"
+        case .explicitlyCancelled: "explicitlyCancelled"
+        case .invalidURL: "invalidURL"
+        case .createRequestFailed: "createRequestFailed"
+        case .parameterEncodingFailed: "parameterEncodingFailed"
+        case .requestValidationFailed: "requestValidationFailed"
+        case .requestAdaptationFailed: "requestAdaptationFailed"
+        case .requestRetryFailed: "requestRetryFailed"
+        case .responseValidationFailed(.unacceptableStatusCode, _): "unacceptableStatusCode"
+        case .responseValidationFailed(.unacceptableContentType, _): "unacceptableContentType"
+        case .responseValidationFailed(.missingContentType, _): "missingContentType"
+        case .responseValidationFailed(.customValidationFailed, _): "customValidationFailed"
+        case .responseSerializationFailed: "responseSerializationFailed"
+        case .sessionTaskFailed(let error): error.code.rawValue
+        case .sessionDeinitialized: "sessionDeinitialized"
+        case .sessionInvalidated: "sessionInvalidated"
+        }
+    }
+
+    @Test("A: errors: each way in which a request fails has a case of its own, with what caused it")
+    func cases() async throws {
+        let session = Session.overSockets()
+        let url = server.baseURL + "/typed"
+        server.on("/typed") { _ in [.respond(.init(200, headers: [("Content-Type", "text/html")], body: "<p>"))] }
+        server.on("/bare") { _ in [.respond(.init(200, body: "x"))] }
+        server.answer("/down", 503)
+        server.on("/lost") { _ in [.reset] }
+        func end(_ request: DataRequest) async -> String { name(await request.serializingData().response.error) }
+
+        #expect(await end(session.request(url).cancel()) == "explicitlyCancelled")
+        #expect(await end(session.request("no url")) == "invalidURL")
+        #expect(await end(session.request(url) { _ in throw TestError() }) == "createRequestFailed")
+        #expect(await end(session.request(url, parameters: [1], encoder: .urlEncodedForm)) == "parameterEncodingFailed")
+        #expect(await end(session.request(url) { $0.body = .text("x") }) == "requestValidationFailed")
+        let failing = Adapter { _, _ in throw TestError() }
+        #expect(await end(session.request(url, interceptor: failing)) == "requestAdaptationFailed")
+        let refusing = Retrier { _, _, _ in .doNotRetryWithError(TestError()) }
+        #expect(await end(session.request(server.baseURL + "/down", interceptor: refusing)) == "requestRetryFailed")
+        #expect(await end(session.request(server.baseURL + "/down").validate()) == "unacceptableStatusCode")
+        #expect(await end(session.request(url).validate(contentType: ["a/b"])) == "unacceptableContentType")
+        let bare = session.request(server.baseURL + "/bare")
+        #expect(await end(bare.validate(contentType: ["a/b"])) == "missingContentType")
+        let checked = session.request(url).validate { _, _, _ in .failure(TestError()) }
+        #expect(await end(checked) == "customValidationFailed")
+        let unread = await session.request(url).serializingDecodable(Int.self).response.error
+        #expect(name(unread) == "responseSerializationFailed")
+        #expect(await end(session.request(server.baseURL + "/lost")) == "networkConnectionLost")
+        let refused = try FaultServer(mode: .refuse)
+        #expect(await end(session.request(refused.baseURL + "/")) == "cannotConnectToHost")
+        session.invalidate(dueTo: TestError(name: "logged out"))
+        let late = session.request(url)
+        #expect(await end(late) == "sessionInvalidated")
+        #expect(late.error?.underlyingError as? TestError == TestError(name: "logged out"))
+    }
+
+    @Test("A: errors: a session that is released ends what is under way, and says so")
+    func released() async {
+        var session: Session? = Session.overSockets(clock: nil)
+        let request = session?.request(server.baseURL + "/hang")
+        let task = request?.serializingData()
+        while server.count(path: "/hang") == 0 { await Task.yield() }
+        session = nil
+        #expect(name(await task?.response.error) == "sessionDeinitialized")
+    }
+
+    @Test("A: errors: the retrier's error and the one before it are both kept, and the transport's code is told")
+    func kept() async {
+        server.on("/lost") { _ in [.reset] }
+        let refusing = Retrier { _, _, _ in .doNotRetryWithError(TestError(name: "retry")) }
+        let session = Session.overSockets()
+        let request = session.request(server.baseURL + "/lost", interceptor: refusing)
+        let error = await request.serializingData().response.error
+        guard case .requestRetryFailed(let retryError, let originalError, "Retrier")? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(retryError as? TestError == TestError(name: "retry"))
+        #expect((originalError as? RefrainError)?.transportCode == .networkConnectionLost)
+        #expect(error?.transportCode == .networkConnectionLost)
+        #expect(error?.transportError?.request.url == request.request?.url)
+    }
+}
