@@ -32,15 +32,16 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
         remaining = deadline.clampedToDelay
     }
     var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
+    guard !Task.isCancelled else { throw CancellationError() }
     while true {
-        guard !Task.isCancelled else { throw CancellationError() }
         let outcome = await operation(attempt)
         switch await decide(attempt, outcome) {
         case .finish(let outcome, _):
             return outcome
-        case .retry(let delay, _, let isFree):
+        case .retry(let wanted, _, let isFree):
+            // Where there is no wait, this is also the check before the next attempt.
             guard !Task.isCancelled else { throw CancellationError() }
-            let delay = delay.clampedToDelay
+            let delay = wanted > .zero ? wanted.clampedToDelay : .zero
             if let deadline, let start {
                 let left = deadline.clampedToDelay - start.duration(to: clock.now)
                 guard delay < left else { return giveUp(attempt, outcome, delay) }
@@ -52,6 +53,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
                 } catch {
                     throw CancellationError()
                 }
+                guard !Task.isCancelled else { throw CancellationError() }
                 // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
                 if let deadline, let start {
                     let left = deadline.clampedToDelay - start.duration(to: clock.now)

@@ -82,11 +82,22 @@ public struct Backoff: Hashable, Sendable {
 
     /// The wait after the given try, or nil to stop.
     public func delay(after attempt: Attempt, using random: RandomSource = .shared) -> Duration? {
+        delay(after: attempt, drawingFrom: random)
+    }
+
+    /// The wait after the given try; the shared source is asked for only where a number is drawn and none is given.
+    @usableFromInline
+    func delay(after attempt: Attempt, drawingFrom random: RandomSource?) -> Duration? {
+        if case .constant(.zero) = kind {
+            // Nothing spreads or cuts a wait of zero.
+            if let maximumNumberOfAttempts, attempt.tries >= maximumNumberOfAttempts { return nil }
+            return .zero
+        }
         guard let range = delayRange(after: attempt) else { return nil }
         guard range.lowerBound < range.upperBound else { return range.upperBound }
         let low = range.lowerBound.inSeconds
         let spread = range.upperBound.inSeconds - low
-        let drawn = Duration.delay(seconds: low + spread * random.unit())
+        let drawn = Duration.delay(seconds: low + spread * (random ?? .shared).unit())
         // Rounding of the sum must not step over the bounds.
         return min(max(drawn, range.lowerBound), range.upperBound)
     }

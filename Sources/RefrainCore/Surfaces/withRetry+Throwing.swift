@@ -43,7 +43,7 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
                 return .finish(outcome, reason)
             }
             guard await predicate(error) else { return .finish(outcome, .finalOutcome) }
-            guard let delay = backoff.delay(after: attempt, using: random ?? .shared) else {
+            guard let delay = backoff.delay(after: attempt, drawingFrom: random) else {
                 return .finish(outcome, .triesUsedUp)
             }
             return .retry(after: delay, .transientError)
