@@ -27,7 +27,7 @@ struct HeadReaderTests {
         #expect(left?.headers == right?.headers, comment)
         #expect(left?.contentLength == right?.contentLength, comment)
         #expect(left?.isChunked == right?.isChunked, comment)
-        #expect(left?.isEncoded == right?.isEncoded, comment)
+        #expect(left?.coding == right?.coding, comment)
     }
 
     @Test("A head that comes again says the same again")
@@ -58,7 +58,7 @@ struct HeadReaderTests {
         let reader = read(["HTTP/1.1 200 OK", ""], &memory)
         #expect(reader?.headers == [:])
         #expect(reader?.isChunked == false)
-        #expect(reader?.isEncoded == false)
+        #expect(reader?.coding == ContentCoding.none)
     }
 
     @Test("The fields of a 1xx response stay out of the final one, remembered or not")

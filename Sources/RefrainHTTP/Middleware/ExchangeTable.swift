@@ -7,8 +7,15 @@ final class ExchangeTable: Sendable {
         var tasks: [UInt64: Task<Void, Never>] = [:]
     }
 
+    /// Runs an exchange in a task of its own.
+    typealias Launch = @Sendable (_ exchange: @escaping @Sendable () async -> Void) -> Task<Void, Never>
+
     private let state = Locked(State())
     private let flights = Flights(.staysOpen)
+    private let launch: Launch
+
+    /// Makes a table without exchanges.
+    init(launch: @escaping Launch = { exchange in Task { await exchange() } }) { self.launch = launch }
 
     var exchangeCount: Int { state.withLock { $0.shared.exchangeCount } }
     var callerCount: Int { state.withLock { $0.shared.callerCount } }
@@ -46,7 +53,7 @@ final class ExchangeTable: Sendable {
 
     /// Starts an exchange in a task of its own: it belongs to all who wait for it.
     private func start(_ number: UInt64, _ request: HTTPRequest, _ next: any HTTPLoader) -> Task<Void, Never> {
-        Task {
+        launch { [self] in
             let result = await flights.load(request, next: next)
             let callers = state.withLock { state in
                 state.tasks[number] = nil

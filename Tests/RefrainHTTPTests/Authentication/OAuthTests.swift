@@ -294,7 +294,7 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("A: RefreshWindow: a storm of refreshes ends with excessiveRefresh, and passes with the window")
+    @Test("B: OAuth: a storm of refreshes ends with excessiveRefresh, and passes with the window")
     func storm() async throws {
         let clock = TestClock()
         let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
@@ -321,7 +321,7 @@ struct OAuthTests {
         #expect(server.refreshes == 8)
     }
 
-    @Test("A: RefreshWindow: log-ins that brought a token count, those that were declined do not")
+    @Test("B: OAuth: log-ins that brought a token count, those that were declined do not")
     func stormOfLogIns() async throws {
         let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
         let answers = Journal<Bool>()

@@ -181,27 +181,31 @@ struct DeduplicateTests {
         #expect(stage.exchanges.taskCount == 0)
     }
 
-    @Test("A request that a reset has overtaken before it was sent is cancelled when it arrives")
+    @Test("An exchange that a reset has overtaken before it began is cancelled when it begins", .timeLimit(.minutes(1)))
     func overtaken() async {
-        for _ in 0..<200 {
-            let stage = Deduplicate()
-            let isReset = Journal<Bool>()
-            let late = Journal<Bool>()
-            let mock = MockLoader().otherwise(
-                MockReply { request in
-                    if !isReset.values.isEmpty { late.add(Task.isCancelled) }
-                    return .success(HTTPResponse(request: request, status: 200))
-                }
-            )
-            let loader = stage --> mock
-            let task = loader.load(sampleRequest()) { _ in }
-            while stage.numberOfWaitingRequests == 0, mock.requests.isEmpty { await Task.yield() }
-            await loader.reset()
-            isReset.add(true)
-            _ = await task.result
-            await wait { stage.exchanges.taskCount == 0 }
-            #expect(!late.values.contains(false))
+        let mayBegin = Journal<Bool>()
+        let table = ExchangeTable { exchange in
+            Task {
+                await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
+                await exchange()
+            }
         }
+        let arrived = Journal<Bool>()
+        let mock = MockLoader().otherwise(
+            MockReply { request in
+                arrived.add(Task.isCancelled)
+                return .success(HTTPResponse(request: request, status: 200))
+            }
+        )
+        let request = sampleRequest()
+        guard let key = ExchangeKey(request) else { return }
+        let caller = Task { await table.load(request, key: key, next: mock) == nil }
+        await wait { table.callerCount == 1 }
+        await table.reset(next: nil)
+        #expect(await caller.value)
+        mayBegin.add(true)
+        await wait { table.taskCount == 0 }
+        #expect(arrived.values == [true])
     }
 
     @Test("Nothing is kept of an exchange that has ended, whether it was answered or abandoned")
