@@ -14,6 +14,8 @@ public struct Retry: HTTPMiddleware {
     /// The budgets that retries draw on; nil: no limit.
     public let budgets: RetryBudgets?
 
+    /// The strategy, where it can be asked without a wait; looked up once, since that takes a while.
+    private let promptStrategy: (any PromptStrategy)?
     private let clocks: ClockPair
     private let random: RandomSource
     private let waiting = SleepGenerations()
@@ -32,6 +34,7 @@ public struct Retry: HTTPMiddleware {
         random: RandomSource = .shared
     ) {
         self.strategy = strategy
+        promptStrategy = strategy as? any PromptStrategy
         self.budgets = budgets
         self.clocks = clocks
         self.random = random
@@ -66,9 +69,11 @@ public struct Retry: HTTPMiddleware {
 
     private func makeCall(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
         let keyed = try request.withIdempotencyKeyWritten()
+        let own = keyed.retryStrategy
         return RetryCall(
             request: keyed,
-            strategy: keyed.retryStrategy ?? strategy,
+            strategy: own ?? strategy,
+            promptStrategy: own == nil ? promptStrategy : own as? any PromptStrategy,
             budget: budgets.flatMap { budgets in keyed.origin.map { budgets.budget(for: $0) } },
             clocks: clocks,
             random: random

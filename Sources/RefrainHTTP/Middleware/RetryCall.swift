@@ -22,13 +22,14 @@ final class RetryCall {
     init(
         request: HTTPRequest,
         strategy: (any HTTPRetryStrategy)?,
+        promptStrategy: (any PromptStrategy)?,
         budget: RetryBudget?,
         clocks: ClockPair,
         random: RandomSource
     ) {
         self.request = request
         self.strategy = strategy
-        promptStrategy = strategy as? any PromptStrategy
+        self.promptStrategy = promptStrategy
         self.budget = budget
         self.clocks = clocks
         self.random = random
