@@ -17,7 +17,7 @@ struct ImportTests {
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["RefrainCore", "Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
+        "RefrainCLI": ["Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
         "BuildStamp": [],
     ]
 

@@ -7,7 +7,13 @@ import Testing
 @Suite("CurlLoader: HTTP/2")
 struct HTTP2Tests {
     /// What the server does with a stream.
-    enum Answer { case ok, refuse, goAway, lose, cancel, headersOnly, http11Required }
+    enum Answer {
+        case ok, refuse, goAway, lose, cancel, headersOnly, http11Required
+        /// Answers as soon as the head is there, and gives no leave to send more of the body.
+        case early
+        /// The same, without a body in the answer.
+        case earlyAndEmpty
+    }
 
     /// A server of the few frames that the tests need (RFC 9113 §4.1), behind TLS that agrees on `h2`.
     ///
@@ -30,6 +36,11 @@ struct HTTP2Tests {
                 case .ok where !isWhole: break
                 case .ok: connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 case .headersOnly: connection.write([0, 0, 1, 1, 4] + stream + [0x88])
+                case .early:
+                    // content-length: 2, a literal whose name has number 28 in the static table (RFC 7541 §6.2.2).
+                    connection.write([0, 0, 5, 1, 4] + stream + [0x88, 0x0f, 0x0d, 1, 0x32])
+                    connection.write([0, 0, 2, 0, 1] + stream + Array("ok".utf8))
+                case .earlyAndEmpty: connection.write([0, 0, 1, 1, 5] + stream + [0x89])
                 case .refuse: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 7])
                 case .cancel: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 8])
                 case .http11Required: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 13])
@@ -127,6 +138,34 @@ struct HTTP2Tests {
         }
         let error = try failure(of: await task.value)
         #expect(error.code == .timedOut, "\(error)")
+    }
+
+    @Test(
+        "A server that answers, and takes no more of the request, is not waited for; its answer counts",
+        arguments: [Answer.early, .earlyAndEmpty],
+        [false, true]
+    )
+    func answeredEarly(answer: Answer, streams: Bool) async throws {
+        let (fixture, server) = try serve([answer, .ok])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        // More than the window of a stream, so that it cannot all be sent.
+        var request = try HTTPRequest(
+            fixture.baseURL + "/",
+            method: .post,
+            body: .bytes([UInt8](repeating: 1, count: 100_000))
+        )
+        request.streamsResponse = streams
+        request.timeouts.idle = .seconds(120)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let response = try await loader.response(for: request)
+        #expect(try await response.body.collect() == (answer == .early ? Array("ok".utf8) : []))
+        #expect(response.status == (answer == .early ? 200 : 204))
+        #expect(try #require(response.exchange.bytesSent) < 100_000)
+        // Without the answer's end in sight it would be the idle limit. How busy the machine is decides the rest.
+        #expect(clock.now - start < .seconds(60))
+        #expect(try await loader.response(for: HTTPRequest(fixture.baseURL + "/")).status == 200)
     }
 
     @Test("HTTP/1.1 only means that h2 is not offered")

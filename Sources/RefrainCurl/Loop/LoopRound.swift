@@ -3,6 +3,9 @@ final class LoopRound {
     /// The moment at which the round began: read once a round, so that callbacks cost no clock read.
     var now = Moment.now
 
+    /// No transfer runs out of time before this moment.
+    var nextLimit = Moment.never
+
     private var pipes: [BodyPipe] = []
 
     /// Notes that a pipe has something for a reader who waits.

@@ -9,6 +9,11 @@ final class TransferDriver {
         set { round.now = newValue }
     }
 
+    private var nextLimit: Moment {
+        get { round.nextLimit }
+        set { round.nextLimit = newValue }
+    }
+
     /// The loop that this works for, for those who have something to tell it.
     weak var loop: EventLoop?
 
@@ -22,8 +27,6 @@ final class TransferDriver {
     private var idleSlots: [EasySlot] = []
     /// Transfers that have ended, but whose callers do not know yet.
     private var ended: [(Transfer, HTTPError?)] = []
-    /// No transfer runs out of time before this moment.
-    private var nextLimit = Moment.never
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi
@@ -175,7 +178,7 @@ final class TransferDriver {
         removeFromActive(transfer)
         host.active -= 1
         ended.append((transfer, error))
-        if error == nil {
+        if error == nil, !transfer.isAnsweredEarly {
             slot.finish(transfer)
             recycle(slot)
         } else {
@@ -219,7 +222,7 @@ final class TransferDriver {
 
     /// A handle whose transfer failed is not used again.
     ///
-    /// libcurl leaves marks on it: after a body whose rewinding was refused, the next transfer fails before it is sent.
+    /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was refused, the next transfer fails before it is sent.
     private func retire(_ slot: EasySlot) {
         slot.transfer = nil
         slot.free()
@@ -248,7 +251,8 @@ final class TransferDriver {
             if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.nextCheck) }
         }
         for transfer in late {
-            end(transfer, transfer.failure(.timedOut, message: transfer.whatTookTooLong))
+            let failure = transfer.failure(.timedOut, message: transfer.whatTookTooLong)
+            end(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
         }
     }
 }

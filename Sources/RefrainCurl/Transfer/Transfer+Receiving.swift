@@ -38,6 +38,7 @@ extension Transfer {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
         }
+        noteEarlyAnswer()
         return true
     }
 
@@ -54,6 +55,8 @@ extension Transfer {
             isReceivePaused = true
             return Int(CURL_WRITEFUNC_PAUSE)
         }
+        wireSize += Int64(bytes.count)
+        defer { noteEarlyAnswer() }
         guard head.coding != .none, slot?.decodes == true else { return keep(bytes) ? bytes.count : 0 }
         return decode(bytes) ? bytes.count : 0
     }

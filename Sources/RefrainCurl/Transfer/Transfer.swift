@@ -54,6 +54,10 @@ final class Transfer: @unchecked Sendable {
     var exchange = ExchangeFacts()
     var body: [UInt8] = []
     var bodySize = 0
+    /// How much of the body has arrived, before any coding of it was undone.
+    var wireSize: Int64 = 0
+    /// Whether the whole response is there although the server has not taken all of the request.
+    var isAnsweredEarly = false
     var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
@@ -132,6 +136,7 @@ final class Transfer: @unchecked Sendable {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
         if sends == 0 { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
+        if isAnsweredEarly, !isReceivePaused { limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests)) }
         return limit
     }
 
@@ -217,8 +222,31 @@ final class Transfer: @unchecked Sendable {
 
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
     var bodyLength: Int64? {
-        if request.method == .head || head.status == 204 || head.status == 304 { return 0 }
-        return head.coding != .none && slot?.decodes == true ? nil : head.contentLength
+        head.coding != .none && slot?.decodes == true && wireLength != 0 ? nil : wireLength
+    }
+
+    /// How many bytes of body come, where that is known.
+    private var wireLength: Int64? {
+        request.method == .head || head.status == 204 || head.status == 304 ? 0 : head.contentLength
+    }
+
+    /// Sees to it that a request does not wait for a server that has answered it, and wants no more of it.
+    ///
+    /// Over HTTP/2 a server that answers early just stops to take the body, and libcurl (7.88) would wait for it until
+    /// the idle limit. Some servers do go on reading, so the body goes on as long as any of it is taken.
+    func noteEarlyAnswer() {
+        guard head.version == .http2, !isAnsweredEarly, wireSize == wireLength, isBodyUnsent else { return }
+        isAnsweredEarly = true
+        round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests))
+    }
+
+    /// For how long an answered request waits for the server to take more of its body.
+    private static let graceOfAnsweredRequests: Int64 = 1_000_000_000
+
+    private var isBodyUnsent: Bool {
+        guard let easy = slot?.easy, !upload.isInline else { return false }
+        guard let length = upload.length else { return !upload.isDone }
+        return refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T) < length
     }
 
     /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).
