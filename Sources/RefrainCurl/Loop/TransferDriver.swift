@@ -222,7 +222,8 @@ final class TransferDriver {
 
     /// A handle whose transfer failed is not used again.
     ///
-    /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was refused, the next transfer fails before it is sent.
+    /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was
+    /// refused, the next transfer fails before it is sent.
     private func retire(_ slot: EasySlot) {
         slot.transfer = nil
         slot.free()
