@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import RefrainCore
 internal import RefrainHTTP
 
 #if canImport(FoundationNetworking)
@@ -11,12 +12,16 @@ final class Exchange: @unchecked Sendable {
     // @unchecked Sendable: until `begin` an exchange belongs to the task that made it, afterwards to `queue`.
     let request: HTTPRequest
     let queue: DispatchQueue
-    var continuation: CheckedContinuation<HTTPResult, Never>?
+    var continuation: CheckedContinuation<Void, Never>?
     var wasCancelled = false
     var isFinished = false
     /// Why the exchange was stopped from this side.
     var stopReason: HTTPError?
     var evidence = SendEvidence()
+
+    // By way of a lock and not of the continuation: where that is resumed before its task was suspended, the thread
+    // sanitizer does not see that the one came before the other.
+    private let result = Locked<HTTPResult?>(nil)
 
     private(set) var task: URLSessionTask?
     private var feed: UploadFeed?
@@ -115,14 +120,30 @@ final class Exchange: @unchecked Sendable {
         timer?.cancel()
         timer = nil
         owner = nil
-        if let continuation {
-            self.continuation = nil
-            continuation.resume(returning: result)
+        if continuation != nil {
+            answer(result)
         } else if case .failure(let error) = result {
             pipe?.finish(error)
         } else {
             pipe?.finish(nil)
         }
+    }
+
+    /// Tells the caller; only the first time counts.
+    private func answer(_ outcome: HTTPResult) {
+        guard let continuation else { return }
+        self.continuation = nil
+        result.withLock { $0 = outcome }
+        continuation.resume()
+    }
+
+    /// What the caller is told, once; the exchange lets go of it, since a body that is being read holds the exchange.
+    func takeOutcome() -> HTTPResult {
+        let outcome = result.withLock { result in
+            defer { result = nil }
+            return result
+        }
+        return outcome ?? .failure(HTTPError(.unknown, request: request, message: "nobody answered"))
     }
 
     // MARK: What URLSession says
@@ -138,13 +159,12 @@ final class Exchange: @unchecked Sendable {
         self.response = response
         limits.hasResponse = true
         if let length = announcedLength, length > bodyLimit { return stopTooLarge() }
-        guard let pipe, let owner, let continuation else { return }
+        guard let pipe, let owner, continuation != nil else { return }
         self.owner = nil
-        self.continuation = nil
         var streamed = response
         streamed.body = pipe.body(of: self, length: announcedLength, for: owner)
         streamed.exchange.bytesSent = evidence.bytesSent
-        continuation.resume(returning: .success(streamed))
+        answer(.success(streamed))
     }
 
     func receive(_ data: Data) {

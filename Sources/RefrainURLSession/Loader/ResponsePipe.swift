@@ -8,31 +8,27 @@ final class ResponsePipe: Sendable {
     /// The task goes on when no more than this is held.
     static let lowWater = 64 << 10
 
-    private typealias Reader = CheckedContinuation<Result<HTTPBody.Chunk?, HTTPError>, Never>
-
     private struct State {
         var chunks: [HTTPBody.Chunk] = []
         var held = 0
         var sourceWaits = false
         var end: Result<Void, HTTPError>?
-        var reader: Reader?
+        var reader: CheckedContinuation<Void, Never>?
     }
 
     private let state = Locked(State())
 
     /// Adds a chunk; false where the source has to wait until it is called.
     func append(_ chunk: HTTPBody.Chunk) -> Bool {
-        let (reader, goesOn) = state.withLock { state -> (Reader?, Bool) in
-            if let reader = state.reader {
-                state.reader = nil
-                return (reader, true)
-            }
+        let (reader, goesOn) = state.withLock { state in
             state.chunks.append(chunk)
             state.held += chunk.count
-            state.sourceWaits = state.held >= Self.highWater
-            return (nil, !state.sourceWaits)
+            defer { state.reader = nil }
+            // A reader who waits takes it at once.
+            state.sourceWaits = state.reader == nil && state.held >= Self.highWater
+            return (state.reader, !state.sourceWaits)
         }
-        reader?.resume(returning: .success(chunk))
+        reader?.resume()
         return goesOn
     }
 
@@ -44,28 +40,30 @@ final class ResponsePipe: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume(returning: end.map { nil })
+        reader?.resume()
     }
 
     /// The next chunk, nil at the end; `resume` is called where the source waits and there is room again.
     func next(resume: () -> Void) async throws(HTTPError) -> HTTPBody.Chunk? {
-        let result = await withCheckedContinuation { (continuation: Reader) in
-            let (ready, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>?, Bool) in
-                if !state.chunks.isEmpty {
-                    let chunk = state.chunks.removeFirst()
-                    state.held -= chunk.count
-                    let mustResume = state.sourceWaits && state.held <= Self.lowWater
-                    if mustResume { state.sourceWaits = false }
-                    return (.success(chunk), mustResume)
-                }
-                if let end = state.end { return (end.map { nil }, false) }
+        // What is read goes by way of the lock; see ``Exchange/takeOutcome()``.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let mustWait = state.withLock { state in
+                guard state.chunks.isEmpty, state.end == nil else { return false }
                 state.reader = continuation
-                return (nil, false)
+                return true
             }
-            if mustResume { resume() }
-            if let ready { continuation.resume(returning: ready) }
+            if !mustWait { continuation.resume() }
         }
-        return try result.get()
+        let (next, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>, Bool) in
+            guard !state.chunks.isEmpty else { return ((state.end ?? .success(())).map { nil }, false) }
+            let chunk = state.chunks.removeFirst()
+            state.held -= chunk.count
+            let mustResume = state.sourceWaits && state.held <= Self.lowWater
+            if mustResume { state.sourceWaits = false }
+            return (.success(chunk), mustResume)
+        }
+        if mustResume { resume() }
+        return try next.get()
     }
 
     /// The body that its reader gets; dropping it ends the exchange.

@@ -47,7 +47,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     // MARK: From any thread
 
     /// Takes a request over; the continuation is resumed exactly once.
-    func begin(_ exchange: Exchange, _ continuation: CheckedContinuation<HTTPResult, Never>) {
+    func begin(_ exchange: Exchange, _ continuation: CheckedContinuation<Void, Never>) {
         queue.async { [self] in
             exchange.continuation = continuation
             guard !isClosed else { return exchange.refuse(.sessionInvalidated, "the loader was shut down") }

@@ -80,6 +80,7 @@ public final class URLSessionLoader: HTTPLoader {
         if request.streamsResponse { exchange.prepareToStream(for: self) }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { delegate.begin(exchange, $0) }
+            return exchange.takeOutcome()
         } onCancel: {
             delegate.cancel(exchange)
         }
