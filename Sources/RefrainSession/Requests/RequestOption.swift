@@ -15,6 +15,8 @@ private final class RequestReference: CallOwner, @unchecked Sendable {
 
     init(_ request: Request) { self.request = request }
 
+    var caller: (any AnyObject & Sendable)? { request }
+
     func note(_ attempts: [AttemptRecord]) { request?.note(attempts) }
 
     func cancelTask() { request?.cancelTask() }

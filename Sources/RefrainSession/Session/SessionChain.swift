@@ -29,11 +29,8 @@ enum SessionChain {
         // 2. Outside of Retry: each hop has tries of its own, and a POST answered by a 303 is not posted again.
         chain = Redirect(clocks: settings.clocks) --> chain
         // 1. Outside of all that tries and follows: those who share an exchange share its outcome.
-        //    The first of them may have gone before the exchange is over, which still asks its checks and retriers.
-        if let deduplicate = settings.deduplicate {
-            chain = OwnerKeeping() --> chain
-            chain = deduplicate --> chain
-        }
+        //    The first of them may leave before the exchange is over, which keeps it, to ask its checks and retriers.
+        if let deduplicate = settings.deduplicate { chain = deduplicate --> chain }
         // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
         return ResetGuard(runsInOwnersTask: true) --> chain
     }
@@ -54,14 +51,5 @@ private struct Detour: HTTPLoader {
     private static func isPlain(_ request: HTTPRequest) -> Bool {
         guard request.download == nil, let owner = request.sessionRequest else { return false }
         return !owner.watchesUpload && !owner.watchesDownload
-    }
-}
-
-/// Keeps the session's request for as long as its exchange lasts.
-private struct OwnerKeeping: HTTPMiddleware {
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let owner = request.sessionRequest
-        let result = await next.load(request)
-        return withExtendedLifetime(owner) { result }
     }
 }

@@ -208,6 +208,44 @@ struct DeduplicateTests {
         #expect(arrived.values == [true])
     }
 
+    @Test(
+        "Who starts an exchange lives to its end, also where it goes before the exchange has begun",
+        .timeLimit(.minutes(1))
+    )
+    func starterIsKept() async {
+        let mayBegin = Journal<Bool>()
+        let table = ExchangeTable { exchange in
+            Task {
+                await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
+                await exchange()
+            }
+        }
+        var request = sampleRequest()
+        let found = Journal<Bool>()
+        let next = AnyLoader { request in
+            found.add(request.owner?.caller != nil)
+            return .success(HTTPResponse(request: request, status: 200))
+        }
+        weak var left: Journal<Bool>?
+        do {
+            var starter: Journal<Bool>? = Journal<Bool>()
+            left = starter
+            request.owner = Owner(starter)
+            guard let key = ExchangeKey(request) else { return }
+            let first = Task { [request] in await table.load(request, key: key, next: next) == nil }
+            await wait { table.callerCount == 1 }
+            let second = Task { await table.load(sampleRequest(), key: key, next: next)?.status == 200 }
+            await wait { table.callerCount == 2 }
+            first.cancel()
+            #expect(await first.value)
+            starter = nil
+            mayBegin.add(true)
+            #expect(await second.value)
+        }
+        #expect(found.values == [true])
+        await wait { left == nil }
+    }
+
     @Test("Nothing is kept of an exchange that has ended, whether it was answered or abandoned")
     func nothingLeft() async {
         let mock = MockLoader().then(.status(200)).otherwise(.held(by: hold, .status(200)))
@@ -328,6 +366,12 @@ struct DeduplicateTests {
 
 /// Somebody for whom requests are made.
 private final class Owner: CallOwner {
+    // nonisolated(unsafe): set once, when the owner is made.
+    nonisolated(unsafe) private(set) weak var whoAsks: Journal<Bool>?
+    var caller: (any AnyObject & Sendable)? { whoAsks }
+
+    init(_ whoAsks: Journal<Bool>? = nil) { self.whoAsks = whoAsks }
+
     func note(_ attempts: [AttemptRecord]) {}
     func cancelTask() {}
 }

@@ -40,7 +40,7 @@ struct SharingTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("OwnerKeeping: who began the exchange may go; its retriers are asked on behalf of those who stay")
+    @Test("who began the exchange may go; its retriers are asked on behalf of those who stay")
     func ownerKeeping() async throws {
         let loader = loader(503, 200)
         let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
