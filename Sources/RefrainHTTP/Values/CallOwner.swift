@@ -5,7 +5,7 @@ package protocol CallOwner: AnyObject, Sendable {
     /// An attempt was decided on; `attempts` are all of the retry stage's, this one the last.
     func note(_ attempts: [AttemptRecord])
 
-    /// What must live for as long as the request is under way, since it is asked what follows a try; nil once it is gone.
+    /// What must live while the request is under way, since it is asked what follows a try; nil once it is gone.
     ///
     /// Its own task keeps it. An exchange that it shares may outlast that task, and has to keep it then.
     var caller: (any AnyObject & Sendable)? { get }
