@@ -3,6 +3,9 @@
 /// Value and mutex are one allocation. Copies of a `Locked` share both. `pthread_mutex_t` is used rather than
 /// `Synchronization.Mutex`, because the thread sanitizer does not see the futex of the latter on Linux and reports
 /// races that are none.
+///
+/// `@usableFromInline` on the type, too: without it the compiler inlines nothing of a `package` type into other modules.
+@usableFromInline
 package struct Locked<State>: @unchecked Sendable {
     // @unchecked Sendable: the state is only ever touched between lock and unlock of the mutex beside it. The users of
     // this type are within this package, and hand out of `withLock` only what is Sendable or theirs alone.
