@@ -12,13 +12,11 @@ public import Foundation
 /// request.timeout = .seconds(5)
 /// ```
 public struct HTTPRequest: Sendable {
-    // Boxed, so that what a request is handed through costs a pointer: a request in mid-chain stands in the frames of
-    // a dozen asynchronous functions.
-    private var contents: Contents
+    private var contents: Boxed<Fields>
 
     /// Makes a request for a URL.
     public init(_ url: URL, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Contents(url, method, headers, body, OptionValues())
+        contents = Boxed(Fields(method: method, url: url, headers: headers, body: body))
     }
 
     /// Makes a request for a URL that is given as text.
@@ -36,84 +34,50 @@ public struct HTTPRequest: Sendable {
 
     /// What is to be done.
     public var method: HTTPMethod {
-        get { contents.method }
-        _modify {
-            makeUnique()
-            yield &contents.method
-        }
+        get { contents.fields.method }
+        _modify { yield &contents.fields.method }
     }
 
     /// Where it is to be done; may be relative where a stage completes it (``ApplyEnvironment``).
     public var url: URL {
-        get { contents.url }
-        _modify {
-            makeUnique()
-            yield &contents.url
-        }
+        get { contents.fields.url }
+        _modify { yield &contents.fields.url }
     }
 
     /// The header fields.
     public var headers: HTTPHeaders {
-        get { contents.headers }
-        _modify {
-            makeUnique()
-            yield &contents.headers
-        }
+        get { contents.fields.headers }
+        _modify { yield &contents.fields.headers }
     }
 
     /// What is sent along.
     public var body: HTTPBody {
-        get { contents.body }
-        _modify {
-            makeUnique()
-            yield &contents.body
-        }
+        get { contents.fields.body }
+        _modify { yield &contents.fields.body }
     }
 
     /// How the stages of the chain shall treat the request.
     var options: OptionValues {
-        get { contents.options }
-        _modify {
-            makeUnique()
-            yield &contents.options
-        }
+        get { contents.fields.options }
+        _modify { yield &contents.fields.options }
     }
 
     /// Whoever the request is made for, where that is a request of a session.
     package var owner: (any CallOwner)? {
-        get { contents.owner }
-        set {
-            makeUnique()
-            contents.owner = newValue
-        }
+        get { contents.fields.owner }
+        set { contents.fields.owner = newValue }
     }
 
     /// The origin that the request goes to, or nil where the URL is relative.
-    public var origin: Origin? { Origin(contents.url) }
+    public var origin: Origin? { Origin(contents.fields.url) }
 
-    private mutating func makeUnique() {
-        guard !isKnownUniquelyReferenced(&contents) else { return }
-        let owner = contents.owner
-        contents = Contents(contents.url, contents.method, contents.headers, contents.body, contents.options)
-        contents.owner = owner
-    }
-}
-
-private final class Contents: @unchecked Sendable {
-    // @unchecked Sendable: changed only while uniquely referenced by one value, and every part is Sendable.
-    var method: HTTPMethod
-    var url: URL
-    var headers: HTTPHeaders
-    var body: HTTPBody
-    var options: OptionValues
-    var owner: (any CallOwner)?
-
-    init(_ url: URL, _ method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody, _ options: OptionValues) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-        self.options = options
+    private struct Fields: Sendable {
+        var method: HTTPMethod
+        var url: URL
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var options = OptionValues()
+        var owner: (any CallOwner)?
     }
 }
 

@@ -2,8 +2,7 @@
 ///
 /// Any status is a response, also 503: an exchange that worked. Only a failure to exchange is an ``HTTPError``.
 public struct HTTPResponse: Sendable {
-    // Boxed, as a request is: a result is handed back through as many functions.
-    private var contents: Contents
+    private var contents: Boxed<Fields>
 
     /// Makes a response.
     public init(
@@ -13,102 +12,57 @@ public struct HTTPResponse: Sendable {
         body: HTTPBody = .empty,
         exchange: ExchangeFacts = ExchangeFacts()
     ) {
-        contents = Contents(request, status, headers, body, exchange)
+        contents = Boxed(
+            Fields(request: request, status: status, headers: headers, body: body, exchange: exchange)
+        )
     }
 
     /// The request that was sent, as the last stage sent it.
     public var request: HTTPRequest {
-        get { contents.request }
-        _modify {
-            makeUnique()
-            yield &contents.request
-        }
+        get { contents.fields.request }
+        _modify { yield &contents.fields.request }
     }
 
     /// The status code.
     public var status: HTTPStatus {
-        get { contents.status }
-        _modify {
-            makeUnique()
-            yield &contents.status
-        }
+        get { contents.fields.status }
+        _modify { yield &contents.fields.status }
     }
 
     /// The header fields.
     public var headers: HTTPHeaders {
-        get { contents.headers }
-        _modify {
-            makeUnique()
-            yield &contents.headers
-        }
+        get { contents.fields.headers }
+        _modify { yield &contents.fields.headers }
     }
 
     /// The body: bytes, or a stream that can be read once where the request asked for one.
     public var body: HTTPBody {
-        get { contents.body }
-        _modify {
-            makeUnique()
-            yield &contents.body
-        }
+        get { contents.fields.body }
+        _modify { yield &contents.fields.body }
     }
 
     /// What the transport knows about the exchange.
     public var exchange: ExchangeFacts {
-        get { contents.exchange }
-        _modify {
-            makeUnique()
-            yield &contents.exchange
-        }
+        get { contents.fields.exchange }
+        _modify { yield &contents.fields.exchange }
     }
 
     /// Every attempt that the call made, in order (rule R29).
     public var attempts: [AttemptRecord] {
-        get { contents.attempts }
-        _modify {
-            makeUnique()
-            yield &contents.attempts
-        }
+        get { contents.fields.attempts }
+        _modify { yield &contents.fields.attempts }
     }
 
     /// Whether a retry loop has already spent its tries on this response (rule R24).
     public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
 
-    private mutating func makeUnique() {
-        guard !isKnownUniquelyReferenced(&contents) else { return }
-        contents = Contents(copying: contents)
-    }
-}
-
-private final class Contents: @unchecked Sendable {
-    // @unchecked Sendable: changed only while uniquely referenced by one value, and every part is Sendable.
-    var request: HTTPRequest
-    var status: HTTPStatus
-    var headers: HTTPHeaders
-    var body: HTTPBody
-    var exchange: ExchangeFacts
-    var attempts: [AttemptRecord] = []
-
-    init(
-        _ request: HTTPRequest,
-        _ status: HTTPStatus,
-        _ headers: HTTPHeaders,
-        _ body: HTTPBody,
-        _ exchange: ExchangeFacts
-    ) {
-        self.request = request
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.exchange = exchange
-    }
-
-    init(copying other: Contents) {
-        request = other.request
-        status = other.status
-        headers = other.headers
-        body = other.body
-        exchange = other.exchange
-        attempts = other.attempts
+    private struct Fields: Sendable {
+        var request: HTTPRequest
+        var status: HTTPStatus
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var exchange: ExchangeFacts
+        var attempts: [AttemptRecord] = []
     }
 }
 

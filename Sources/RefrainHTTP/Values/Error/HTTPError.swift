@@ -1,7 +1,6 @@
 /// Why a request has no response: what happened, to which request, after which attempts, and what to do.
 public struct HTTPError: ExhaustibleError, Sendable {
-    // Boxed, so that the result of a request that succeeds is not as large as one that fails.
-    private var contents: Contents
+    private var contents: Boxed<Fields>
 
     /// Describes a failure.
     ///
@@ -20,114 +19,95 @@ public struct HTTPError: ExhaustibleError, Sendable {
         message: String? = nil,
         bytesSent: Int64? = nil
     ) {
-        contents = Contents(code: code, request: request)
-        contents.response = response
-        contents.underlyingError = underlyingError
-        contents.message = message
-        contents.bytesSent = bytesSent
+        contents = Boxed(
+            Fields(
+                code: code,
+                request: request,
+                response: response,
+                underlyingError: underlyingError,
+                message: message,
+                bytesSent: bytesSent
+            )
+        )
     }
 
     /// The kind of failure.
     public var code: Code {
-        get { contents.code }
-        set { modify { $0.code = newValue } }
+        get { contents.fields.code }
+        _modify { yield &contents.fields.code }
     }
 
     /// The request that failed, as the last stage sent it.
     public var request: HTTPRequest {
-        get { contents.request }
-        set { modify { $0.request = newValue } }
+        get { contents.fields.request }
+        _modify { yield &contents.fields.request }
     }
 
     /// What had arrived of a response, or the response that led to this error.
     public var response: HTTPResponse? {
-        get { contents.response }
-        set { modify { $0.response = newValue } }
+        get { contents.fields.response }
+        _modify { yield &contents.fields.response }
     }
 
     /// What the transport or the caller's code threw.
     public var underlyingError: (any Error)? {
-        get { contents.underlyingError }
-        set { modify { $0.underlyingError = newValue } }
+        get { contents.fields.underlyingError }
+        _modify { yield &contents.fields.underlyingError }
     }
 
     /// What happened, in words.
     public var message: String? {
-        get { contents.message }
-        set { modify { $0.message = newValue } }
+        get { contents.fields.message }
+        _modify { yield &contents.fields.message }
     }
 
     /// The bytes of the request, head and body, that can have left this machine; nil where that is unknown.
     ///
     /// It is 0 only where nothing can have left.
     public var bytesSent: Int64? {
-        get { contents.bytesSent }
-        set { modify { $0.bytesSent = newValue } }
+        get { contents.fields.bytesSent }
+        _modify { yield &contents.fields.bytesSent }
     }
 
     /// When the server wants the caller back; only with ``Code/comeBackLater``.
     public var comeBackAt: WallInstant? {
-        get { contents.comeBackAt }
-        set { modify { $0.comeBackAt = newValue } }
+        get { contents.fields.comeBackAt }
+        _modify { yield &contents.fields.comeBackAt }
     }
 
     /// The failure that the last attempt ended with, where this error says why there was no further one.
     public var lastFailure: Code? {
-        get { contents.lastFailure }
-        set { modify { $0.lastFailure = newValue } }
+        get { contents.fields.lastFailure }
+        _modify { yield &contents.fields.lastFailure }
     }
 
     /// The new bytes that a resumption brought before it was cut short; nil where the download cannot go on from here.
     ///
     /// More than zero makes the next resumption free (rule R11).
     public var progress: Int64? {
-        get { contents.progress }
-        set { modify { $0.progress = newValue } }
+        get { contents.fields.progress }
+        _modify { yield &contents.fields.progress }
     }
 
     /// Every attempt that the call made, in order (rule R29).
     public var attempts: [AttemptRecord] {
-        get { contents.attempts }
-        set { modify { $0.attempts = newValue } }
+        get { contents.fields.attempts }
+        _modify { yield &contents.fields.attempts }
     }
 
     /// Whether a retry loop has already spent its tries, its budget or its time on this failure (rule R24).
     public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
 
-    private mutating func modify(_ change: (Contents) -> Void) {
-        if !isKnownUniquelyReferenced(&contents) { contents = Contents(copying: contents) }
-        change(contents)
-    }
-}
-
-private final class Contents: @unchecked Sendable {
-    // @unchecked Sendable: changed only while uniquely referenced by one value, and every part is Sendable.
-    var code: HTTPError.Code
-    var request: HTTPRequest
-    var response: HTTPResponse?
-    var underlyingError: (any Error)?
-    var message: String?
-    var bytesSent: Int64?
-    var comeBackAt: WallInstant?
-    var lastFailure: HTTPError.Code?
-    var progress: Int64?
-    var attempts: [AttemptRecord] = []
-
-    init(code: HTTPError.Code, request: HTTPRequest) {
-        self.code = code
-        self.request = request
-    }
-
-    init(copying other: Contents) {
-        code = other.code
-        request = other.request
-        response = other.response
-        underlyingError = other.underlyingError
-        message = other.message
-        bytesSent = other.bytesSent
-        comeBackAt = other.comeBackAt
-        lastFailure = other.lastFailure
-        progress = other.progress
-        attempts = other.attempts
+    private struct Fields: Sendable {
+        var code: Code
+        var request: HTTPRequest
+        var response: HTTPResponse?
+        var underlyingError: (any Error)?
+        var message: String?
+        var bytesSent: Int64?
+        var comeBackAt: WallInstant?
+        var lastFailure: Code?
+        var progress: Int64?
+        var attempts: [AttemptRecord] = []
     }
 }
