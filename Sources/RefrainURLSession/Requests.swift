@@ -13,14 +13,14 @@ extension URLRequest {
     /// Options and time limits stay behind: they are the chain's. `URLRequest` has no form of a body of a file or a
     /// stream that Linux and Apple share; collect it first.
     public init?(_ request: HTTPRequest) {
-        guard request.body.isEmpty || request.body.bytesInMemory != nil else { return nil }
+        guard request.body.isEmpty || request.body.dataInMemory != nil else { return nil }
         self.init(url: request.url)
         httpMethod = request.method.rawValue
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
         if let type = request.body.contentType, !request.headers.contains("Content-Type") {
             setValue(type, forHTTPHeaderField: "Content-Type")
         }
-        if !request.body.isEmpty { httpBody = request.body.bytesInMemory.map { Data($0) } }
+        if !request.body.isEmpty { httpBody = request.body.dataInMemory }
     }
 }
 

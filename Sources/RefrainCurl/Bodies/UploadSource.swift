@@ -1,13 +1,19 @@
 internal import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Where the body of a request comes from, on the loop's thread.
 enum UploadSource {
     /// There is no body.
     case none
     /// A small body, which goes out along with the head.
-    case inline([UInt8])
+    case inline(Data)
     /// A body in memory, and how much of it is gone.
-    case memory([UInt8], offset: Int)
+    case memory(Data, offset: Int)
     case file(FileChunks)
     case stream(UploadPipe)
 }

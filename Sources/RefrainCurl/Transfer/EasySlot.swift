@@ -1,6 +1,12 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A handle of libcurl's, which serves one transfer after the other.
 ///
 /// What is the same for all transfers is set once; ``prepare(_:)`` sets the rest, and only what has changed.
@@ -119,7 +125,7 @@ final class EasySlot {
             natural = "HEAD"
         case .none where method == .post || method == .put || method == .patch:
             // These announce that there is nothing, with Content-Length: 0 (RFC 9110 §8.6).
-            setInline([])
+            setInline(Data())
             natural = "POST"
         case .none:
             setShape(.get)
@@ -157,7 +163,7 @@ final class EasySlot {
         }
     }
 
-    private func setInline(_ bytes: [UInt8]) {
+    private func setInline(_ bytes: Data) {
         setShape(.inline)
         if inlineBody.count < max(1, bytes.count) {
             inlineBody.deallocate()

@@ -1,6 +1,12 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension Transfer {
     /// A failure of this transfer, with what is known of what was sent and what has arrived.
     func failure(
@@ -91,7 +97,7 @@ extension Transfer {
             continuation.resume(returning: .failure(error))
         } else if head.isComplete {
             continuation.resume(returning: .success(response(with: HTTPBody(.bytes(body)))))
-            body = []
+            body = Data()
         } else {
             continuation.resume(returning: .failure(HTTPError(.unknown, request: request)))
         }

@@ -52,7 +52,7 @@ final class Transfer: @unchecked Sendable {
     var head = HeadReader()
     /// What is known of the exchange since the head was complete.
     var exchange = ExchangeFacts()
-    var body: [UInt8] = []
+    var body = Data()
     var bodySize = 0
     /// How much of the body has arrived, before any coding of it was undone.
     var wireSize: Int64 = 0

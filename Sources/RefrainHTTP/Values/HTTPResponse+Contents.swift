@@ -6,13 +6,13 @@ public import Foundation
 
 extension HTTPResponse {
     /// The bytes of the body; nil where the response is streamed, and is to be read chunk by chunk.
-    public var data: Data? { body.bytesInMemory.map { Data($0) } }
+    public var data: Data? { body.dataInMemory }
 
     /// The body as text; nil where the response is streamed.
     ///
     /// It is read as UTF-8, or as Latin-1 where `Content-Type` says so; what is no text becomes U+FFFD.
     public var text: String? {
-        guard let bytes = body.bytesInMemory else { return nil }
+        guard let bytes = body.dataInMemory else { return nil }
         let type = MediaType.parse(fieldValues: headers[values: "Content-Type"])
         switch type?[parameter: "charset"]?.lowercased() {
         case "iso-8859-1", "latin1", "us-ascii":

@@ -11,10 +11,10 @@ public class DataRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`, to which it adds no state of its own.
 
     /// The body of the last try's response, or nil where it had none.
-    public var data: Data? { response.map { Data($0.content) } }
+    public var data: Data? { response.map(\.content) }
 }
 
 extension HTTPResponse {
     /// The bytes of a body that was collected.
-    var content: [UInt8] { body.bytesInMemory ?? [] }
+    var content: Data { body.dataInMemory ?? Data() }
 }

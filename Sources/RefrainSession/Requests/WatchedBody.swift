@@ -1,5 +1,11 @@
 internal import RefrainCore
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension HTTPBody {
     /// This body, in pieces that wait at the request's gate and are counted as they are taken.
     ///
@@ -43,10 +49,10 @@ extension HTTPBody {
 
 /// Bytes in slices of 64 KiB.
 private struct Slices: AsyncSequence, Sendable {
-    let bytes: [UInt8]
+    let bytes: Data
 
     struct Iterator: AsyncIteratorProtocol {
-        var rest: ArraySlice<UInt8>
+        var rest: Data
 
         mutating func next() async -> [UInt8]? {
             guard !rest.isEmpty else { return nil }
@@ -55,5 +61,5 @@ private struct Slices: AsyncSequence, Sendable {
         }
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(rest: bytes[...]) }
+    func makeAsyncIterator() -> Iterator { Iterator(rest: bytes) }
 }

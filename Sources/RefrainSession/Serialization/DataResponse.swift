@@ -16,7 +16,7 @@ public struct DataResponse<Value: Sendable>: Sendable {
     public let attempts: [AttemptRecord]
 
     /// The body, or nil where there was no response.
-    public var data: Data? { response.map { Data($0.content) } }
+    public var data: Data? { response.map(\.content) }
     /// The value, or nil.
     public var value: Value? { try? result.get() }
     /// The error, or nil.

@@ -20,6 +20,6 @@ public struct DataResponseSerializer: ResponseSerializer {
         guard !bytes.isEmpty || emptyResponses.allow(response) else {
             throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
         }
-        return Data(bytes)
+        return bytes
     }
 }

@@ -41,11 +41,11 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
             return empty
         }
         do {
-            return try decoder.decode(Value.self, from: Data(bytes))
+            return try decoder.decode(Value.self, from: bytes)
         } catch {
             let path = (error as? DecodingError)?.place ?? ""
             throw RefrainError.responseSerializationFailed(
-                reason: .decodingFailed(error: error, path: path, body: bytes)
+                reason: .decodingFailed(error: error, path: path, body: Array(bytes))
             )
         }
     }

@@ -38,7 +38,7 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
             result = .failure(
                 error as? RefrainError
                     ?? .responseSerializationFailed(
-                        reason: .customSerializationFailed(error: error, body: response.content)
+                        reason: .customSerializationFailed(error: error, body: Array(response.content))
                     )
             )
         }

@@ -33,7 +33,7 @@ public struct StringResponseSerializer: ResponseSerializer {
         guard let text = String(bytes: bytes, encoding: chosen) else {
             let name = encoding == nil ? charset ?? "utf-8" : "\(chosen)"
             throw RefrainError.responseSerializationFailed(
-                reason: .stringSerializationFailed(encoding: name, body: bytes)
+                reason: .stringSerializationFailed(encoding: name, body: Array(bytes))
             )
         }
         return text

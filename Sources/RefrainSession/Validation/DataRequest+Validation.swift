@@ -12,7 +12,7 @@ extension DataRequest {
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         addValidation { request, response in
-            ValidationRules.error(validation(request, response, Data(response.content)))
+            ValidationRules.error(validation(request, response, response.content))
         }
         return self
     }

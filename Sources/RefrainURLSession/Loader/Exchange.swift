@@ -30,7 +30,7 @@ final class Exchange: @unchecked Sendable {
 
     // The response.
     var response: HTTPResponse?
-    var body: [UInt8] = []
+    var body = Data()
     var bodySize: Int64 = 0
     /// Whether the body came, and was not handed over.
     private(set) var bodyWasWithheld = false

@@ -91,7 +91,7 @@ extension UploadFeed {
         var theirs = URLRequest(head: request)
         switch request.body.storage {
         case .bytes(let bytes):
-            if !bytes.isEmpty { theirs.httpBody = Data(bytes) }
+            if !bytes.isEmpty { theirs.httpBody = bytes }
             return (session.dataTask(with: theirs), nil)
         case .file(let path):
             // Opened here for an error that says what is wrong with it; URLSession opens it for itself.

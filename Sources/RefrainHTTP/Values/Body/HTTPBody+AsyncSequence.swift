@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 extension HTTPBody: AsyncSequence {
     /// One piece of the body.
     public typealias Element = Chunk
@@ -13,7 +19,7 @@ extension HTTPBody: AsyncSequence {
         private var state: State
 
         private enum State {
-            case bytes([UInt8])
+            case bytes(Data)
             case unopened(@Sendable () throws -> ChunkSource)
             case source(ChunkSource)
             case oneShot(OneShotSource, reader: Int)
@@ -34,7 +40,7 @@ extension HTTPBody: AsyncSequence {
             switch state {
             case .bytes(let bytes):
                 state = .ended
-                return bytes
+                return Chunk(bytes)
             case .unopened(let make):
                 let source = try make()
                 state = .source(source)
@@ -61,7 +67,7 @@ extension HTTPBody: AsyncSequence {
     public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
         if case .bytes(let bytes) = storage {
             guard bytes.count <= maximum else { throw BodyTooLarge(limit: maximum) }
-            return bytes
+            return Array(bytes)
         }
         var collected: [UInt8] = []
         for try await chunk in self {
@@ -72,7 +78,10 @@ extension HTTPBody: AsyncSequence {
     }
 
     /// The bytes, where they are in memory; nil for files and streams.
-    public var bytesInMemory: [UInt8]? {
+    public var bytesInMemory: [UInt8]? { dataInMemory.map { Array($0) } }
+
+    /// The bytes, where they are in memory, without a copy of them.
+    package var dataInMemory: Data? {
         if case .bytes(let bytes) = storage { return bytes }
         return nil
     }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// What a request or a response carries: a sequence of chunks of bytes.
 ///
 /// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot,
@@ -13,7 +19,7 @@ public struct HTTPBody: Sendable {
     public var contentType: String?
 
     package enum Storage: Sendable {
-        case bytes([UInt8])
+        case bytes(Data)
         case file(path: String)
         case restartable(length: Int64?, @Sendable () throws -> ChunkSource)
         case oneShot(OneShotSource)
@@ -25,16 +31,17 @@ public struct HTTPBody: Sendable {
     }
 
     /// No bytes at all.
-    public static let empty = HTTPBody(.bytes([]))
+    public static let empty = HTTPBody(.bytes(Data()))
 
     /// Bytes in memory.
     public static func bytes(_ bytes: some Sequence<UInt8>, contentType: String? = nil) -> HTTPBody {
-        HTTPBody(.bytes(Array(bytes)), contentType: contentType)
+        // `Data` that somebody has already is kept as it is.
+        HTTPBody(.bytes(bytes as? Data ?? Data(bytes)), contentType: contentType)
     }
 
     /// Text, as UTF-8.
     public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> HTTPBody {
-        HTTPBody(.bytes(Array(text.utf8)), contentType: contentType)
+        HTTPBody(.bytes(Data(text.utf8)), contentType: contentType)
     }
 
     /// A local file, read anew for each try, as long as it is at that moment.

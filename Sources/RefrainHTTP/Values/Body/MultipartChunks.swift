@@ -8,7 +8,7 @@ enum MultipartSegment: Sendable {
     init(_ part: HTTPBody.Part) throws {
         switch part.body.storage {
         case .bytes(let bytes):
-            self = .bytes(bytes)
+            self = .bytes(Array(bytes))
         case .file(let path):
             self = .file(path: path, length: try FileChunks(path: path).length)
         case .restartable, .oneShot:
