@@ -4,7 +4,7 @@
 /// `Synchronization.Mutex`, because the thread sanitizer does not see the futex of the latter on Linux and reports
 /// races that are none.
 ///
-/// `@usableFromInline` on the type, too: without it the compiler inlines nothing of a `package` type into other modules.
+/// `@usableFromInline` on the type, too: without it nothing of a `package` type is inlined into other modules.
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {
     // @unchecked Sendable: the state is only ever touched between lock and unlock of the mutex beside it. The users of

@@ -1,6 +1,12 @@
 internal import CurlShim
 internal import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension Transfer {
     /// Takes a line of the head; false ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -72,8 +78,9 @@ extension Transfer {
         if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
         if let pipe {
             if pipe.append(bytes) { round.note(pipe) }
-        } else {
-            body.append(contentsOf: bytes)
+        } else if let start = bytes.baseAddress {
+            // By its address: as a sequence it would be taken byte by byte.
+            body.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         }
         return true
     }

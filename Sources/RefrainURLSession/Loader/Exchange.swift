@@ -173,7 +173,7 @@ final class Exchange: @unchecked Sendable {
         bodySize += Int64(data.count)
         guard !isDraining else { return bodySize > 65_536 ? stop(.cancelled, "the body was dropped unread") : () }
         guard bodySize <= bodyLimit else { return stopTooLarge() }
-        guard let pipe else { return body.append(contentsOf: data) }
+        guard let pipe else { return body.append(data) }
         guard !pipe.append(Array(data)) else { return }
         // FoundationNetworking cannot hold a transfer back; there the pipe takes what comes.
         #if canImport(Darwin)
