@@ -12,7 +12,7 @@ struct LoaderClient {
         let request = try HTTPRequest(arguments.url)
         await arguments.run("loader") {
             guard case .success(let response) = await loader.load(request), response.status == 200 else { return -1 }
-            return response.body.bytesInMemory?.count ?? -1
+            return response.data?.count ?? -1
         }
     }
 }
