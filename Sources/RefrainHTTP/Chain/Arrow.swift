@@ -6,7 +6,6 @@ precedencegroup ChainPrecedence {
 infix operator --> : ChainPrecedence
 
 /// Puts a stage before a loader; the result is a loader.
-@inlinable
 public func --> (stage: some HTTPMiddleware, loader: some HTTPLoader) -> some HTTPLoader {
     ChainedLoader(stage: stage, next: loader)
 }
@@ -18,28 +17,16 @@ public func --> (first: some HTTPMiddleware, second: some HTTPMiddleware) -> som
 
 /// A stage and the loader that follows it.
 ///
-/// The next loader is kept as the existential that stages are called with, so that a request costs no box. It can be
-/// inlined, so that where a chain is made of known stages it calls them without a table.
-@usableFromInline
-struct ChainedLoader<Stage: HTTPMiddleware>: HTTPLoader {
-    @usableFromInline let stage: Stage
-    @usableFromInline let next: any HTTPLoader
+/// The next loader is kept as the existential that stages are called with, so that a request costs no box. The stage is
+/// one, too: the methods that a generic type has for a protocol are never specialised, and would cost each request two
+/// frames more for each stage.
+struct ChainedLoader: HTTPLoader {
+    let stage: any HTTPMiddleware
+    let next: any HTTPLoader
 
-    @inlinable
-    init(stage: Stage, next: any HTTPLoader) {
-        self.stage = stage
-        self.next = next
-    }
+    func load(_ request: HTTPRequest) async -> HTTPResult { await stage.load(request, next: next) }
 
-    @inlinable
-    func load(_ request: HTTPRequest) async -> HTTPResult {
-        await stage.load(request, next: next)
-    }
-
-    @inlinable
-    func reset() async {
-        await stage.reset(next: next)
-    }
+    func reset() async { await stage.reset(next: next) }
 }
 
 /// Two stages in a row.
