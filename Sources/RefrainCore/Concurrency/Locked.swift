@@ -14,7 +14,13 @@ package struct Locked<State>: @unchecked Sendable {
     /// Puts `state` behind a new mutex.
     @inlinable
     package init(_ state: sending State) {
-        storage = LockedStorage.make(state)
+        storage = LockedStorage.make { state }
+    }
+
+    /// Puts what `make` makes behind a new mutex; a large state is made in its place.
+    @inlinable
+    package init(making make: () -> State) {
+        storage = LockedStorage.make(make)
     }
 
     /// Runs `body` with exclusive access to the value.
@@ -35,9 +41,9 @@ package struct Locked<State>: @unchecked Sendable {
 /// A state and its mutex in one object, where both have an address that does not change.
 @usableFromInline
 final class LockedStorage<State>: ManagedBuffer<State, Mutex> {
-    @usableFromInline
-    static func make(_ state: State) -> LockedStorage<State> {
-        let buffer = create(minimumCapacity: 1) { _ in state }
+    @inlinable
+    static func make(_ make: () -> State) -> LockedStorage<State> {
+        let buffer = create(minimumCapacity: 1) { _ in make() }
         buffer.withUnsafeMutablePointerToElements { Mutex.initialize($0) }
         // `create` makes an object of the class that it is called on.
         return unsafeDowncast(buffer, to: LockedStorage<State>.self)

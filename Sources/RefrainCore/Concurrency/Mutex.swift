@@ -14,6 +14,7 @@ struct Mutex {
     private var system = pthread_mutex_t()
 
     /// Makes a mutex at the address.
+    @usableFromInline
     static func initialize(_ address: UnsafeMutablePointer<Mutex>) {
         address.initialize(to: Mutex())
         pthread_mutex_init(&address.pointee.system, nil)

@@ -14,7 +14,7 @@ final class Flights: Sendable {
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
         /// Requests that run in the task of their owner.
-        var owned: [UInt64: any CallOwner] = [:]
+        var owned = SlotList<Owned>()
         var lastNumber: UInt64 = 0
         /// Requests up to this number are part of a reset.
         var lastLeaving: UInt64 = 0
@@ -31,11 +31,16 @@ final class Flights: Sendable {
         }
 
         /// Takes out an owned request that has returned; answers the reset that has waited for it as the last one.
-        mutating func endOwned(_ number: UInt64) -> UnsafeContinuation<Void, Never>? {
-            owned[number] = nil
-            guard leaving.remove(number) != nil, leaving.isEmpty else { return nil }
+        mutating func endOwned(_ number: UInt64, _ slot: Int) -> UnsafeContinuation<Void, Never>? {
+            owned.remove(at: slot)
+            guard !leaving.isEmpty, leaving.remove(number) != nil, leaving.isEmpty else { return nil }
             return drained.take()
         }
+    }
+
+    private struct Owned {
+        let number: UInt64
+        let owner: any CallOwner
     }
 
     init(_ door: Door) { self.door = door }
@@ -66,16 +71,14 @@ final class Flights: Sendable {
 
     /// Loads a request in the present task, which is its owner's and which the owner cancels for a reset.
     func load(_ request: HTTPRequest, of owner: any CallOwner, next: any HTTPLoader) async -> HTTPResult {
-        let begun = state.withLock { state in
-            let number = state.begin(door)
-            if let number { state.owned[number] = owner }
-            return number
+        let begun: (number: UInt64, slot: Int)? = state.withLock { state in
+            state.begin(door).map { ($0, state.owned.insert(Owned(number: $0, owner: owner))) }
         }
-        guard let number = begun else { return Self.refused(request) }
+        guard let (number, slot) = begun else { return Self.refused(request) }
         let result = await FlightList.$current.withValue(FlightList(self, number, FlightList.current)) {
             await next.load(request)
         }
-        state.withLock { $0.endOwned(number) }?.resume()
+        state.withLock { $0.endOwned(number, slot) }?.resume()
         return result
     }
 
@@ -99,13 +102,13 @@ final class Flights: Sendable {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }
             let leaving = Array(state.tasks.values)
-            let owners = Array(state.owned.values)
-            state.leaving = Set(state.owned.keys)
+            let owned = state.owned.all
+            state.leaving = Set(owned.map(\.number))
             state.lastLeaving = state.lastNumber
             // Detached: the reset belongs to no request, also where a request asked for it.
             let reset = Task.detached {
                 for task in leaving { task.cancel() }
-                for owner in owners { owner.cancelTask() }
+                for request in owned { request.owner.cancelTask() }
                 await next?.reset()
                 for task in leaving { _ = await task.value }
                 await self.drain()
@@ -134,26 +137,33 @@ final class Flights: Sendable {
 }
 
 /// The stages whose requests the present code runs within, from the innermost out.
-final class FlightList: Sendable {
+struct FlightList: Sendable {
     @TaskLocal static var current: FlightList?
 
     private let flights: Flights
     private let number: UInt64
-    private let outer: FlightList?
+    private let outer: Outer?
+
+    /// A list that another one goes on with: only a chain within a chain has one.
+    private final class Outer: Sendable {
+        let list: FlightList
+
+        init(_ list: FlightList) { self.list = list }
+    }
 
     init(_ flights: Flights, _ number: UInt64, _ outer: FlightList?) {
         self.flights = flights
         self.number = number
-        self.outer = outer
+        self.outer = outer.map { Outer($0) }
     }
 
     func contains(_ wanted: Flights) -> Bool {
-        flights === wanted || (outer?.contains(wanted) ?? false)
+        flights === wanted || (outer?.list.contains(wanted) ?? false)
     }
 
     /// Whether the request is part of a reset that has begun.
     ///
     /// A reset cancels one request after the other. What the first of them gives up must not go to one whose turn to be
     /// cancelled has not come yet.
-    var isLeaving: Bool { flights.isLeaving(number) || (outer?.isLeaving ?? false) }
+    var isLeaving: Bool { flights.isLeaving(number) || (outer?.list.isLeaving ?? false) }
 }

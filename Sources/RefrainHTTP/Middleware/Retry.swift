@@ -74,7 +74,7 @@ public struct Retry: HTTPMiddleware {
             request: keyed,
             strategy: own ?? strategy,
             promptStrategy: own == nil ? promptStrategy : own as? any PromptStrategy,
-            budget: budgets.flatMap { budgets in keyed.origin.map { budgets.budget(for: $0) } },
+            budget: budgets.flatMap { budgets in budgets.budget(for: keyed.url) },
             clocks: clocks,
             random: random
         )

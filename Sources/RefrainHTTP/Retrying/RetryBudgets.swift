@@ -1,7 +1,21 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// One retry budget for each origin, made when the origin is first asked (rule R22).
 public final class RetryBudgets: Sendable {
     private let make: @Sendable (Origin) -> RetryBudget
-    private let budgets = Locked<[Origin: RetryBudget]>([:])
+    private let state = Locked(State())
+
+    private struct State {
+        var budgets: [Origin: RetryBudget] = [:]
+        /// The last URL that was asked for: its part up to the path, and the budget.
+        ///
+        /// To take a URL apart costs ten times as much as to compare it.
+        var last: (place: String, budget: RetryBudget)?
+    }
 
     /// How many origins are remembered.
     ///
@@ -17,13 +31,49 @@ public final class RetryBudgets: Sendable {
     public static let shared = RetryBudgets()
 
     /// The budget of an origin.
-    public func budget(for origin: Origin) -> RetryBudget {
-        budgets.withLock { budgets in
-            if let known = budgets[origin] { return known }
-            if budgets.count >= Self.capacity { budgets.removeAll() }
-            let new = make(origin)
-            budgets[origin] = new
-            return new
+    public func budget(for origin: Origin) -> RetryBudget { state.withLock { budget(for: origin, in: &$0) } }
+
+    /// The budget of the origin that a URL leads to; nil where it leads to none.
+    func budget(for url: URL) -> RetryBudget? {
+        let text = url.absoluteString
+        let known = state.withLock { state in
+            state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }
         }
+        if let known { return known }
+        guard let origin = Origin(url) else { return nil }
+        return state.withLock { state in
+            let budget = budget(for: origin, in: &state)
+            state.last = (URLText.place(of: text), budget)
+            return budget
+        }
+    }
+
+    private func budget(for origin: Origin, in state: inout State) -> RetryBudget {
+        if let known = state.budgets[origin] { return known }
+        if state.budgets.count >= Self.capacity { state.budgets.removeAll() }
+        let new = make(origin)
+        state.budgets[origin] = new
+        return new
+    }
+}
+
+extension URLText {
+    /// The part of an absolute URL that says where it leads: scheme and authority.
+    fileprivate static func place(of url: String) -> String {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
+        let slashes = url.utf8[colon...].prefix(3)
+        return String(url[..<(url.utf8[slashes.endIndex...].firstIndex(where: endsPlace) ?? url.endIndex)])
+    }
+
+    /// Whether that part of a URL is this one.
+    fileprivate static func place(of url: String, is place: String) -> Bool {
+        guard let end = url.utf8.index(url.startIndex, offsetBy: place.utf8.count, limitedBy: url.endIndex),
+            url[..<end] == place
+        else { return false }
+        return end == url.endIndex || endsPlace(url.utf8[end])
+    }
+
+    private static func endsPlace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 }

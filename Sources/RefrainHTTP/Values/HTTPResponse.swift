@@ -48,10 +48,8 @@ public struct HTTPResponse: Sendable {
     }
 
     /// Every attempt that the call made, in order (rule R29).
-    public var attempts: [AttemptRecord] {
-        get { contents.fields.attempts }
-        _modify { yield &contents.fields.attempts }
-    }
+    // Beside the box: each stage that tries writes it anew, on a response that others know already.
+    public var attempts: [AttemptRecord] = []
 
     /// Whether a retry loop has already spent its tries on this response (rule R24).
     public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
@@ -62,7 +60,6 @@ public struct HTTPResponse: Sendable {
         var headers: HTTPHeaders
         var body: HTTPBody
         var exchange: ExchangeFacts
-        var attempts: [AttemptRecord] = []
     }
 }
 

@@ -6,6 +6,8 @@ struct InterceptorLine: Sendable {
     /// Whether there are adapters, those included that are known to change nothing and are not asked.
     private(set) var hasAdapters = false
     private(set) var retriers: [any RequestRetrier] = []
+    /// The retriers as what can be asked without a wait, where they can; found out once, since that takes a while.
+    private(set) var promptRetriers: [(any PromptStrategy)?] = []
 
     init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
         for interceptor in [session, request] {
@@ -26,7 +28,11 @@ struct InterceptorLine: Sendable {
     }
 
     private mutating func add(retrier: any RequestRetrier) {
-        guard let composite = retrier as? Interceptor else { return retriers.append(retrier) }
+        guard let composite = retrier as? Interceptor else {
+            retriers.append(retrier)
+            promptRetriers.append(retrier as? any PromptStrategy)
+            return
+        }
         for part in composite.retriers { add(retrier: part) }
     }
 }

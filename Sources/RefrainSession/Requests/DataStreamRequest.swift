@@ -45,6 +45,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return request
     }
 
+    override var settles: Bool { true }
+
     override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
         var failure = error
         if error == nil, let response { failure = await pass(on: response) }

@@ -57,6 +57,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         try? await download.startOver()
     }
 
+    override var settles: Bool { true }
+
     override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
         guard let sink = files.withLock({ $0?.sink }) else { return error }
         guard error == nil, let response else {

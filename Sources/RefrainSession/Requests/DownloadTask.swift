@@ -19,12 +19,8 @@ public struct DownloadTask: Sendable {
     public var response: DataResponse<URL> {
         get async {
             let outcome = await request.outcome(cancelsAutomatically: cancelsAutomatically)
-            return DataResponse(
-                request: request.request,
-                response: outcome.response,
-                result: outcome.error.map { .failure($0) } ?? .success(request.fileURL),
-                attempts: outcome.attempts
-            )
+            let result = outcome.error.map { Result.failure($0) } ?? .success(request.fileURL)
+            return DataResponse(outcome, of: request.request, result)
         }
     }
 

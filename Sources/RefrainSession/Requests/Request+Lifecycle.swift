@@ -6,16 +6,16 @@ extension Request {
     /// A request that was cancelled or has ended is left as it is.
     @discardableResult
     public func resume() -> Self {
-        enum Step { case none, start(Session?), goOn }
+        enum Step { case none, start, goOn }
         let step = state.withLock { state -> Step in
             guard state.move(to: .resumed) else { return .none }
             guard !state.hasStarted else { return .goOn }
             state.hasStarted = true
-            return .start(state.session)
+            return .start
         }
         switch step {
         case .none: return self
-        case .start(let session):
+        case .start:
             gate.open()
             monitor.requestDidResume(self)
             guard let session else {
@@ -113,21 +113,36 @@ extension Request {
     /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
     private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
-            return Task.immediate { await conclude(await chain.load(carried)) }
+            return Task.immediate { await run(carried, chain) }
         }
-        return Task { await conclude(await chain.load(carried)) }
+        return Task { await run(carried, chain) }
     }
 
-    /// Looks at a response that no try of this request has looked at, lets the kind settle, and ends.
+    /// Loads the request, lets its kind settle, and ends it.
+    private func run(_ carried: HTTPRequest, _ chain: any HTTPLoader) async {
+        let result = await chain.load(carried)
+        if settles { await settle(result) } else { conclude(result) }
+    }
+
+    // Apart from the next one, so that requests with nothing to settle neither wait nor pass through its frame.
     @inline(never)
-    private func conclude(_ result: HTTPResult) async {
-        if case .success(let response) = result, !state.withLock({ $0.current.isInspected }) {
-            inspect(response)
-        }
-        let outcome = makeOutcome(result)
-        var settled = outcome
-        settled.error = await settle(outcome.response, error: outcome.error)
-        end(settled)
+    private func conclude(_ result: HTTPResult) {
+        inspectLate(result)
+        end(makeOutcome(result))
+    }
+
+    @inline(never)
+    private func settle(_ result: HTTPResult) async {
+        inspectLate(result)
+        var outcome = makeOutcome(result)
+        outcome.error = await settle(outcome.response, error: outcome.error)
+        end(outcome)
+    }
+
+    /// Looks at a response that no try of this request has looked at.
+    private func inspectLate(_ result: HTTPResult) {
+        guard case .success(let response) = result, !state.withLock({ $0.current.isInspected }) else { return }
+        inspect(response)
     }
 
     /// Ends a request that has sent nothing.

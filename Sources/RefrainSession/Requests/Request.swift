@@ -28,21 +28,28 @@ public class Request: @unchecked Sendable, Identifiable {
     /// What was asked for, or why that is no request.
     let original: Result<HTTPRequest, RefrainError>
     let line: InterceptorLine
-    let monitor: any EventMonitor
+    let sessionReference: SessionReference
     let state: Locked<RequestState>
+    /// Where the session keeps the request; written before anybody else sees it.
+    private(set) var slot = 0
+    var monitor: any EventMonitor { sessionReference.monitor }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
     init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: Session) {
         self.original = original
         self.line = line
-        monitor = session.eventMonitor
-        var state = RequestState()
-        state.session = session
-        self.state = Locked(state)
+        sessionReference = session.reference
+        state = Locked(making: RequestState.init)
     }
+
+    /// Takes note of where the session keeps the request.
+    final func take(slot: Int) { self.slot = slot }
 
     /// What the kind of request adds to what is sent; called once, before the first try.
     func prepare(_ request: HTTPRequest) throws -> HTTPRequest { request }
+
+    /// Whether the kind of request has something to do before the request ends.
+    var settles: Bool { false }
 
     /// What the kind of request does with a response before the request ends; nil: nothing is wrong with it.
     func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
@@ -95,7 +102,7 @@ extension Request {
     }
 
     /// The session, or nil where it was released.
-    public var session: Session? { state.withLock { $0.session } }
+    public var session: Session? { sessionReference.session }
 
     /// The facts of the last failed try, for retriers that decide as `RetryPolicy` does.
     public var lastFacts: RetryFacts? { state.withLock { $0.lastFacts } }

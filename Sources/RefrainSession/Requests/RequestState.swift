@@ -8,8 +8,6 @@ internal import Foundation
 
 /// The changing part of a request: a value without a lock, so that each change is one step.
 struct RequestState {
-    /// The session, for as long as somebody else keeps it.
-    weak var session: Session?
     /// The identity, once somebody has asked for it.
     var id: UUID?
     var gate = SuspensionGate.State()

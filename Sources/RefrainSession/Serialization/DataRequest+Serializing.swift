@@ -48,12 +48,8 @@ extension DataRequest {
 
     /// Starts the request, and hands its response over as it is.
     public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<HTTPResponse> {
-        DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome in
-            if let error = outcome.error { return .failure(error) }
-            guard let response = outcome.response else {
-                return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
-            }
-            return .success(response)
+        DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+            DataResponse(outcome, of: request, outcome.whole)
         }
     }
 
@@ -63,7 +59,9 @@ extension DataRequest {
         automaticallyCancelling: Bool = true
     ) -> DataTask<Serializer.Value> {
         let value = SerializedValue(serializer, for: self)
-        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { value.result(of: $0) }
+        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+            DataResponse(outcome, of: request, value.result(of: outcome))
+        }
     }
 
     /// Starts the request, and calls `completion` once, when it has finished.
@@ -85,5 +83,16 @@ extension DataRequest {
         completion: @escaping @Sendable (DataResponse<Value>) -> Void
     ) -> Self {
         response(using: DecodableResponseSerializer<Value>(decoder: decoder), completion: completion)
+    }
+}
+
+extension RequestOutcome {
+    /// The response as it is, where the request has succeeded.
+    fileprivate var whole: Result<HTTPResponse, RefrainError> {
+        if let error { return .failure(error) }
+        guard let response else {
+            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
+        }
+        return .success(response)
     }
 }

@@ -15,6 +15,13 @@ public struct DataResponse<Value: Sendable>: Sendable {
     /// Every attempt, in order, with what was decided and why.
     public let attempts: [AttemptRecord]
 
+    init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Value, RefrainError>) {
+        self.request = request
+        response = outcome.response
+        self.result = result
+        attempts = outcome.attempts
+    }
+
     /// The body, or nil where there was no response.
     public var data: Data? { response.map(\.content) }
     /// The value, or nil.

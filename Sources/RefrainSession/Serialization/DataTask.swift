@@ -5,12 +5,13 @@
 public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let cancelsAutomatically: Bool
-    private let read: @Sendable (RequestOutcome) -> Result<Value, RefrainError>
+    // The whole response, so that the types that it is made of are looked up where they are known.
+    private let read: @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value>
 
     init(
         _ request: DataRequest,
         cancelsAutomatically: Bool,
-        read: @escaping @Sendable (RequestOutcome) -> Result<Value, RefrainError>
+        read: @escaping @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value>
     ) {
         self.request = request
         self.cancelsAutomatically = cancelsAutomatically
@@ -21,13 +22,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
-            let outcome = await request.outcome(cancelsAutomatically: cancelsAutomatically)
-            return DataResponse(
-                request: request.request,
-                response: outcome.response,
-                result: read(outcome),
-                attempts: outcome.attempts
-            )
+            read(await request.outcome(cancelsAutomatically: cancelsAutomatically), request.request)
         }
     }
 
@@ -50,7 +45,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 extension Request {
     /// Starts the request, unless its session leaves that to ``resume()``, or somebody has dealt with it already.
     func startIfWanted() {
-        guard session?.settings.startsRequestsImmediately ?? true, isInitialized else { return }
+        guard sessionReference.startsRequestsImmediately, isInitialized else { return }
         resume()
     }
 

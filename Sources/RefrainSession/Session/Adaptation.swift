@@ -14,6 +14,14 @@ struct Adaptation: HTTPMiddleware {
             owner.line.adapters.isEmpty
             ? checked(request, of: owner, request) : await adapt(request, of: owner, attempt: number)
         guard let sent = begin(adapted, request, owner, number) else { return ending(adapted, request, owner) }
+        guard owner.sessionReference.isWatched else { return await next.load(sent) }
+        return await load(sent, of: owner, number, next)
+    }
+
+    // Apart, so that nobody else reads a clock for it, or keeps what it reports.
+    @inline(never)
+    private func load(_ sent: HTTPRequest, of owner: Request, _ number: Int, _ next: any HTTPLoader) async -> HTTPResult
+    {
         let began = clocks.now
         let result = await next.load(sent)
         owner.monitor.request(owner, didFinishAttempt: number, with: result, after: clocks.now - began)

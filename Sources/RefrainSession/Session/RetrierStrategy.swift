@@ -15,10 +15,8 @@ struct RetrierStrategy: PromptStrategy {
         guard owner.session != nil else { return .finish(.finalFailure) }
         guard request.ownStrategy == nil else { return nil }
         var refusal: RetryJudgement?
-        for retrier in owner.line.retriers {
-            guard let strategy = retrier as? any PromptStrategy,
-                let judgement = strategy.judgePromptly(facts, for: result, of: request)
-            else { return nil }
+        for retrier in owner.line.promptRetriers {
+            guard let judgement = retrier?.judgePromptly(facts, for: result, of: request) else { return nil }
             guard case .finish = judgement.action else { return judgement }
             refusal = refusal ?? judgement
         }

@@ -38,15 +38,17 @@ public final class Session: Sendable {
     /// The interceptor of all requests, which goes before those of each request.
     public let interceptor: (any RequestInterceptor)?
     /// Who is told what happens.
-    public let eventMonitor: any EventMonitor
+    public var eventMonitor: any EventMonitor { reference.monitor }
 
+    /// What requests know of this session.
+    let reference: SessionReference
     let chain: any HTTPLoader
     /// The interceptors of requests that have none of their own.
     let line: InterceptorLine
     private let state = Locked(Running())
 
     private struct Running {
-        var requests: [ObjectIdentifier: Request] = [:]
+        var requests = SlotList<Request>()
         var invalidation: RefrainError?
     }
 
@@ -68,15 +70,19 @@ public final class Session: Sendable {
         self.settings = settings
         self.interceptor = interceptor
         line = InterceptorLine(session: interceptor, request: nil)
-        eventMonitor = CompositeEventMonitor(monitors: eventMonitors)
         chain = SessionChain.make(settings, before: loader)
+        reference = SessionReference(
+            monitors: eventMonitors,
+            startsRequestsImmediately: settings.startsRequestsImmediately
+        )
+        reference.refer(to: self)
     }
 
     deinit { end(because: .sessionDeinitialized) }
 
     /// Calls `action` with every request that was made and has not ended.
     public func withAllRequests(perform action: (Set<Request>) -> Void) {
-        action(Set(state.withLock { $0.requests.values.map { $0 } }))
+        action(Set(state.withLock { $0.requests.all }))
     }
 
     /// Cancels every request that has not ended.
@@ -115,20 +121,16 @@ public final class Session: Sendable {
 
     /// Takes a request into the session's care.
     func adopt(_ request: Request) {
-        state.withLock { $0.requests[ObjectIdentifier(request)] = request }
+        state.withLock { request.take(slot: $0.requests.insert(request)) }
         eventMonitor.requestDidCreate(request)
     }
 
     /// Lets go of a request that has ended.
     func forget(_ request: Request) {
-        _ = state.withLock { $0.requests.removeValue(forKey: ObjectIdentifier(request)) }
+        state.withLock { $0.requests.remove(at: request.slot) }
     }
 
     private func end(because reason: RefrainError) {
-        let requests = state.withLock { state in
-            defer { state.requests.removeAll() }
-            return Array(state.requests.values)
-        }
-        for request in requests { request.cancel(because: reason) }
+        for request in state.withLock({ $0.requests.all }) { request.cancel(because: reason) }
     }
 }
