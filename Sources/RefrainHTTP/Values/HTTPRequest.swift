@@ -63,10 +63,8 @@ public struct HTTPRequest: Sendable {
     }
 
     /// Whoever the request is made for, where that is a request of a session.
-    package var owner: (any CallOwner)? {
-        get { contents.fields.owner }
-        set { contents.fields.owner = newValue }
-    }
+    // Beside the box: a session sets it on a request that its caller has, too.
+    package var owner: (any CallOwner)?
 
     /// The origin that the request goes to, or nil where the URL is relative.
     public var origin: Origin? { Origin(contents.fields.url) }
@@ -77,7 +75,6 @@ public struct HTTPRequest: Sendable {
         var headers: HTTPHeaders
         var body: HTTPBody
         var options = OptionValues()
-        var owner: (any CallOwner)?
     }
 }
 
