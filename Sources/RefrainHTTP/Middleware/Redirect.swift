@@ -41,24 +41,30 @@ public struct Redirect: HTTPMiddleware {
 
     /// Loads a request, and what its redirects point to.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard request.followsRedirects else { return await next.load(request) }
-        guard !Task.isCancelled else { return .failure(Self.cancelled(request)) }
-        let keyed: HTTPRequest
+        let first: FirstHop
         do {
-            keyed = try request.withIdempotencyKeyWritten()
+            first = try firstHop(request)
         } catch {
             return .failure(error)
         }
-        let began = clocks.now
-        let result = await next.load(keyed)
-        // An answer that points nowhere, with its record, is what nearly every call ends with.
-        if Self.isPlain(result, of: keyed) { return result }
-        return await follow(RedirectCall(keyed, limit: maximumNumberOfRedirects, clocks: clocks, began, result), next)
+        let result = await next.load(first.request)
+        if first.isLast(result) { return result }
+        return await follow(first, result, next)
+    }
+
+    /// Makes the request ready for its first hop; what needs no wait is done apart, so that a request that waits does
+    /// not keep it.
+    @inline(never)
+    private func firstHop(_ request: HTTPRequest) throws(HTTPError) -> FirstHop {
+        guard request.followsRedirects else { return FirstHop(request: request, began: nil) }
+        guard !Task.isCancelled else { throw Self.cancelled(request) }
+        return FirstHop(request: try request.withIdempotencyKeyWritten(), began: clocks.now)
     }
 
     /// Goes from hop to hop; the first one is made already.
     @inline(never)
-    private func follow(_ call: RedirectCall, _ next: any HTTPLoader) async -> HTTPResult {
+    private func follow(_ first: FirstHop, _ result: HTTPResult, _ next: any HTTPLoader) async -> HTTPResult {
+        let call = RedirectCall(first, result, limit: maximumNumberOfRedirects, clocks: clocks)
         do {
             return try await withRetry(
                 deadline: call.remaining,
@@ -72,21 +78,29 @@ public struct Redirect: HTTPMiddleware {
         }
     }
 
-    /// Whether a first hop's outcome is the call's, with nothing to add to it.
-    @inline(never)
-    private static func isPlain(_ result: HTTPResult, of request: HTTPRequest) -> Bool {
-        guard !result.attempts.isEmpty else { return false }
-        guard case .success(let response) = result else { return true }
-        guard case .none = RedirectTarget(of: response, to: request) else { return false }
-        return true
-    }
-
     private static func cancelled(_ request: HTTPRequest) -> HTTPError {
         HTTPError(.cancelled, request: request, bytesSent: 0)
     }
 
     /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
     public func reset() async { waiting.endAll() }
+}
+
+/// The hop that every call makes.
+private struct FirstHop {
+    let request: HTTPRequest
+    /// When it began; nil where no redirect is followed.
+    let began: Duration?
+
+    /// Whether the hop's outcome is the call's: an answer that points nowhere, with its record, as nearly all are.
+    @inline(never)
+    func isLast(_ result: HTTPResult) -> Bool {
+        guard began != nil else { return true }
+        guard !result.attempts.isEmpty else { return false }
+        guard case .success(let response) = result else { return true }
+        guard case .none = RedirectTarget(of: response, to: request) else { return false }
+        return true
+    }
 }
 
 /// One request on its way from hop to hop; an object for the reason that stands at ``RetryCall``.
@@ -102,12 +116,13 @@ private final class RedirectCall {
     private var firstResult: HTTPResult?
 
     /// A call whose first hop began then, and came to this result.
-    init(_ request: HTTPRequest, limit: Int, clocks: ClockPair, _ began: Duration, _ result: HTTPResult) {
-        current = request
+    init(_ first: FirstHop, _ result: HTTPResult, limit: Int, clocks: ClockPair) {
+        let began = first.began ?? clocks.now
+        current = first.request
         self.limit = limit
         self.clocks = clocks
         self.began = began
-        deadline = request.deadline
+        deadline = first.request.deadline
         hopBegan = began
         firstResult = result
     }
