@@ -40,7 +40,7 @@ final class Flights: Sendable {
 
     private struct Owned {
         let number: UInt64
-        let owner: any CallOwner
+        let owner: CallOwner
     }
 
     init(_ door: Door) { self.door = door }
@@ -70,7 +70,7 @@ final class Flights: Sendable {
     }
 
     /// Loads a request in the present task, which is its owner's and which the owner cancels for a reset.
-    func load(_ request: HTTPRequest, of owner: any CallOwner, next: any HTTPLoader) async -> HTTPResult {
+    func load(_ request: HTTPRequest, of owner: CallOwner, next: any HTTPLoader) async -> HTTPResult {
         let begun: (number: UInt64, slot: Int)? = state.withLock { state in
             state.begin(door).map { ($0, state.owned.insert(Owned(number: $0, owner: owner))) }
         }

@@ -1,15 +1,33 @@
-/// Whoever requests of a chain are made for: it hears of their attempts, and its task is the one that they run in.
+/// Whoever makes requests of a chain: it hears of their attempts, and its task is the one that they run in.
 ///
-/// It says nothing of how a request is to be treated: requests that differ in it alone may share an exchange.
-package protocol CallOwner: AnyObject, Sendable {
+/// It must live while its request is under way, since it is asked what follows a try. Its own task keeps it. An exchange
+/// that it shares may outlast that task, and has to keep it then.
+package protocol Caller: AnyObject, Sendable {
     /// An attempt was decided on; `attempts` are all of the retry stage's, this one the last.
     func note(_ attempts: [AttemptRecord])
 
-    /// What must live while the request is under way, since it is asked what follows a try; nil once it is gone.
-    ///
-    /// Its own task keeps it. An exchange that it shares may outlast that task, and has to keep it then.
-    var caller: (any AnyObject & Sendable)? { get }
-
-    /// Cancels the task in which the owner loads its request.
+    /// Cancels the task in which the caller loads its request.
     func cancelTask()
+}
+
+/// Whom a request is made for.
+///
+/// It says nothing of how a request is to be treated: requests that differ in it alone may share an exchange. A class,
+/// since every request in mid-chain carries a reference to it.
+package final class CallOwner: @unchecked Sendable {
+    // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
+    //
+    // Weak: the caller keeps what it has sent, and whoever logs requests must not keep the caller.
+
+    /// The caller, for as long as somebody keeps it.
+    package private(set) weak var caller: (any Caller)?
+
+    /// Makes the owner of the requests of a caller.
+    package init(_ caller: any Caller) { self.caller = caller }
+
+    /// Tells the caller of an attempt.
+    func note(_ attempts: [AttemptRecord]) { caller?.note(attempts) }
+
+    /// Has the caller cancel its task.
+    func cancelTask() { caller?.cancelTask() }
 }

@@ -64,7 +64,7 @@ public struct HTTPRequest: Sendable {
 
     /// Whoever the request is made for, where that is a request of a session.
     // Beside the box: a session sets it on a request that its caller has, too.
-    package var owner: (any CallOwner)?
+    package var owner: CallOwner?
 
     /// The origin that the request goes to, or nil where the URL is relative.
     public var origin: Origin? { Origin(contents.fields.url) }

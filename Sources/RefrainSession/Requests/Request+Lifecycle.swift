@@ -80,7 +80,7 @@ extension Request {
     }
 
     /// Cancels the task that the request runs in, without a word on why: a reset does so.
-    func cancelTask() {
+    package func cancelTask() {
         let task = state.withLock { state in
             state.wantsTaskCancelled = true
             return state.task

@@ -1,6 +1,6 @@
 internal import RefrainCore
 
-extension Request {
+extension Request: Caller {
     /// A look at a response: a check, or the reading of its content.
     ///
     /// The answer is what is wrong with it.
@@ -85,7 +85,7 @@ extension Request {
     func note(retryFailure: RefrainError) { state.withLock { $0.retryFailure = retryFailure } }
 
     /// Notes what was decided after the last of these attempts, and tells the monitor.
-    func note(_ attempts: [AttemptRecord]) {
+    package func note(_ attempts: [AttemptRecord]) {
         guard var record = attempts.last else { return }
         state.withLock { state in
             if record.decision == .retry { state.retryCount += 1 }

@@ -5,26 +5,9 @@ private enum SessionStrategyOption: HTTPRequestOption {
     static let defaultValue: (any HTTPRetryStrategy)? = nil
 }
 
-/// The session's request that a request in the chain is a try of.
-private final class RequestReference: CallOwner, @unchecked Sendable {
-    // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
-    //
-    // Weak: the request keeps what it has sent, and whoever logs requests must not keep it. It is kept by its own task
-    // while it is under way.
-    private(set) weak var request: Request?
-
-    init(_ request: Request) { self.request = request }
-
-    var caller: (any AnyObject & Sendable)? { request }
-
-    func note(_ attempts: [AttemptRecord]) { request?.note(attempts) }
-
-    func cancelTask() { request?.cancelTask() }
-}
-
 extension HTTPRequest {
     /// The session's request that this one is a try of.
-    var sessionRequest: Request? { (owner as? RequestReference)?.request }
+    var sessionRequest: Request? { owner?.caller as? Request }
 
     /// The strategy that was set on the request itself; it goes before the session's policies.
     var ownStrategy: (any HTTPRetryStrategy)? { self[option: SessionStrategyOption.self] }
@@ -32,7 +15,7 @@ extension HTTPRequest {
     /// This request, on its way through the chain on behalf of `owner`.
     func carrying(_ owner: Request) -> HTTPRequest {
         var copy = self
-        copy.owner = RequestReference(owner)
+        copy.owner = CallOwner(owner)
         if let strategy = retryStrategy {
             // The session's own strategy asks the interceptors, and then this one.
             copy[option: SessionStrategyOption.self] = strategy

@@ -226,11 +226,11 @@ struct DeduplicateTests {
             found.add(request.owner?.caller != nil)
             return .success(HTTPResponse(request: request, status: 200))
         }
-        weak var left: Journal<Bool>?
+        weak var left: Starter?
         do {
-            var starter: Journal<Bool>? = Journal<Bool>()
+            var starter: Starter? = Starter()
             left = starter
-            request.owner = Owner(starter)
+            request.owner = starter.map { CallOwner($0) }
             guard let key = ExchangeKey(request) else { return }
             let first = Task { [request] in await table.load(request, key: key, next: next) == nil }
             await wait { table.callerCount == 1 }
@@ -289,7 +289,8 @@ struct DeduplicateTests {
         #expect(ExchangeKey(unset) == ExchangeKey(unset))
         #expect(ExchangeKey(unset) != nil)
         var recorded = unset
-        recorded.owner = Owner()
+        let owner = Starter()
+        recorded.owner = CallOwner(owner)
         #expect(ExchangeKey(recorded) == ExchangeKey(unset))
         recorded.attemptObserver = { _ in }
         #expect(ExchangeKey(recorded) == nil)
@@ -365,13 +366,7 @@ struct DeduplicateTests {
 }
 
 /// Somebody for whom requests are made.
-private final class Owner: CallOwner {
-    // nonisolated(unsafe): set once, when the owner is made.
-    nonisolated(unsafe) private(set) weak var whoAsks: Journal<Bool>?
-    var caller: (any AnyObject & Sendable)? { whoAsks }
-
-    init(_ whoAsks: Journal<Bool>? = nil) { self.whoAsks = whoAsks }
-
+private final class Starter: Caller {
     func note(_ attempts: [AttemptRecord]) {}
     func cancelTask() {}
 }
