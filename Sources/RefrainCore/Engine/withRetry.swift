@@ -18,6 +18,7 @@
 /// - Returns: the outcome that the last decision finished with.
 /// - Throws: `CancellationError` if the task was cancelled.
 @inlinable
+@inline(__always)
 public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     deadline: Duration? = nil,
     clock: C = TimerClock(),
@@ -25,11 +26,12 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
     giveUp: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
-    var start: C.Instant?
+    // Every value that lives across an `await` is kept by all who wait: the end, and neither beginning nor length.
+    var end: C.Instant?
     var remaining: Duration?
     if let deadline {
-        start = clock.now
         remaining = deadline.clampedToDelay
+        end = clock.now.advanced(by: deadline.clampedToDelay)
     }
     var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
     guard !Task.isCancelled else { throw CancellationError() }
@@ -42,22 +44,20 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
             // Where there is no wait, this is also the check before the next attempt.
             guard !Task.isCancelled else { throw CancellationError() }
             let delay = wanted > .zero ? wanted.clampedToDelay : .zero
-            if let deadline, let start {
-                let left = deadline.clampedToDelay - start.duration(to: clock.now)
+            if deadline != nil, let end {
+                let left = clock.now.duration(to: end)
                 guard delay < left else { return giveUp(attempt, outcome, delay) }
                 remaining = left
             }
             if delay > .zero {
-                do {
-                    try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil)
-                } catch {
-                    throw CancellationError()
-                }
-                guard !Task.isCancelled else { throw CancellationError() }
+                // Where there is no deadline, nobody asks for the outcome again: the wait does not keep it.
+                let last: Outcome? = deadline == nil ? nil : outcome
+                _ = consume outcome
+                guard await clock.waits(for: delay), !Task.isCancelled else { throw CancellationError() }
                 // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
-                if let deadline, let start {
-                    let left = deadline.clampedToDelay - start.duration(to: clock.now)
-                    guard left > .zero else { return giveUp(attempt, outcome, delay) }
+                if deadline != nil, let end, let last {
+                    let left = clock.now.duration(to: end)
+                    guard left > .zero else { return giveUp(attempt, last, delay) }
                     remaining = left
                 }
             }

@@ -13,26 +13,38 @@ public struct ErasedClock: InterruptibleClock {
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    private let elapsed: @Sendable () -> Duration
-    private let wait: @Sendable (Duration, SleepGroup?) async throws -> Void
+    // Boxed: whoever waits on the clock holds a copy of it in a frame, which lasts as long as the wait.
+    private indirect enum Base: Sendable {
+        /// The system's timer, which is asked without a detour: on the way through a closure a sleeper would keep three
+        /// more frames.
+        case timer(epoch: TimerClock.Instant)
+        case other(
+            elapsed: @Sendable () -> Duration,
+            wait: @Sendable (Duration, SleepGroup?) async throws -> Void,
+            minimumResolution: Duration
+        )
+    }
 
-    /// The shortest step between two readings.
-    public let minimumResolution: Duration
+    private let base: Base
 
     /// Hides the type of a clock whose sleepers can be woken in groups.
     public init<C: InterruptibleClock>(_ clock: C) {
+        base = C.self == TimerClock.self ? .timer(epoch: TimerClock().now) : Self.box(clock)
+    }
+
+    private static func box<C: InterruptibleClock>(_ clock: C) -> Base {
         let epoch = clock.now
-        minimumResolution = clock.minimumResolution
-        elapsed = { epoch.duration(to: clock.now) }
-        wait = { try await clock.sleep(until: epoch.advanced(by: $0), in: $1) }
+        return .other(
+            elapsed: { epoch.duration(to: clock.now) },
+            wait: { try await clock.sleep(until: epoch.advanced(by: $0), in: $1) },
+            minimumResolution: clock.minimumResolution
+        )
     }
 
     /// Hides the type of any clock; a wait that belongs to a group costs a task there.
     public init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let epoch = clock.now
-        minimumResolution = clock.minimumResolution
-        elapsed = { epoch.duration(to: clock.now) }
-        wait = { offset, group in
+        let wait: @Sendable (Duration, SleepGroup?) async throws -> Void = { offset, group in
             let deadline = epoch.advanced(by: offset)
             guard let group else { return try await clock.sleep(until: deadline, tolerance: nil) }
             let nap = Nap(Task { try await clock.sleep(until: deadline, tolerance: nil) })
@@ -45,20 +57,60 @@ public struct ErasedClock: InterruptibleClock {
                 nap.task.cancel()
             }
         }
+        base = .other(
+            elapsed: { epoch.duration(to: clock.now) },
+            wait: wait,
+            minimumResolution: clock.minimumResolution
+        )
+    }
+
+    /// The shortest step between two readings.
+    public var minimumResolution: Duration {
+        switch base {
+        case .timer: TimerClock().minimumResolution
+        case .other(_, _, let minimumResolution): minimumResolution
+        }
     }
 
     /// The present.
-    public var now: Instant { Instant(offset: elapsed()) }
+    public var now: Instant {
+        switch base {
+        case .timer(let epoch): Instant(offset: epoch.duration(to: TimerClock().now))
+        case .other(let elapsed, _, _): Instant(offset: elapsed())
+        }
+    }
 
     /// Waits until `deadline`, or throws `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        try await wait(deadline.offset, nil)
+        try await sleep(until: deadline, in: nil)
     }
 
     /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
     public func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
-        try await wait(deadline.offset, group)
+        try await wait(until: deadline, in: group)
     }
+
+    /// What ``sleep(until:in:)`` does, for those whose own frame is to be the only one: it is inlined.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func wait(until deadline: Instant, in group: SleepGroup?) async throws {
+        if let foreignWait {
+            try await foreignWait(deadline.offset, group)
+        } else {
+            guard await TimerClock.sleep(for: left(until: deadline), in: group) else { throw CancellationError() }
+        }
+    }
+
+    /// How to wait on a clock that is not the system's timer.
+    @usableFromInline var foreignWait: (@Sendable (Duration, SleepGroup?) async throws -> Void)? {
+        if case .other(_, let wait, _) = base { wait } else { nil }
+    }
+
+    // Not inlined: instants of the standard library have a size that is only known while the program runs, and so
+    // would be allocations beside the frame.
+    @usableFromInline
+    @inline(never)
+    func left(until deadline: Instant) -> Duration { now.duration(to: deadline) }
 }
 
 /// A wait on a clock that knows no groups.

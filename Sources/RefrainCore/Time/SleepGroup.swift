@@ -1,11 +1,10 @@
+internal import Synchronization
+
 /// Sleepers that can be cancelled together, such as all the requests that a retry stage holds in back-off.
 public final class SleepGroup: Sendable {
-    private let state = Locked(State())
-
-    private struct State {
-        var interrupters: [ObjectIdentifier: any SleepInterrupter] = [:]
-        var isClosed = false
-    }
+    private let interrupters = Locked<[ObjectIdentifier: any SleepInterrupter]>([:])
+    private let closed = Atomic(false)
+    private let isKnownToTimer = Atomic(false)
 
     /// Makes an empty group.
     public init() {}
@@ -13,31 +12,38 @@ public final class SleepGroup: Sendable {
     /// Whether waits of this group end as soon as they begin.
     ///
     /// A clock asks for this under the lock with which it takes a sleeper in, so that none slips past a ``close()``.
-    public var isClosed: Bool { state.withLock { $0.isClosed } }
+    public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     /// Ends every wait of this group now, each with a `CancellationError`.
     ///
     /// Waits that begin later are not affected.
     public func cancelAll() {
-        for interrupter in state.withLock({ Array($0.interrupters.values) }) {
+        for interrupter in interrupters.withLock({ Array($0.values) }) {
             interrupter.interruptAll(in: self)
         }
     }
 
     /// Ends every wait of this group now and from now on, each with a `CancellationError`.
     public func close() {
-        state.withLock { $0.isClosed = true }
+        closed.store(true, ordering: .releasing)
         cancelAll()
     }
 
     /// Names a timer that holds sleepers of this group.
     public func register(_ interrupter: any SleepInterrupter) {
-        state.withLock { $0.interrupters[ObjectIdentifier(interrupter)] = interrupter }
+        interrupters.withLock { $0[ObjectIdentifier(interrupter)] = interrupter }
     }
 
     /// Forgets a timer that holds no sleeper of this group any more.
     public func unregister(_ interrupter: any SleepInterrupter) {
-        state.withLock { $0.interrupters[ObjectIdentifier(interrupter)] = nil }
+        interrupters.withLock { $0[ObjectIdentifier(interrupter)] = nil }
+    }
+
+    /// Names the timer of the process, which is never forgotten, and so is written down once.
+    func register(_ timer: TimerQueue) {
+        guard !isKnownToTimer.load(ordering: .acquiring) else { return }
+        register(timer as any SleepInterrupter)
+        isKnownToTimer.store(true, ordering: .releasing)
     }
 }
 

@@ -1,83 +1,68 @@
-/// A task that waits for its time.
-final class Sleeper: @unchecked Sendable {
-    // @unchecked Sendable: `due` and `group` never change; the rest is touched only with the queue's mutex held.
+/// A time, and whom it wakes.
+struct Alarm {
     let due: Int64
-    let group: SleepGroup?
-    var continuation: UnsafeContinuation<Void, any Error>?
-    var isCancelled = false
-    /// The position in the heap, or -1 outside of it.
-    var position = -1
-
-    init(due: Int64, group: SleepGroup?) {
-        self.due = due
-        self.group = group
-    }
+    /// The sleeper's place in the table.
+    let place: Int
 }
 
-/// A binary heap of sleepers, the earliest first, in which each knows its place, so that any can leave quickly.
+/// A heap of alarms, the earliest first.
+///
+/// Each has four children, which lie side by side: half the levels of a binary heap, and one line of the processor's
+/// cache for each. Times lie in the heap itself, so that nothing else is read while it is put in order.
 struct SleeperHeap {
-    private var entries: [Sleeper] = []
+    private var alarms: [Alarm] = []
 
-    var first: Sleeper? { entries.first }
-    var count: Int { entries.count }
+    var first: Alarm? { alarms.first }
+    var count: Int { alarms.count }
 
-    mutating func insert(_ sleeper: Sleeper) {
-        sleeper.position = entries.count
-        entries.append(sleeper)
-        siftUp(from: sleeper.position)
+    mutating func insert(_ alarm: Alarm) {
+        alarms.append(alarm)
+        alarms.withUnsafeMutableBufferPointer { Self.siftUp(alarm, from: $0.count - 1, in: $0) }
     }
 
-    /// Takes a sleeper out; one that is not in the heap is left alone.
-    mutating func remove(_ sleeper: Sleeper) {
-        let position = sleeper.position
-        guard position >= 0 else { return }
-        sleeper.position = -1
-        let last = entries.removeLast()
-        guard position < entries.count else { return }
-        entries[position] = last
-        last.position = position
-        siftDown(from: position)
-        siftUp(from: last.position)
+    /// Takes out the earliest.
+    mutating func removeFirst() {
+        guard let last = alarms.popLast(), !alarms.isEmpty else { return }
+        alarms.withUnsafeMutableBufferPointer { Self.siftDown(last, from: 0, in: $0) }
     }
 
     /// Takes out all that match.
-    mutating func removeAll(where matches: (Sleeper) -> Bool) -> [Sleeper] {
-        let leaving = entries.filter(matches)
-        guard !leaving.isEmpty else { return [] }
-        let staying = entries.filter { !matches($0) }
-        for sleeper in leaving { sleeper.position = -1 }
-        entries = staying
-        for (position, sleeper) in entries.enumerated() { sleeper.position = position }
-        for position in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: position) }
-        return leaving
-    }
-
-    private mutating func siftUp(from start: Int) {
-        var child = start
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard entries[child].due < entries[parent].due else { return }
-            swap(child, parent)
-            child = parent
+    mutating func removeAll(where matches: (Alarm) -> Bool) {
+        alarms.removeAll(where: matches)
+        alarms.withUnsafeMutableBufferPointer { alarms in
+            guard alarms.count > 1 else { return }
+            for position in stride(from: (alarms.count - 2) / 4, through: 0, by: -1) {
+                Self.siftDown(alarms[position], from: position, in: alarms)
+            }
         }
     }
 
-    private mutating func siftDown(from start: Int) {
-        var parent = start
+    /// Puts an alarm where it belongs, at `start` or above.
+    private static func siftUp(_ alarm: Alarm, from start: Int, in alarms: UnsafeMutableBufferPointer<Alarm>) {
+        var position = start
+        while position > 0 {
+            let parent = (position - 1) / 4
+            guard alarm.due < alarms[parent].due else { break }
+            alarms[position] = alarms[parent]
+            position = parent
+        }
+        alarms[position] = alarm
+    }
+
+    /// Puts an alarm where it belongs, at `start` or below.
+    private static func siftDown(_ alarm: Alarm, from start: Int, in alarms: UnsafeMutableBufferPointer<Alarm>) {
+        var position = start
         while true {
-            var smallest = parent
-            let (left, right) = (2 * parent + 1, 2 * parent + 2)
-            if left < entries.count, entries[left].due < entries[smallest].due { smallest = left }
-            if right < entries.count, entries[right].due < entries[smallest].due { smallest = right }
-            guard smallest != parent else { return }
-            swap(parent, smallest)
-            parent = smallest
+            let child = 4 * position + 1
+            guard child < alarms.count else { break }
+            var earliest = child
+            for other in child + 1..<min(child + 4, alarms.count) where alarms[other].due < alarms[earliest].due {
+                earliest = other
+            }
+            guard alarms[earliest].due < alarm.due else { break }
+            alarms[position] = alarms[earliest]
+            position = earliest
         }
-    }
-
-    private mutating func swap(_ left: Int, _ right: Int) {
-        entries.swapAt(left, right)
-        entries[left].position = left
-        entries[right].position = right
+        alarms[position] = alarm
     }
 }

@@ -10,19 +10,26 @@ internal import Darwin
 
 /// One thread that wakes every sleeper of the process at its time.
 ///
-/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest entry of
-/// the heap is due, and is woken early only by an entry that comes before that one.
+/// The thread starts with the first sleeper and stays. It sleeps on a condition variable until the earliest alarm is
+/// due, and is woken early only by a sleeper that comes before that one.
 final class TimerQueue: @unchecked Sendable, SleepInterrupter {
-    // @unchecked Sendable: `heap` and `isRunning` are touched only with `mutex` held.
+    // @unchecked Sendable: what `state` points to is touched only with `mutex` held.
     static let shared = TimerQueue()
 
-    private var heap = SleeperHeap()
-    private var isRunning = false
+    private struct State {
+        var sleepers = SleeperTable<UnsafeContinuation<Bool, Never>>()
+        var isRunning = false
+    }
+
+    // At addresses of their own, and never freed: the queue is one for the process. What is reached by a pointer is
+    // also not checked for exclusive access, which the mutex grants.
+    private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let earlier: UnsafeMutablePointer<pthread_cond_t>
 
     private init() {
-        // Never freed: the queue is one for the process.
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -39,51 +46,45 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
         #endif
     }
 
-    /// Parks the calling task for `duration`.
-    nonisolated(nonsending) func sleep(for duration: Duration, in group: SleepGroup?) async throws {
-        guard duration > .zero else { return try Task.checkCancellation() }
+    /// Takes a sleeper in, and says under which ticket while the mutex is held.
+    func add(
+        _ continuation: UnsafeContinuation<Bool, Never>,
+        for duration: Duration,
+        in group: SleepGroup?,
+        note: (SleeperTicket) -> Void
+    ) {
         group?.register(self)
-        let sleeper = Sleeper(due: Self.monotonicNanoseconds(after: duration), group: group)
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                add(sleeper, continuation)
-            }
-        } onCancel: {
-            interrupt(sleeper)
-        }
-    }
-
-    private func add(_ sleeper: Sleeper, _ continuation: UnsafeContinuation<Void, any Error>) {
+        let due = Self.monotonicNanoseconds(after: duration)
         pthread_mutex_lock(mutex)
-        guard !sleeper.isCancelled, sleeper.group?.isClosed != true else {
+        // Who cancels marks the task or the group first and then asks for the mutex, in order to look for sleepers. So
+        // either the mark is seen here, or the sleeper there.
+        guard !Task.isCancelled, group?.isClosed != true else {
             pthread_mutex_unlock(mutex)
-            return continuation.resume(throwing: CancellationError())
+            return continuation.resume(returning: false)
         }
-        sleeper.continuation = continuation
-        heap.insert(sleeper)
-        if !isRunning {
-            isRunning = true
+        let isEarliest = state.pointee.sleepers.nextDue.map { due < $0 } ?? true
+        note(state.pointee.sleepers.insert(continuation, due: due, group: group))
+        if !state.pointee.isRunning {
+            state.pointee.isRunning = true
             startThread()
         }
-        if heap.first === sleeper { pthread_cond_signal(earlier) }
+        if isEarliest { pthread_cond_signal(earlier) }
         pthread_mutex_unlock(mutex)
     }
 
-    private func interrupt(_ sleeper: Sleeper) {
+    /// Takes a sleeper out again; `ticket` is asked for while the mutex is held.
+    func interrupt(_ ticket: () -> SleeperTicket?) {
         pthread_mutex_lock(mutex)
-        sleeper.isCancelled = true
-        heap.remove(sleeper)
-        let continuation = sleeper.continuation.take()
+        let continuation = ticket().flatMap { state.pointee.sleepers.remove($0) }
         pthread_mutex_unlock(mutex)
-        continuation?.resume(throwing: CancellationError())
+        continuation?.resume(returning: false)
     }
 
     func interruptAll(in group: SleepGroup) {
         pthread_mutex_lock(mutex)
-        let members = heap.removeAll { $0.group === group }
-        let continuations = members.compactMap { $0.continuation.take() }
+        let continuations = state.pointee.sleepers.removeAll(in: group)
         pthread_mutex_unlock(mutex)
-        for continuation in continuations { continuation.resume(throwing: CancellationError()) }
+        for continuation in continuations { continuation.resume(returning: false) }
     }
 
     private func startThread() {
@@ -102,7 +103,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
             nil
         )
         // Without a thread nobody would ever wake: try again with the next sleeper.
-        isRunning = started == 0
+        state.pointee.isRunning = started == 0
         #if canImport(Darwin)
         if let thread { pthread_detach(thread) }
         #else
@@ -111,21 +112,18 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     }
 
     private func run() {
-        var due: [UnsafeContinuation<Void, any Error>] = []
+        var due: [UnsafeContinuation<Bool, Never>] = []
         pthread_mutex_lock(mutex)
         while true {
             let now = Self.monotonicNanoseconds(after: .zero)
-            while let first = heap.first, first.due <= now {
-                heap.remove(first)
-                if let continuation = first.continuation.take() { due.append(continuation) }
-            }
+            while let continuation = state.pointee.sleepers.removeFirst(dueBy: now) { due.append(continuation) }
             if !due.isEmpty {
                 pthread_mutex_unlock(mutex)
-                for continuation in due { continuation.resume() }
+                for continuation in due { continuation.resume(returning: true) }
                 due.removeAll(keepingCapacity: due.count < 4096)
                 pthread_mutex_lock(mutex)
-            } else if let first = heap.first {
-                wait(nanoseconds: first.due - now, until: first.due)
+            } else if let next = state.pointee.sleepers.nextDue {
+                wait(nanoseconds: next - now, until: next)
             } else {
                 pthread_cond_wait(earlier, mutex)
             }

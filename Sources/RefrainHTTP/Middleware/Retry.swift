@@ -10,14 +10,11 @@
 /// in; cancelling its task or resetting the chain ends the wait at once.
 public struct Retry: HTTPMiddleware {
     /// The strategy of requests that have none of their own; nil: these are sent once.
-    public let strategy: (any HTTPRetryStrategy)?
+    public var strategy: (any HTTPRetryStrategy)? { settings.strategy }
     /// The budgets that retries draw on; nil: no limit.
-    public let budgets: RetryBudgets?
+    public var budgets: RetryBudgets? { settings.budgets }
 
-    /// The strategy, where it can be asked without a wait; looked up once, since that takes a while.
-    private let promptStrategy: (any PromptStrategy)?
-    private let clocks: ClockPair
-    private let random: RandomSource
+    private let settings: RetrySettings
     private let waiting = SleepGenerations()
 
     /// Makes the stage.
@@ -33,11 +30,7 @@ public struct Retry: HTTPMiddleware {
         clocks: ClockPair = .system,
         random: RandomSource = .shared
     ) {
-        self.strategy = strategy
-        promptStrategy = strategy as? any PromptStrategy
-        self.budgets = budgets
-        self.clocks = clocks
-        self.random = random
+        settings = RetrySettings(strategy, budgets, clocks, random)
     }
 
     /// Loads a request, as often as its strategy and the rules want it.
@@ -52,14 +45,9 @@ public struct Retry: HTTPMiddleware {
         do {
             return try await withRetry(
                 deadline: call.request.deadline,
-                clock: clocks.monotonic.grouped(in: generation),
+                clock: StageClock(settings.clocks.monotonic, generation),
                 operation: { attempt in await call.send(attempt, to: next) },
-                decide: { attempt, result in
-                    let decision = await call.decide(attempt, result)
-                    // Also where no wait lies between: what was reset is not tried again (rule R9).
-                    guard case .retry = decision, generation.isClosed else { return decision }
-                    return .finish(.failure(call.cancelled()), .cancelled)
-                },
+                decide: { attempt, result in await call.decide(attempt, result, in: generation) },
                 giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
             )
         } catch {
@@ -67,17 +55,9 @@ public struct Retry: HTTPMiddleware {
         }
     }
 
+    @inline(never)
     private func makeCall(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
-        let keyed = try request.withIdempotencyKeyWritten()
-        let own = keyed.retryStrategy
-        return RetryCall(
-            request: keyed,
-            strategy: own ?? strategy,
-            promptStrategy: own == nil ? promptStrategy : own as? any PromptStrategy,
-            budget: budgets.flatMap { budgets in budgets.budget(for: keyed.url) },
-            clocks: clocks,
-            random: random
-        )
+        RetryCall(request: try request.withIdempotencyKeyWritten(), settings: settings)
     }
 
     /// Ends every wait between two tries, and sees to it that no request that has begun is tried again.

@@ -6,11 +6,8 @@
 /// at work in. What needs no wait is done outside of these for the same reason.
 final class RetryCall {
     let request: HTTPRequest
-    let strategy: (any HTTPRetryStrategy)?
-    private let promptStrategy: (any PromptStrategy)?
-    let budget: RetryBudget?
-    let clocks: ClockPair
-    let random: RandomSource
+    private let settings: RetrySettings
+    private let budget: RetryBudget?
 
     private let began: Duration
     private var attemptBegan: Duration
@@ -19,30 +16,31 @@ final class RetryCall {
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
     private var lastPaid: RetryBudget.Cause?
 
-    init(
-        request: HTTPRequest,
-        strategy: (any HTTPRetryStrategy)?,
-        promptStrategy: (any PromptStrategy)?,
-        budget: RetryBudget?,
-        clocks: ClockPair,
-        random: RandomSource
-    ) {
+    init(request: HTTPRequest, settings: RetrySettings) {
         self.request = request
-        self.strategy = strategy
-        self.promptStrategy = promptStrategy
-        self.budget = budget
-        self.clocks = clocks
-        self.random = random
-        began = clocks.now
+        self.settings = settings
+        budget = settings.budgets?.budget(for: request.url)
+        began = settings.clocks.now
         attemptBegan = began
     }
+
+    private var clocks: ClockPair { settings.clocks }
+
+    /// The request's own strategy, or else the stage's.
+    private var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
 
     /// Makes one attempt, from the original request (rule R6).
     func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
         let request = prepare(attempt)
         guard attempt.number > 1 else { return await next.load(request) }
+        return await Self.sendAgain(request, to: next)
+    }
+
+    /// Makes an attempt after the first one: in a frame of its own, which nobody keeps while it waits.
+    @inline(never)
+    private static func sendAgain(_ request: HTTPRequest, to next: any HTTPLoader) async -> HTTPResult {
         // Only from the second try on: a first try whose inner stage spends its tries comes back marked as exhausted.
-        return await RetryNesting.$isInside.withValue(true) { await next.load(request) }
+        await RetryNesting.$isInside.withValue(true) { await next.load(request) }
     }
 
     @inline(never)
@@ -59,20 +57,36 @@ final class RetryCall {
         return request
     }
 
-    /// Decides what follows an attempt.
-    func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
-        if let decision = decidePromptly(attempt, result) { return decision }
-        return await decideLater(attempt, result)
+    /// Decides what follows an attempt; nothing follows it where `generation` was reset.
+    ///
+    /// Not inlined, since whoever waits for the next try would keep a part of it.
+    @inline(never)
+    func decide(_ attempt: Attempt, _ result: HTTPResult, in generation: SleepGroup) async -> RetryDecision<HTTPResult>
+    {
+        if let decision = decidePromptly(attempt, result) { return unlessReset(generation, decision) }
+        return unlessReset(generation, await decideLater(attempt, result))
+    }
+
+    /// The decision; also where no wait lies between, what was reset is not tried again (rule R9).
+    @inline(never)
+    private func unlessReset(
+        _ generation: SleepGroup,
+        _ decision: RetryDecision<HTTPResult>
+    ) -> RetryDecision<HTTPResult> {
+        guard case .retry = decision, generation.isClosed else { return decision }
+        return .finish(.failure(cancelled()), .cancelled)
     }
 
     /// The decision, where the strategy can give its judgement without a wait.
     @inline(never)
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
         let elapsed = clocks.now - began
-        guard strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
+        let own = request.retryStrategy
+        guard own != nil || settings.strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }
-        guard let judgement = promptStrategy?.judgePromptly(facts, for: result, of: request) else { return nil }
+        let strategy = own.map { $0 as? any PromptStrategy } ?? settings.promptStrategy
+        guard let judgement = strategy?.judgePromptly(facts, for: result, of: request) else { return nil }
         return conclude(result, judgement, after: elapsed)
     }
 
@@ -99,7 +113,7 @@ final class RetryCall {
         var delay = Duration.zero
         var outcome = result
         if case .retry(let wait) = judgement.action {
-            delay = wait.drawn(using: random)
+            delay = wait.drawn(using: settings.random)
             if let remaining, delay >= remaining {
                 judgement = .finish(.deadlineExceeded, judgement.rules.union(Rules(20)))
             } else if let budget, judgement.drawsOnBudget {

@@ -8,55 +8,44 @@ struct SleeperHeapTests {
     func againstModel() {
         var random = RandomSource(seed: 0x4EA9)
         var heap = SleeperHeap()
-        var model: [Sleeper] = []
-        let groups = (0..<4).map { _ in SleepGroup() }
+        var model: [Int64] = []
         for step in 0..<10_000 {
             switch Int.random(in: 0...9, using: &random) {
-            case 0...4:
-                // Few different times, so that equal ones are common.
-                let sleeper = Sleeper(
-                    due: Int64.random(in: 0...500, using: &random),
-                    group: groups.randomElement(using: &random)
-                )
-                heap.insert(sleeper)
-                model.append(sleeper)
-            case 5...6:
-                guard let first = heap.first else { break }
-                #expect(first.due == model.map(\.due).min())
-                heap.remove(first)
-                model.removeAll { $0 === first }
-            case 7...8:
-                guard let any = model.randomElement(using: &random) else { break }
-                heap.remove(any)
-                model.removeAll { $0 === any }
-                // A second time it is not there any more, and nothing happens.
-                heap.remove(any)
+            case 0...5:
+                // Few different times, so that equal ones are common. The place says the time again.
+                let due = Int64.random(in: 0...500, using: &random)
+                heap.insert(Alarm(due: due, place: Int(due)))
+                model.append(due)
+            case 6...8:
+                heap.removeFirst()
+                model.sort()
+                model = Array(model.dropFirst())
             default:
-                guard step.isMultiple(of: 7), let group = groups.randomElement(using: &random) else { break }
-                let leaving = heap.removeAll { $0.group === group }
-                #expect(leaving.count == model.count { $0.group === group })
-                #expect(leaving.allSatisfy { $0.position == -1 })
-                model.removeAll { $0.group === group }
+                guard step.isMultiple(of: 7) else { break }
+                let remainder = Int.random(in: 0..<5, using: &random)
+                heap.removeAll { $0.place % 5 == remainder }
+                model.removeAll { $0 % 5 == remainder }
             }
-            guard heap.count == model.count, heap.first?.due == model.map(\.due).min() else {
+            guard heap.count == model.count, heap.first?.due == model.min() else {
                 Issue.record("the heap differs from the model at step \(step)")
                 return
             }
         }
         var drained: [Int64] = []
         while let first = heap.first {
-            heap.remove(first)
+            heap.removeFirst()
+            #expect(first.place == Int(first.due))
             drained.append(first.due)
         }
-        #expect(drained == model.map(\.due).sorted())
+        #expect(drained == model.sorted())
     }
 
     @Test("an empty heap has no first, and nothing to remove")
     func empty() {
         var heap = SleeperHeap()
         #expect(heap.first == nil)
-        #expect(heap.removeAll { _ in true }.isEmpty)
-        heap.remove(Sleeper(due: 1, group: nil))
+        heap.removeFirst()
+        heap.removeAll { _ in true }
         #expect(heap.count == 0)
     }
 }

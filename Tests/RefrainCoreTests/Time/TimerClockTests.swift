@@ -100,6 +100,24 @@ struct TimerClockTests {
         try await clock.grouped(in: first).sleep(for: .milliseconds(1))
     }
 
+    @Test("R9: a group that is closed ends thousands of waits, those that begin meanwhile included, each of them once")
+    func closedGroup() async {
+        let (group, ended) = (SleepGroup(), Counter())
+        let tasks = (0..<5000).map { number in
+            Task {
+                defer { ended.next() }
+                try await clock.sleep(until: clock.now.advanced(by: .seconds(3600)), in: group)
+            }
+        }
+        // Some of them leave on their own, so that alarms without sleepers lie between the others.
+        for task in tasks.prefix(2000) { task.cancel() }
+        group.close()
+        var cancelled = 0
+        for task in tasks where await task.result.isCancelled { cancelled += 1 }
+        #expect(cancelled == 5000)
+        #expect(ended.value == 5000)
+    }
+
     @Test("R21: a deadline at the end of time is waited for like any other")
     func endOfTime() async {
         let task = Task { try await clock.sleep(for: .longestDelay) }
