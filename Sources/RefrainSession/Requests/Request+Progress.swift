@@ -25,6 +25,12 @@ extension Request {
     public var downloadProgress: TransferProgress { state.withLock { $0.downloadProgress } }
 
     var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.uploadHandlers.isEmpty } }
+    /// Whether anybody wants to know how far bodies have come.
+    var watchesBytes: Bool {
+        self is UploadRequest
+            || state.withLock { !$0.uploadHandlers.isEmpty || !$0.downloadHandlers.isEmpty }
+    }
+
     var watchesDownload: Bool { state.withLock { !$0.downloadHandlers.isEmpty } }
 
     func note(uploaded progress: TransferProgress) {

@@ -21,15 +21,17 @@ extension Request: Caller {
         state.withLock { $0.serializations.append(Look(inspect: inspection)) }
     }
 
-    /// Notes that a try begins; answers its number, from 1.
-    func beginTry() -> Int {
+    /// Notes that a try begins.
+    func beginTry() {
         state.withLock { state in
             state.current = TryState()
             state.response = nil
             state.tries += 1
-            return state.tries
         }
     }
+
+    /// The number of the try that runs, from 1.
+    var tryCount: Int { state.withLock { $0.tries } }
 
     /// Notes what the adapters made of the request.
     func note(sent request: HTTPRequest) { state.withLock { $0.requests.append(request) } }

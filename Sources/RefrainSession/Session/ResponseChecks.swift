@@ -2,20 +2,13 @@
 ///
 /// The response goes on as it is: what was wrong with it is noted on the ``Request``, where the retriers find it.
 /// A redirect that will be followed is not looked at, since it is no answer yet.
-struct ResponseChecks: HTTPMiddleware {
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let result = await next.load(request)
-        if let owner = failedOwner(request, result) { await owner.discardTry() }
-        return result
-    }
-
-    /// Has the owner of a request look at the response; answers it where the response has not passed.
-    @inline(never)
-    private func failedOwner(_ request: HTTPRequest, _ result: HTTPResult) -> Request? {
-        guard let owner = request.sessionRequest, case .success(let response) = result else { return nil }
-        if request.followsRedirects, Self.isFollowed(response.status.rawValue) { return nil }
+enum ResponseChecks {
+    /// Has the owner of a request look at the response; false where the response has not passed.
+    static func pass(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) -> Bool {
+        guard case .success(let response) = result else { return true }
+        if request.followsRedirects, isFollowed(response.status.rawValue) { return true }
         owner.inspect(response)
-        return owner.failure(of: result) == nil ? nil : owner
+        return owner.failure(of: result) == nil
     }
 
     /// Whether ``Redirect`` follows a status.

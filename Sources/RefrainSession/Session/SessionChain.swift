@@ -7,17 +7,15 @@ enum SessionChain {
         // 8. Next to the transport: counts bytes, and holds streams while a request is suspended.
         let watched: any HTTPLoader = Delivery() --> loader
         // 7. Just inside the throttle's slot: each part of a resumed download is an exchange like any other.
-        let whole: any HTTPLoader = Resume(clocks: settings.clocks) --> watched
         //    Requests that neither of the two has anything to do for go round them.
-        var chain: any HTTPLoader = Detour(whole: whole, short: loader)
+        var (whole, short): (any HTTPLoader, any HTTPLoader) = (Resume(clocks: settings.clocks) --> watched, loader)
         // 6. After adapting: a refresh of credentials waits for its answer without holding a slot, and so cannot
         //    deadlock behind its own caller. Inside of Retry: the slot is free during back-off.
-        if let throttle = settings.throttle { chain = throttle --> chain }
+        if let throttle = settings.throttle { (whole, short) = (throttle --> whole, throttle --> short) }
         // 5. Inside of Retry: each try is adapted and authenticated anew, from the original request (rule R6).
         //    The session's adapters run first, then the request's.
-        chain = Adaptation(clocks: settings.clocks) --> chain
         // 4. Inside of Retry, round all that makes a try: checks see each try's response, so that retriers hear of it.
-        chain = ResponseChecks() --> chain
+        var chain: any HTTPLoader = Trial(whole: whole, short: short, clocks: settings.clocks)
         // 3. The one retry stage. It asks the retriers; nothing above or below it tries again.
         chain =
             Retry(
@@ -33,23 +31,5 @@ enum SessionChain {
         if let deduplicate = settings.deduplicate { chain = deduplicate --> chain }
         // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
         return ResetGuard(runsInOwnersTask: true) --> chain
-    }
-}
-
-/// The stages of downloads and of those who watch bytes, and the way round them.
-private struct Detour: HTTPLoader {
-    let whole: any HTTPLoader
-    let short: any HTTPLoader
-
-    func load(_ request: HTTPRequest) async -> HTTPResult {
-        await (Self.isPlain(request) ? short : whole).load(request)
-    }
-
-    func reset() async { await whole.reset() }
-
-    @inline(never)
-    private static func isPlain(_ request: HTTPRequest) -> Bool {
-        guard request.download == nil, let owner = request.sessionRequest else { return false }
-        return !owner.watchesUpload && !owner.watchesDownload
     }
 }

@@ -1,0 +1,65 @@
+/// One try of a session's request: adapted, sent, and looked at.
+///
+/// A request that is suspended waits here. One loader for these steps, and not a stage for each: every one of them would
+/// stand, with a frame or two, in each request that waits for its answer.
+struct Trial: HTTPLoader {
+    /// What sends the requests that are downloads, or whose bytes are watched.
+    let whole: any HTTPLoader
+    /// What sends all others, round the stages that only those need.
+    let short: any HTTPLoader
+    let clocks: ClockPair
+
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        guard let owner = request.sessionRequest else { return await whole.load(request) }
+        if !owner.gate.isOpen { await owner.gate.pass() }
+        let sent: HTTPRequest
+        do {
+            sent = owner.line.adapters.isEmpty ? try begin(request, owner) : try await adapt(request, owner)
+        } catch {
+            return .failure(error)
+        }
+        let next = isPlain(sent, owner) ? short : whole
+        let result =
+            owner.sessionReference.isWatched ? await time(sent, owner, next) : await next.load(sent)
+        if !passes(result, of: request, owner) { await owner.discardTry() }
+        return result
+    }
+
+    func reset() async { await whole.reset() }
+
+    // Apart, so that nobody else reads a clock for it, or keeps what it reports.
+    @inline(never)
+    private func time(_ sent: HTTPRequest, _ owner: Request, _ next: any HTTPLoader) async -> HTTPResult {
+        let number = owner.tryCount
+        let began = clocks.now
+        let result = await next.load(sent)
+        owner.monitor.request(owner, didFinishAttempt: number, with: result, after: clocks.now - began)
+        return result
+    }
+
+    /// Begins a try that nobody adapts.
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ owner: Request) throws(HTTPError) -> HTTPRequest {
+        try Adaptation.begin(request, owner)
+        return try Adaptation.conclude(Adaptation.checked(request, of: owner, request), request, owner)
+    }
+
+    @inline(never)
+    private func adapt(_ request: HTTPRequest, _ owner: Request) async throws(HTTPError) -> HTTPRequest {
+        try Adaptation.begin(request, owner)
+        let adapted = await Adaptation.adapt(request, of: owner, attempt: owner.tryCount)
+        return try Adaptation.conclude(adapted, request, owner)
+    }
+
+    /// Whether nothing but the transport has anything to do with the request.
+    @inline(never)
+    private func isPlain(_ request: HTTPRequest, _ owner: Request) -> Bool {
+        request.download == nil && !owner.watchesBytes
+    }
+
+    /// Has the owner of a request look at the response; false where that is no answer to be content with.
+    @inline(never)
+    private func passes(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) -> Bool {
+        ResponseChecks.pass(result, of: request, owner)
+    }
+}
