@@ -34,6 +34,11 @@ public final class CurlLoader: HTTPLoader {
         loop = EventLoop(configuration: try configuration.validated())
     }
 
+    /// Makes a loader whose leaders wait longer than they should, for tests.
+    init(leaderPatience: Int64) {
+        loop = EventLoop(configuration: Configuration(), patience: leaderPatience)
+    }
+
     deinit { loop.stop() }
 
     /// Loads a request.

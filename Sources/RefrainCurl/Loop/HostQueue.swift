@@ -8,6 +8,8 @@ final class HostQueue {
     var active = 0
     /// What the origin spoke last, once that is known.
     var isMultiplexed: Bool?
+    /// Whether the origin has answered before, so that there is likely to be a connection to it.
+    var hasAnswered = false
     private let connections: Int
     private var waiting: [Transfer?] = []
     private var first = 0

@@ -10,8 +10,8 @@ internal import Foundation
 
 /// One request on its way through a loop, and what has become of it so far.
 final class Transfer: @unchecked Sendable {
-    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to the loop's
-    // thread, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
+    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to whoever
+    // drives the loop, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
     let request: HTTPRequest
     let limits: Limits
     let url: String
@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     /// The loader, which must live as long as a body that is read as it arrives.
     var owner: CurlLoader?
 
-    // The loop's thread only from here on.
+    // Only for whoever drives the loop from here on.
     var host: HostQueue?
     var slot: EasySlot?
     var index = 0
@@ -108,6 +108,14 @@ final class Transfer: @unchecked Sendable {
     func goes(to name: String) -> Bool {
         guard name.utf8.count == hostEnd else { return false }
         return url.withUTF8Bytes { url in name.withUTF8Bytes { url.starts(with: $0) } }
+    }
+
+    /// Whether it keeps nobody waiting to send the request, and all of it and of its answer is in memory.
+    var isPlain: Bool {
+        guard pipe == nil, !request.needsFreshConnection, case .bytes(let bytes) = request.body.storage else {
+            return false
+        }
+        return bytes.count <= EasySlot.inlineLimit
     }
 
     func prepareToStream(for loader: CurlLoader) {
