@@ -20,9 +20,11 @@ extension EventLoop {
         let limit = driver.now.after(patience)
         // What is not sent by now waits for a connection, and that takes longer.
         while !driver.isIdle, transfer.sends > 0, driver.now < limit {
+            let wait = limit &- driver.now
             var sockets = refrain_sockets()
+            // From here on, until it goes on, the leader may touch neither the driver nor the transfer.
             guard refrain_list_sockets(multi, &sockets), inbox.withLock({ $0.leaderWaits() }) else { break }
-            let hasCome = refrain_wait_for_sockets(&sockets, limit &- driver.now)
+            let hasCome = refrain_wait_for_sockets(&sockets, wait)
             guard inbox.withLock({ $0.leaderGoesOn(lead) }) else { return }
             guard hasCome else { break }
             driver.drive()
