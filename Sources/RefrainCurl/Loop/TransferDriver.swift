@@ -24,12 +24,13 @@ final class TransferDriver {
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
-    private var active: [Transfer] = []
+    // Whoever drives is alone, and nothing that runs during an access to one of these comes back to it: no checks.
+    @exclusivity(unchecked) private var active: [Transfer] = []
     private var hosts: [String: HostQueue] = [:]
-    private var lastHost: (name: String, queue: HostQueue)?
-    private var idleSlots: [EasySlot] = []
+    @exclusivity(unchecked) private var lastHost: (name: String, queue: HostQueue)?
+    @exclusivity(unchecked) private var idleSlots: [EasySlot] = []
     /// Transfers that have ended, but whose callers do not know yet.
-    private var ended: [(Transfer, HTTPError?)] = []
+    @exclusivity(unchecked) private var ended: [(Transfer, HTTPError?)] = []
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi

@@ -45,6 +45,13 @@ struct HeadMemory {
         case new
     }
 
+    /// Hands over what is remembered, and forgets it.
+    mutating func take() -> HeadMemory {
+        var taken = HeadMemory()
+        swap(&taken, &self)
+        return taken
+    }
+
     /// Begins with the next head.
     mutating func begin() {
         if meaning == nil { forget() } else { same = 0 }
