@@ -58,6 +58,7 @@ struct HeadMemory {
     }
 
     /// Takes a line of the present head.
+    @inline(__always)
     mutating func compare(_ line: UnsafeBufferPointer<UInt8>) -> Comparison {
         guard let index = same else {
             append(line)
@@ -67,6 +68,10 @@ struct HeadMemory {
             same = index + 1
             return index + 1 == ends.count ? .whole : .same
         }
+        return differ(line, at: index)
+    }
+
+    private mutating func differ(_ line: UnsafeBufferPointer<UInt8>, at index: Int) -> Comparison {
         same = nil
         meaning = nil
         bytes.removeSubrange((index == 0 ? 0 : ends[index - 1])...)
@@ -93,6 +98,7 @@ struct HeadMemory {
 
     private func range(of line: Int) -> Range<Int> { (line == 0 ? 0 : ends[line - 1])..<ends[line] }
 
+    @inline(__always)
     private func isEqual(_ line: UnsafeBufferPointer<UInt8>, to index: Int) -> Bool {
         let range = range(of: index)
         guard line.count == range.count, let start = line.baseAddress else { return false }
