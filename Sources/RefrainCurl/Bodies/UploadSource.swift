@@ -1,6 +1,6 @@
 internal import RefrainHTTP
 
-/// Where the body of a request comes from, on the loop's thread.
+/// Where the body of a request comes from, for whoever drives the loop.
 enum UploadSource {
     /// There is no body.
     case none

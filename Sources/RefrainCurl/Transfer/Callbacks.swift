@@ -1,7 +1,8 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-// What libcurl calls, on the loop's thread, while it works. Each finds its transfer through the handle's slot.
+// What libcurl calls, on the thread of whoever drives the loop, while it works. Each finds its transfer through the
+// handle's slot.
 
 private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
     guard let user else { return nil }
