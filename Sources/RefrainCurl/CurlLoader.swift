@@ -8,6 +8,8 @@ public import RefrainHTTP
 /// ```
 ///
 /// One thread drives all transfers of a loader, so share one among many requests: they share its connections too.
+/// A request that comes while nothing else is under way, and finds a connection, is sent by the thread of its caller,
+/// which waits for the answer for at most a tenth of a millisecond before it leaves the rest to that thread.
 /// A loader sends a request once, or not at all; it never follows a redirect, keeps no cookies, and reads no `.netrc`.
 ///
 /// Times: `total` and `firstByte` begin when the request is handed over, and so count the wait for a free connection;
@@ -32,6 +34,11 @@ public final class CurlLoader: HTTPLoader {
     /// - Throws: `InvalidArgument`, which names the setting that cannot be used.
     public init(configuration: Configuration) throws(InvalidArgument) {
         loop = EventLoop(configuration: try configuration.validated())
+    }
+
+    /// Makes a loader whose leaders wait longer than they should, for tests.
+    init(leaderPatience: Int64) {
+        loop = EventLoop(configuration: Configuration(), patience: leaderPatience)
     }
 
     deinit { loop.stop() }

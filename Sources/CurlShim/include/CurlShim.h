@@ -1,7 +1,10 @@
 #pragma once
 #include <curl/curl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/select.h>
 
 // Swift cannot call variadic functions, so each kind of argument has a function of its own.
 
@@ -45,6 +48,31 @@ int refrain_features(void);
 
 /// Names a thread for debuggers and `ps`, where the system lets others do that.
 void refrain_name_thread(pthread_t thread, const char *name);
+
+/// A SIGPIPE that is kept from the calling thread.
+typedef struct {
+    sigset_t before;
+    bool was_held;
+    bool had_come;
+} refrain_held_signal;
+
+/// Keeps SIGPIPE from the calling thread until it is released.
+void refrain_hold_pipe_signal(refrain_held_signal *held);
+
+/// Undoes that, and forgets a SIGPIPE that was raised meanwhile.
+void refrain_release_pipe_signal(const refrain_held_signal *held);
+
+/// The sockets that transfers wait for.
+typedef struct {
+    fd_set to_read, to_write;
+    int highest;
+} refrain_sockets;
+
+/// Lists the sockets that the transfers of a handle wait for; false where there are none that can be waited for.
+bool refrain_list_sockets(CURLM *multi, refrain_sockets *sockets);
+
+/// Waits until something happens at a socket, without its handle; false where nothing has in that time.
+bool refrain_wait_for_sockets(refrain_sockets *sockets, int64_t nanoseconds);
 
 /// Tells the thread sanitizer that all of what came before the present task's resumption was before what comes now.
 ///

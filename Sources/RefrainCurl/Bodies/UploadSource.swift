@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where the body of a request comes from, on the loop's thread.
+/// Where the body of a request comes from, for whoever drives the loop.
 enum UploadSource {
     /// There is no body.
     case none

@@ -12,16 +12,22 @@ internal import Darwin
 
 /// One thread that drives all transfers of a loader.
 ///
-/// Everybody else only puts commands into the inbox, and wakes the thread.
+/// Everybody else only puts commands into the inbox, and wakes the thread. But when nothing is under way, the thread of
+/// a caller drives its own request (``lead(_:_:)``).
 final class EventLoop: @unchecked Sendable {
     // @unchecked Sendable: `inbox` has its lock; `multi` never changes, and curl_multi_wakeup may be called from any
-    // thread; `driver` is touched by the loop's thread alone.
-    private let inbox = Locked(Inbox())
-    private let multi: UnsafeMutableRawPointer?
+    // thread; `driver`, and `multi` for all else, are touched only by whose turn it is, which the inbox says.
+    let inbox = Monitor(Inbox())
+    let multi: UnsafeMutableRawPointer?
+    let driver: TransferDriver
+    /// For how long a leader waits for its answer, in nanoseconds; the kernel may add 50,000.
+    let patience: Moment
     private let canBeWoken: Bool
-    private let driver: TransferDriver
+    /// Whether libcurl never waits for a name to be resolved.
+    private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
-    init(configuration: CurlLoader.Configuration) {
+    init(configuration: CurlLoader.Configuration, patience: Moment = 40_000) {
+        self.patience = patience
         multi = refrain_global_init() == CURLE_OK ? curl_multi_init() : nil
         // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop looks for itself.
         canBeWoken = multi.map { curl_multi_wakeup($0) == CURLM_OK } ?? false
@@ -40,68 +46,85 @@ final class EventLoop: @unchecked Sendable {
     /// Takes a request over; the continuation is resumed exactly once.
     func submit(_ transfer: Transfer, _ continuation: UnsafeContinuation<HTTPResult, Never>) {
         transfer.submittedAt = .now
-        let (refusal, mustWake): (HTTPError.Code?, Bool) = inbox.withLock { inbox in
-            guard inbox.phase != .stopping, inbox.phase != .stopped else { return (.sessionInvalidated, false) }
-            guard !transfer.wasCancelled else { return (.cancelled, false) }
-            if inbox.phase == .idle {
-                guard multi != nil, startThread() else { return (.unknown, false) }
-                inbox.phase = .running
-            }
-            transfer.continuation = continuation
-            transfer.wasSubmitted = true
-            return (nil, inbox.add(.start(transfer)))
-        }
-        if let refusal {
-            let message = refusal == .unknown ? "there are no resources for a thread or its poll" : nil
+        let mayLead = canBeLed && transfer.isPlain
+        switch inbox.withLock({ enter(transfer, continuation, mayLead: mayLead, &$0) }) {
+        case .waits(let how):
+            wake(how)
+        case .leads(let lead):
+            self.lead(transfer, lead)
+        case .refused(let code):
+            let message = code == .unknown ? "there are no resources for a thread or its poll" : nil
             transfer.owner = nil
             continuation.resume(
-                returning: .failure(HTTPError(refusal, request: transfer.request, message: message, bytesSent: 0))
+                returning: .failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0))
             )
-        } else if mustWake {
-            wake()
         }
     }
 
-    func cancel(_ transfer: Transfer) {
-        let mustWake = inbox.withLock { inbox in
-            transfer.wasCancelled = true
-            return transfer.wasSubmitted && inbox.phase == .running && inbox.add(.cancel(transfer))
+    private enum Entry {
+        case waits(Inbox.Wake)
+        case leads(Inbox.Lead)
+        case refused(HTTPError.Code)
+    }
+
+    private func enter(
+        _ transfer: Transfer,
+        _ continuation: UnsafeContinuation<HTTPResult, Never>,
+        mayLead: Bool,
+        _ inbox: inout Inbox
+    ) -> Entry {
+        guard inbox.phase != .stopping, inbox.phase != .stopped else { return .refused(.sessionInvalidated) }
+        guard !transfer.wasCancelled else { return .refused(.cancelled) }
+        if inbox.phase == .idle {
+            guard multi != nil, startThread() else { return .refused(.unknown) }
+            inbox.phase = .running
         }
-        if mustWake { wake() }
+        transfer.continuation = continuation
+        transfer.wasSubmitted = true
+        if mayLead, let lead = inbox.lead() { return .leads(lead) }
+        return .waits(inbox.add(.start(transfer)))
+    }
+
+    func cancel(_ transfer: Transfer) {
+        wake(
+            inbox.withLock { inbox in
+                transfer.wasCancelled = true
+                guard transfer.wasSubmitted, inbox.phase == .running else { return .not }
+                return inbox.add(.cancel(transfer))
+            }
+        )
     }
 
     /// Tells the loop of something about a transfer that it has.
     func post(_ command: Command) {
-        let mustWake = inbox.withLock { inbox in inbox.phase == .running && inbox.add(command) }
-        if mustWake { wake() }
+        wake(inbox.withLock { inbox in inbox.phase == .running ? inbox.add(command) : .not })
     }
 
     func reset(_ continuation: UnsafeContinuation<Void, Never>) {
-        let (isRunning, mustWake) = inbox.withLock { inbox in
-            let isRunning = inbox.phase == .running
-            return (isRunning, isRunning && inbox.add(.reset(continuation)))
-        }
-        if !isRunning { continuation.resume() }
-        if mustWake { wake() }
+        let how = inbox.withLock { inbox in inbox.phase == .running ? inbox.add(.reset(continuation)) : nil }
+        if let how { wake(how) } else { continuation.resume() }
     }
 
     func stop(_ continuation: UnsafeContinuation<Void, Never>? = nil) {
-        let (isDone, mustWake) = inbox.withLock { inbox in
+        let how: Inbox.Wake? = inbox.withLock { inbox in
             switch inbox.phase {
             case .idle, .stopped:
                 inbox.phase = .stopped
-                return (true, false)
+                return nil
             case .running, .stopping:
                 inbox.phase = .stopping
-                return (false, inbox.add(.stop(continuation)))
+                return inbox.add(.stop(continuation))
             }
         }
-        if isDone { continuation?.resume() }
-        if mustWake { wake() }
+        if let how { wake(how) } else { continuation?.resume() }
     }
 
-    private func wake() {
-        if let multi { curl_multi_wakeup(multi) }
+    func wake(_ how: Inbox.Wake) {
+        switch how {
+        case .not: break
+        case .fromPoll: if let multi { curl_multi_wakeup(multi) }
+        case .toItsTurn: inbox.signal()
+        }
     }
 
     private func startThread() -> Bool {
@@ -138,7 +161,7 @@ final class EventLoop: @unchecked Sendable {
         guard let multi else { return }
         var commands: [Command] = []
         var stops: [UnsafeContinuation<Void, Never>] = []
-        var patience = Patience()
+        var lookout = Lookout()
         while true {
             inbox.withLock { $0.take(into: &commands) }
             driver.now = .now
@@ -154,8 +177,15 @@ final class EventLoop: @unchecked Sendable {
             commands.removeAll(keepingCapacity: commands.capacity < 1024)
             if mustStop { break }
             driver.drive()
-            if driver.isIdle, patience.wait(until: { inbox.withLock { $0.hasCommands } }) { continue }
-            guard inbox.withLock({ $0.prepareToSleep() }) else { continue }
+            if driver.isIdle {
+                let looksOut = driver.hadCompany || !canBeLed
+                driver.hadCompany = false
+                if !looksOut || !lookout.wait(until: { inbox.withLock { $0.hasCommands } }) {
+                    inbox.wait(after: { $0.park() }, until: { $0.turn == .thread })
+                }
+                continue
+            }
+            guard inbox.withLock({ $0.prepareToPoll() }) else { continue }
             let wait = driver.pollTimeout
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
         }

@@ -8,9 +8,12 @@ final class HostQueue {
     var active = 0
     /// What the origin spoke last, once that is known.
     var isMultiplexed: Bool?
+    /// Whether the origin has answered before, so that there is likely to be a connection to it.
+    var hasAnswered = false
     private let connections: Int
-    private var waiting: [Transfer?] = []
-    private var first = 0
+    // Only whoever drives the loop comes here, and no access to these leads to another one: no checks.
+    @exclusivity(unchecked) private var waiting: [Transfer?] = []
+    @exclusivity(unchecked) private var first = 0
     private var abandoned = 0
 
     init(connections: Int) { self.connections = connections }

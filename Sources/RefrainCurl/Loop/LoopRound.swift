@@ -6,7 +6,8 @@ final class LoopRound {
     /// No transfer runs out of time before this moment.
     var nextLimit = Moment.never
 
-    private var pipes: [BodyPipe] = []
+    // As in the driver: no checks.
+    @exclusivity(unchecked) private var pipes: [BodyPipe] = []
 
     /// Notes that a pipe has something for a reader who waits.
     func note(_ pipe: BodyPipe) { pipes.append(pipe) }

@@ -1,7 +1,7 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-/// What the loop's thread does: starts transfers, lets libcurl work, and ends them.
+/// What the loop does, on the thread of whose turn it is: starts transfers, lets libcurl work, and ends them.
 final class TransferDriver {
     /// The moment at which this round of the loop began.
     var now: Moment {
@@ -17,16 +17,20 @@ final class TransferDriver {
     /// The loop that this works for, for those who have something to tell it.
     weak var loop: EventLoop?
 
+    /// Whether there were transfers that no caller could have driven by itself: several at a time, or streams.
+    var hadCompany = false
+
     private let round = LoopRound()
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
-    private var active: [Transfer] = []
+    // Whoever drives is alone, and nothing that runs during an access to one of these comes back to it: no checks.
+    @exclusivity(unchecked) private var active: [Transfer] = []
     private var hosts: [String: HostQueue] = [:]
-    private var lastHost: (name: String, queue: HostQueue)?
-    private var idleSlots: [EasySlot] = []
+    @exclusivity(unchecked) private var lastHost: (name: String, queue: HostQueue)?
+    @exclusivity(unchecked) private var idleSlots: [EasySlot] = []
     /// Transfers that have ended, but whose callers do not know yet.
-    private var ended: [(Transfer, HTTPError?)] = []
+    @exclusivity(unchecked) private var ended: [(Transfer, HTTPError?)] = []
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi
@@ -43,6 +47,9 @@ final class TransferDriver {
 
     /// Whether nothing is under way.
     var isIdle: Bool { active.isEmpty }
+
+    /// Whether there is likely to be a connection for this transfer.
+    func expectsConnection(for transfer: Transfer) -> Bool { queue(for: transfer).hasAnswered }
 
     func carryOut(_ command: Command) {
         switch command {
@@ -133,6 +140,7 @@ final class TransferDriver {
         queue.active += 1
         transfer.index = active.count
         active.append(transfer)
+        if active.count > 1 || !transfer.isPlain { hadCompany = true }
         transfer.start()
         if case .stream(let pipe) = transfer.upload, let loop {
             pipe.onData { loop.post(.resume(transfer)) }
@@ -158,6 +166,7 @@ final class TransferDriver {
             let result = message.pointee.data.result
             let error = transfer.outcome(of: result)
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
+            if error == nil { transfer.host?.hasAnswered = true }
             startedAny = end(transfer, error) || startedAny
         }
         return startedAny

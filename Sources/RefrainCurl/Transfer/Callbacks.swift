@@ -1,11 +1,18 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-// What libcurl calls, on the loop's thread, while it works. Each finds its transfer through the handle's slot.
+// What libcurl calls, on the thread of whoever drives the loop, while it works. Each finds its transfer through the
+// handle's slot.
 
 private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
     guard let user else { return nil }
     return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.transfer }
+}
+
+/// The same for callbacks that are called often; the slot holds the transfer until libcurl has let go of it.
+private func served(by user: UnsafeMutableRawPointer?) -> Unmanaged<Transfer>? {
+    guard let user else { return nil }
+    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.served }
 }
 
 /// One line of a head, or a trailer.
@@ -15,9 +22,9 @@ func receiveHeader(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let bytes, let transfer = transfer(of: user) else { return 0 }
+    guard let bytes, let transfer = served(by: user) else { return 0 }
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer.receiveHeader(line) ? line.count : 0
+    return transfer._withUnsafeGuaranteedRef { $0.receiveHeader(line) } ? line.count : 0
 }
 
 /// A piece of the body.
@@ -27,8 +34,9 @@ func receiveBody(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let bytes, let transfer = transfer(of: user) else { return 0 }
-    return transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    guard let bytes, let transfer = served(by: user) else { return 0 }
+    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer._withUnsafeGuaranteedRef { $0.receiveBody(piece) }
 }
 
 /// libcurl wants more of the request's body.

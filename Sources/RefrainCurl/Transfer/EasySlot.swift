@@ -16,17 +16,22 @@ final class EasySlot {
     /// What this handle asks of servers.
     let trust: TrustRule
     /// The transfer that the callbacks of this handle serve.
-    var transfer: Transfer?
+    var transfer: Transfer? {
+        didSet { served = transfer.map { Unmanaged.passUnretained($0) } }
+    }
+    /// The same, for the callbacks: counted once a transfer, and not for each of its lines.
+    private(set) var served: Unmanaged<Transfer>?
     /// Whether the coding of the response is undone.
     private(set) var decodes = false
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = FieldArena()
-    private var headMemory = HeadMemory()
+    // As in the driver: no checks.
+    @exclusivity(unchecked) private var headMemory = HeadMemory()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
-    private var url: String?
+    @exclusivity(unchecked) private var url: String?
     private var shape = Shape.get
-    private var customMethod: String?
+    @exclusivity(unchecked) private var customMethod: String?
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
@@ -74,8 +79,7 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
-        transfer.head = HeadReader(headMemory)
-        headMemory = HeadMemory()
+        transfer.head = HeadReader(headMemory.take())
         watchEnd(false)
         if url != transfer.url {
             guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {

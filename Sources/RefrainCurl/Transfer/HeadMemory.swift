@@ -45,12 +45,20 @@ struct HeadMemory {
         case new
     }
 
+    /// Hands over what is remembered, and forgets it.
+    mutating func take() -> HeadMemory {
+        var taken = HeadMemory()
+        swap(&taken, &self)
+        return taken
+    }
+
     /// Begins with the next head.
     mutating func begin() {
         if meaning == nil { forget() } else { same = 0 }
     }
 
     /// Takes a line of the present head.
+    @inline(__always)
     mutating func compare(_ line: UnsafeBufferPointer<UInt8>) -> Comparison {
         guard let index = same else {
             append(line)
@@ -60,6 +68,10 @@ struct HeadMemory {
             same = index + 1
             return index + 1 == ends.count ? .whole : .same
         }
+        return differ(line, at: index)
+    }
+
+    private mutating func differ(_ line: UnsafeBufferPointer<UInt8>, at index: Int) -> Comparison {
         same = nil
         meaning = nil
         bytes.removeSubrange((index == 0 ? 0 : ends[index - 1])...)
@@ -86,6 +98,7 @@ struct HeadMemory {
 
     private func range(of line: Int) -> Range<Int> { (line == 0 ? 0 : ends[line - 1])..<ends[line] }
 
+    @inline(__always)
     private func isEqual(_ line: UnsafeBufferPointer<UInt8>, to index: Int) -> Bool {
         let range = range(of: index)
         guard line.count == range.count, let start = line.baseAddress else { return false }

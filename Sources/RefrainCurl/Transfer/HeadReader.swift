@@ -28,16 +28,13 @@ struct HeadReader {
     private var memory: HeadMemory
 
     /// Begins to read a head, with what is remembered of the one before.
-    init(_ memory: HeadMemory = HeadMemory()) {
+    init(_ memory: consuming HeadMemory = HeadMemory()) {
         self.memory = memory
         self.memory.begin()
     }
 
     /// What is to be remembered for the next head; to be taken once.
-    mutating func takeMemory() -> HeadMemory {
-        defer { memory = HeadMemory() }
-        return memory
-    }
+    mutating func takeMemory() -> HeadMemory { memory.take() }
 
     enum Outcome {
         case goOn

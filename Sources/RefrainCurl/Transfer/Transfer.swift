@@ -8,14 +8,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// One request on its way through a loop, and what has become of it so far.
 final class Transfer: @unchecked Sendable {
-    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to the loop's
-    // thread, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
+    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to whoever
+    // drives the loop, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
     let request: HTTPRequest
     let limits: Limits
     let url: String
     let isTLS: Bool
+    /// Whether it keeps nobody waiting to send the request, and all of it and of its answer is in memory.
+    let isPlain: Bool
     /// Where the part of the URL ends that says where the request goes.
     private let hostEnd: Int
 
@@ -24,23 +34,24 @@ final class Transfer: @unchecked Sendable {
     var wasSubmitted = false
 
     // Set once before the loop sees the transfer.
-    var continuation: UnsafeContinuation<HTTPResult, Never>?
+    @exclusivity(unchecked) var continuation: UnsafeContinuation<HTTPResult, Never>?
     var submittedAt = Moment.never
     /// Where the body goes if it is read as it arrives.
-    private(set) var pipe: BodyPipe?
+    @exclusivity(unchecked) private(set) var pipe: BodyPipe?
     /// The loader, which must live as long as a body that is read as it arrives.
-    var owner: CurlLoader?
+    @exclusivity(unchecked) var owner: CurlLoader?
 
-    // The loop's thread only from here on.
-    var host: HostQueue?
-    var slot: EasySlot?
+    // Only for whoever drives the loop from here on. Nothing that runs during an access to one of these comes back to
+    // it, so those that are read and changed for every request are not checked for that each time.
+    @exclusivity(unchecked) var host: HostQueue?
+    @exclusivity(unchecked) var slot: EasySlot?
     var index = 0
     var isFinished = false
     var isWaiting = false
-    private(set) var round = LoopRound.none
+    @exclusivity(unchecked) private(set) var round = LoopRound.none
 
     // Guard 2: what was sent, and what libcurl must not send again.
-    var sends = 0
+    @exclusivity(unchecked) var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
     var stream = StreamNotes()
@@ -49,21 +60,21 @@ final class Transfer: @unchecked Sendable {
     private(set) var shownKey: String?
 
     // The response.
-    var head = HeadReader()
+    @exclusivity(unchecked) var head = HeadReader()
     /// What is known of the exchange since the head was complete.
-    var exchange = ExchangeFacts()
+    @exclusivity(unchecked) var exchange = ExchangeFacts()
     var body = Data()
-    var bodySize = 0
+    @exclusivity(unchecked) var bodySize = 0
     /// How much of the body has arrived, before any coding of it was undone.
-    var wireSize: Int64 = 0
+    @exclusivity(unchecked) var wireSize: Int64 = 0
     /// Whether the whole response is there although the server has not taken all of the request.
     var isAnsweredEarly = false
-    var decoder: ContentDecoder?
+    @exclusivity(unchecked) var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
     var endOfTLSIsMissing = false
     /// Why a callback stopped the transfer.
-    var stopReason: HTTPError?
+    @exclusivity(unchecked) var stopReason: HTTPError?
     var isReceivePaused = false
     var isSendPaused = false
     var isDraining = false
@@ -79,7 +90,7 @@ final class Transfer: @unchecked Sendable {
     private var connectLimit = Moment.never
     private var totalLimit = Moment.never
     private var firstByteLimit = Moment.never
-    private var lastActivity = Moment.never
+    @exclusivity(unchecked) private var lastActivity = Moment.never
 
     init(_ request: HTTPRequest) {
         self.request = request
@@ -88,6 +99,7 @@ final class Transfer: @unchecked Sendable {
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), Self.hostEnd(in: $0))
         }
+        isPlain = Self.isPlain(request)
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
@@ -107,7 +119,18 @@ final class Transfer: @unchecked Sendable {
     /// Whether the request goes to where this part of a URL says.
     func goes(to name: String) -> Bool {
         guard name.utf8.count == hostEnd else { return false }
-        return url.withUTF8Bytes { url in name.withUTF8Bytes { url.starts(with: $0) } }
+        return url.withUTF8Bytes { url in
+            name.withUTF8Bytes { name in
+                guard let start = url.baseAddress, let named = name.baseAddress else { return hostEnd == 0 }
+                return memcmp(start, named, hostEnd) == 0
+            }
+        }
+    }
+
+    private static func isPlain(_ request: HTTPRequest) -> Bool {
+        guard !request.streamsResponse, !request.needsFreshConnection, case .bytes(let bytes) = request.body.storage
+        else { return false }
+        return bytes.count <= EasySlot.inlineLimit
     }
 
     func prepareToStream(for loader: CurlLoader) {

@@ -1,0 +1,53 @@
+#define _GNU_SOURCE
+#include "CurlShim.h"
+
+#include <errno.h>
+#include <sys/select.h>
+#include <time.h>
+
+// Of the threads of a program only the loop's own keeps all signals out. Where TLS is written to a connection that the
+// peer has closed, with write() in some of the libraries, the kernel raises SIGPIPE for the thread that wrote.
+
+void refrain_hold_pipe_signal(refrain_held_signal *held) {
+    sigset_t pipe, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigemptyset(&held->before);
+    pthread_sigmask(SIG_BLOCK, &pipe, &held->before);
+    held->was_held = sigismember(&held->before, SIGPIPE) == 1;
+    // One that came before belongs to whoever held it back.
+    held->had_come = held->was_held && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+}
+
+void refrain_release_pipe_signal(const refrain_held_signal *held) {
+    sigset_t pipe, pending;
+    if (held->had_come) return;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1) {
+#ifdef __APPLE__
+        int number;
+        sigwait(&pipe, &number);
+#else
+        const struct timespec now = {0, 0};
+        while (sigtimedwait(&pipe, 0, &now) < 0 && errno == EINTR) {}
+#endif
+    }
+    if (!held->was_held) pthread_sigmask(SIG_SETMASK, &held->before, 0);
+}
+
+bool refrain_list_sockets(CURLM *multi, refrain_sockets *sockets) {
+    fd_set errors;
+    FD_ZERO(&sockets->to_read);
+    FD_ZERO(&sockets->to_write);
+    FD_ZERO(&errors);
+    sockets->highest = -1;
+    // A socket beyond FD_SETSIZE is left out by libcurl.
+    return curl_multi_fdset(multi, &sockets->to_read, &sockets->to_write, &errors, &sockets->highest) == CURLM_OK &&
+           sockets->highest >= 0;
+}
+
+bool refrain_wait_for_sockets(refrain_sockets *sockets, int64_t nanoseconds) {
+    const struct timespec limit = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    return pselect(sockets->highest + 1, &sockets->to_read, &sockets->to_write, 0, &limit, 0) > 0;
+}
