@@ -82,6 +82,11 @@ final class RetryCall {
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
         let elapsed = clocks.now - began
         let own = request.retryStrategy
+        if own == nil, let strategy = settings.promptStrategy, strategy.isContent(with: result, of: request),
+            !RetryNesting.isInside, !result.retriesAreExhausted
+        {
+            return conclude(result, .finish(.succeeded), after: elapsed)
+        }
         guard own != nil || settings.strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }

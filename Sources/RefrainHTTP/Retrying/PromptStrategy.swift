@@ -2,8 +2,16 @@
 ///
 /// Asked first, it spares the frame of an asynchronous call, which a request in back-off would keep.
 package protocol PromptStrategy: HTTPRetryStrategy {
+    /// Whether nothing is wrong with a result: then there is nothing to decide, and no facts are gathered for it.
+    func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool
+
     /// The whole decision, or nil where it takes the asynchronous form to come to one.
     func judgePromptly(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) -> RetryJudgement?
+}
+
+extension PromptStrategy {
+    /// It takes the facts to know.
+    package func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool { false }
 }
 
 extension RetryPolicy: PromptStrategy {

@@ -1,7 +1,7 @@
 /// Whoever makes requests of a chain: it hears of their attempts, and its task is the one that they run in.
 ///
-/// It must live while its request is under way, since it is asked what follows a try. Its own task keeps it. An exchange
-/// that it shares may outlast that task, and has to keep it then.
+/// It must live while its request is under way, since it is asked what follows a try. Its own task keeps it. An
+/// exchange that it shares may outlast that task, and has to keep it then.
 package protocol Caller: AnyObject, Sendable {
     /// An attempt was decided on; `attempts` are all of the retry stage's, this one the last.
     func note(_ attempts: [AttemptRecord])

@@ -62,8 +62,8 @@ public struct HTTPRequest: Sendable {
         _modify { yield &contents.fields.options }
     }
 
-    /// Whoever the request is made for, where that is a request of a session.
     // Beside the box: a session sets it on a request that its caller has, too.
+    /// Whoever the request is made for, where that is a request of a session.
     package var owner: CallOwner?
 
     /// The origin that the request goes to, or nil where the URL is relative.

@@ -47,8 +47,8 @@ public struct HTTPResponse: Sendable {
         _modify { yield &contents.fields.exchange }
     }
 
-    /// Every attempt that the call made, in order (rule R29).
     // Beside the box: each stage that tries writes it anew, on a response that others know already.
+    /// Every attempt that the call made, in order (rule R29).
     public var attempts: [AttemptRecord] = []
 
     /// Whether a retry loop has already spent its tries on this response (rule R24).

@@ -1,8 +1,8 @@
+// Indirect: half a dozen places in each request keep one, and next to none of them ever has it.
 /// Why a session's request failed.
 ///
 /// Where people know Alamofire's `AFError`, they find its cases here under the same names. A failed exchange is
 /// ``sessionTaskFailed(error:)``, and carries the `HTTPError` with its code and its record.
-// Indirect: half a dozen places in each request keep one, and next to none of them ever has it.
 public indirect enum RefrainError: Error, Sendable {
     /// ``Request/cancel()`` was called, or the task that waited for the response was cancelled.
     case explicitlyCancelled

@@ -38,12 +38,12 @@ extension Request: Caller {
 
     /// Hands a try's response to the checks until one fails, then to the readers.
     func inspect(_ response: HTTPResponse) {
-        let (validations, serializations) = state.withLock { state in
+        let (validations, serializations, last) = state.withLock { state in
             state.response = response
             state.current.isInspected = true
-            return (state.validations, state.serializations)
+            return (state.validations, state.serializations, state.requests.last)
         }
-        let sent = request ?? response.request
+        let sent = last ?? response.request
         for validation in validations {
             guard let error = validation.inspect(sent, response) else { continue }
             state.withLock { $0.current.validationError = error }

@@ -7,6 +7,12 @@
 struct RetrierStrategy: PromptStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? { nil }
 
+    /// Whether a response has passed all checks.
+    func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool {
+        guard case .success = result, let owner = request.sessionRequest else { return false }
+        return owner.failure(of: result) == nil
+    }
+
     /// The decision, as far as the retriers up to the one that gives it need no wait.
     func judgePromptly(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) -> RetryJudgement? {
         guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }

@@ -55,8 +55,7 @@ extension Session {
 
     /// Takes a request into care, or ends it where the session takes none any more.
     func adopting<Kind: Request>(_ request: Kind) -> Kind {
-        adopt(request)
-        if let invalidation { request.cancel(because: invalidation) }
+        if let invalidation = adopt(request) { request.cancel(because: invalidation) }
         return request
     }
 }

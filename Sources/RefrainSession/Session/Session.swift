@@ -116,13 +116,14 @@ public final class Session: Sendable {
         if isFirst { end(because: reason) }
     }
 
-    /// Why no request is taken any more, or nil.
-    var invalidation: RefrainError? { state.withLock { $0.invalidation } }
-
-    /// Takes a request into the session's care.
-    func adopt(_ request: Request) {
-        state.withLock { request.take(slot: $0.requests.insert(request)) }
+    /// Takes a request into the session's care; the answer is why none is taken any more, or nil.
+    func adopt(_ request: Request) -> RefrainError? {
+        let invalidation = state.withLock { state in
+            request.take(slot: state.requests.insert(request))
+            return state.invalidation
+        }
         eventMonitor.requestDidCreate(request)
+        return invalidation
     }
 
     /// Lets go of a request that has ended.

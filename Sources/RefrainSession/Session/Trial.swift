@@ -1,7 +1,7 @@
 /// One try of a session's request: adapted, sent, and looked at.
 ///
-/// A request that is suspended waits here. One loader for these steps, and not a stage for each: every one of them would
-/// stand, with a frame or two, in each request that waits for its answer.
+/// A request that is suspended waits here. One loader for these steps, and not a stage for each: every one of them
+/// would stand, with a frame or two, in each request that waits for its answer.
 struct Trial: HTTPLoader {
     /// What sends the requests that are downloads, or whose bytes are watched.
     let whole: any HTTPLoader
