@@ -17,7 +17,7 @@ extension Request {
         case .none: return self
         case .start:
             gate.open()
-            monitor.requestDidResume(self)
+            watcher?.requestDidResume(self)
             guard let session else {
                 finish(.failure(RefrainError.sessionDeinitialized.asHTTPError(request)))
                 return self
@@ -25,7 +25,7 @@ extension Request {
             start(in: session)
         case .goOn:
             gate.open()
-            monitor.requestDidResume(self)
+            watcher?.requestDidResume(self)
         }
         return self
     }
@@ -37,7 +37,7 @@ extension Request {
     public func suspend() -> Self {
         guard state.withLock({ $0.move(to: .suspended) }) else { return self }
         gate.close()
-        monitor.requestDidSuspend(self)
+        watcher?.requestDidSuspend(self)
         return self
     }
 
@@ -58,7 +58,7 @@ extension Request {
             return state.hasStarted ? .cancel(state.task) : .end
         }
         if case .none = step { return }
-        monitor.requestDidCancel(self)
+        watcher?.requestDidCancel(self)
         switch step {
         case .none: break
         case .cancel(let task): task?.cancel()
@@ -185,9 +185,9 @@ extension Request {
             return (outcome, state.waiters)
         }
         guard let (outcome, waiters) = ending else { return }
-        session?.forget(self)
+        sessionReference.forget(self)
         didEnd(outcome)
-        monitor.requestDidFinish(self)
+        watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume(returning: outcome) }
     }
 }

@@ -47,10 +47,10 @@ extension Request: Caller {
         for validation in validations {
             guard let error = validation.inspect(sent, response) else { continue }
             state.withLock { $0.current.validationError = error }
-            monitor.request(self, didValidate: response, error: error)
+            watcher?.request(self, didValidate: response, error: error)
             return
         }
-        if !validations.isEmpty { monitor.request(self, didValidate: response, error: nil) }
+        if !validations.isEmpty { watcher?.request(self, didValidate: response, error: nil) }
         for serialization in serializations {
             guard let error = serialization.inspect(sent, response) else { continue }
             state.withLock { state in
@@ -97,10 +97,10 @@ extension Request: Caller {
             state.attempts.append(record)
         }
         switch record.decision {
-        case .retry: monitor.request(self, willRetryAfter: record.delay, reason: record.reason)
+        case .retry: watcher?.request(self, willRetryAfter: record.delay, reason: record.reason)
         case .finish:
             guard record.reason != .succeeded else { return }
-            monitor.request(self, didGiveUp: record.reason)
+            watcher?.request(self, didGiveUp: record.reason)
         }
     }
 

@@ -32,7 +32,8 @@ public class Request: @unchecked Sendable, Identifiable {
     let state: Locked<RequestState>
     /// Where the session keeps the request; written before anybody else sees it.
     private(set) var slot = 0
-    var monitor: any EventMonitor { sessionReference.monitor }
+    /// The monitor, where anybody listens to it.
+    var watcher: (any EventMonitor)? { sessionReference.isWatched ? sessionReference.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
     init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: Session) {

@@ -17,12 +17,14 @@ enum Adaptation {
         switch adapted {
         case .success(let sent):
             owner.note(sent: sent)
-            if owner.line.hasAdapters { owner.monitor.request(owner, didAdapt: request, to: sent) }
-            owner.monitor.request(owner, didStartAttempt: owner.tryCount, with: sent)
+            if owner.line.hasAdapters { owner.watcher?.request(owner, didAdapt: request, to: sent) }
+            if let watcher = owner.watcher {
+                watcher.request(owner, didStartAttempt: owner.tryCount, with: sent)
+            }
             return sent
         case .failure(let error):
             guard !error.isCancellation else { throw HTTPError(.cancelled, request: request, bytesSent: 0) }
-            owner.monitor.request(owner, didFailToAdapt: request, error: error)
+            owner.watcher?.request(owner, didFailToAdapt: request, error: error)
             throw error.asHTTPError(request)
         }
     }
@@ -52,7 +54,7 @@ enum Adaptation {
         of owner: Request,
         _ original: HTTPRequest
     ) -> Result<HTTPRequest, RefrainError> {
-        guard owner.session != nil else { return .failure(.sessionDeinitialized) }
+        guard !owner.sessionReference.isGone else { return .failure(.sessionDeinitialized) }
         guard adapted.method != .get || adapted.body.isEmpty else {
             return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: adapted.body.length)))
         }

@@ -18,7 +18,7 @@ struct RetrierStrategy: PromptStrategy {
         guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
         guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
         owner.note(failure: failure, facts: facts, of: result)
-        guard owner.session != nil else { return .finish(.finalFailure) }
+        guard !owner.sessionReference.isGone else { return .finish(.finalFailure) }
         guard request.ownStrategy == nil else { return nil }
         var refusal: RetryJudgement?
         for retrier in owner.line.promptRetriers {

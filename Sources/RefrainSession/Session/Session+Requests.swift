@@ -55,7 +55,9 @@ extension Session {
 
     /// Takes a request into care, or ends it where the session takes none any more.
     func adopting<Kind: Request>(_ request: Kind) -> Kind {
-        if let invalidation = adopt(request) { request.cancel(because: invalidation) }
+        let invalidation = reference.adopt(request)
+        request.watcher?.requestDidCreate(request)
+        if let invalidation { request.cancel(because: invalidation) }
         return request
     }
 }

@@ -45,13 +45,6 @@ public final class Session: Sendable {
     let chain: any HTTPLoader
     /// The interceptors of requests that have none of their own.
     let line: InterceptorLine
-    private let state = Locked(Running())
-
-    private struct Running {
-        var requests = SlotList<Request>()
-        var invalidation: RefrainError?
-    }
-
     /// Makes a session.
     ///
     /// - Parameters:
@@ -78,11 +71,11 @@ public final class Session: Sendable {
         reference.refer(to: self)
     }
 
-    deinit { end(because: .sessionDeinitialized) }
+    deinit { reference.release() }
 
     /// Calls `action` with every request that was made and has not ended.
     public func withAllRequests(perform action: (Set<Request>) -> Void) {
-        action(Set(state.withLock { $0.requests.all }))
+        action(Set(reference.requests))
     }
 
     /// Cancels every request that has not ended.
@@ -107,31 +100,6 @@ public final class Session: Sendable {
     ///
     /// That, and what is asked later, fails with ``RefrainError/sessionInvalidated(error:)``.
     public func invalidate(dueTo error: (any Error)? = nil) {
-        let reason = RefrainError.sessionInvalidated(error: error)
-        let isFirst = state.withLock { state in
-            guard state.invalidation == nil else { return false }
-            state.invalidation = reason
-            return true
-        }
-        if isFirst { end(because: reason) }
-    }
-
-    /// Takes a request into the session's care; the answer is why none is taken any more, or nil.
-    func adopt(_ request: Request) -> RefrainError? {
-        let invalidation = state.withLock { state in
-            request.take(slot: state.requests.insert(request))
-            return state.invalidation
-        }
-        eventMonitor.requestDidCreate(request)
-        return invalidation
-    }
-
-    /// Lets go of a request that has ended.
-    func forget(_ request: Request) {
-        state.withLock { $0.requests.remove(at: request.slot) }
-    }
-
-    private func end(because reason: RefrainError) {
-        for request in state.withLock({ $0.requests.all }) { request.cancel(because: reason) }
+        reference.invalidate(because: .sessionInvalidated(error: error))
     }
 }

@@ -33,7 +33,7 @@ struct Trial: HTTPLoader {
         let number = owner.tryCount
         let began = clocks.now
         let result = await next.load(sent)
-        owner.monitor.request(owner, didFinishAttempt: number, with: result, after: clocks.now - began)
+        owner.watcher?.request(owner, didFinishAttempt: number, with: result, after: clocks.now - began)
         return result
     }
 
