@@ -8,8 +8,9 @@ public import RefrainHTTP
 /// ```
 ///
 /// One thread drives all transfers of a loader, so share one among many requests: they share its connections too.
-/// A request that comes while nothing else is under way, and finds a connection, is sent by the thread of its caller,
-/// which waits for the answer for at most a tenth of a millisecond before it leaves the rest to that thread.
+/// A request that comes while nothing else is under way, to a host that has answered the last one, may be sent by the
+/// thread of its caller, which waits for the answer for at most a tenth of a millisecond before it leaves the rest to
+/// that thread.
 /// A loader sends a request once, or not at all; it never follows a redirect, keeps no cookies, and reads no `.netrc`.
 ///
 /// Times: `total` and `firstByte` begin when the request is handed over, and so count the wait for a free connection;

@@ -1,3 +1,4 @@
+import RefrainHTTP
 import Testing
 
 @testable import RefrainCurl
@@ -20,8 +21,8 @@ struct InboxTests {
         func lead() -> Inbox.Lead? { inbox.lead() }
         func leaderWaits() -> Bool { inbox.leaderWaits() }
         func leaderGoesOn(_ lead: Inbox.Lead) -> Bool { inbox.leaderGoesOn(lead) }
-        func endLead(_ lead: Inbox.Lead, isDone: Bool) -> Inbox.Wake { inbox.endLead(lead, isDone: isDone) }
-        func endLead(_ lead: Inbox.Lead, with command: Command) -> Inbox.Wake { inbox.endLead(lead, with: command) }
+        func endLead(isDone: Bool) -> Inbox.Wake { inbox.endLead(isDone: isDone) }
+        func endLead(with command: Command) -> Inbox.Wake { inbox.endLead(with: command) }
     }
 
     @Test("nobody leads while the thread is busy, waits for sockets, or has commands")
@@ -41,11 +42,26 @@ struct InboxTests {
     @Test("one leads at a time; when it is done the next one may")
     func oneLeader() throws {
         let it = Case.parked
-        let lead = try #require(it.lead())
+        _ = try #require(it.lead())
         #expect(it.lead() == nil)
-        #expect(it.endLead(lead, isDone: true) == .not)
+        #expect(it.endLead(isDone: true) == .not)
         #expect(it.inbox.turn == .nobody)
         #expect(it.lead() != nil)
+    }
+
+    @Test("R9: what a leader hands over comes before what was added meanwhile, which may cancel it")
+    func order() throws {
+        let it = Case.parked
+        _ = try #require(it.lead())
+        let transfer = Transfer(try HTTPRequest("http://127.0.0.1/"))
+        #expect(it.add(.cancel(transfer)) == .not)
+        #expect(it.endLead(with: .start(transfer)) == .toItsTurn)
+        var commands: [Command] = []
+        it.inbox.take(into: &commands)
+        guard commands.count == 2, case .start = commands[0], case .cancel = commands[1] else {
+            Issue.record("the order is another one: \(commands)")
+            return
+        }
     }
 
     @Test("a command for a parked thread wakes it once")
@@ -59,11 +75,11 @@ struct InboxTests {
     @Test("a command during a lead waits for the leader, who leaves it to the thread")
     func commandDuringLead() throws {
         let it = Case.parked
-        let lead = try #require(it.lead())
+        _ = try #require(it.lead())
         #expect(it.add(.stop(nil)) == .not)
         #expect(!it.leaderWaits())
         #expect(it.inbox.turn == .leader)
-        #expect(it.endLead(lead, isDone: true) == .toItsTurn)
+        #expect(it.endLead(isDone: true) == .toItsTurn)
         #expect(it.inbox.turn == .thread)
     }
 
@@ -101,11 +117,11 @@ struct InboxTests {
         let lead = try #require(it.lead())
         #expect(it.leaderWaits())
         #expect(it.leaderGoesOn(lead))
-        #expect(it.endLead(lead, isDone: false) == .toItsTurn)
+        #expect(it.endLead(isDone: false) == .toItsTurn)
         #expect(it.inbox.turn == .thread)
         let next = Case.parked
-        let last = try #require(next.lead())
-        #expect(next.endLead(last, with: .stop(nil)) == .toItsTurn)
+        _ = try #require(next.lead())
+        #expect(next.endLead(with: .stop(nil)) == .toItsTurn)
         #expect(next.inbox.hasCommands)
         #expect(next.inbox.turn == .thread)
     }
@@ -115,20 +131,20 @@ struct InboxTests {
         let it = Case.parked
         var led = 0
         for _ in 0..<1000 {
-            guard let lead = it.lead() else { continue }
+            guard it.lead() != nil else { continue }
             led += 1
-            _ = it.endLead(lead, isDone: false)
+            _ = it.endLead(isDone: false)
             it.inbox.park()
         }
         #expect((1000 / 64...1000 / 64 + 7).contains(led))
         while true {
-            guard let lead = it.lead() else { continue }
-            #expect(it.endLead(lead, isDone: true) == .not)
+            guard it.lead() != nil else { continue }
+            #expect(it.endLead(isDone: true) == .not)
             break
         }
         for _ in 0..<10 {
-            let lead = try #require(it.lead())
-            #expect(it.endLead(lead, isDone: true) == .not)
+            _ = try #require(it.lead())
+            #expect(it.endLead(isDone: true) == .not)
         }
     }
 }

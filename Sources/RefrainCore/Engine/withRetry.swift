@@ -26,12 +26,12 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
     giveUp: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
-    // Every value that lives across an `await` is kept by all who wait: the end, and neither beginning nor length.
+    // Every value that lives across an `await` is kept by all who wait, so the beginning is not one of them.
     var end: C.Instant?
     var remaining: Duration?
     if let deadline {
-        remaining = deadline.clampedToDelay
-        end = clock.now.advanced(by: deadline.clampedToDelay)
+        remaining = deadline.clampedToDeadline
+        end = clock.now.advanced(by: deadline.clampedToDeadline)
     }
     var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
     guard !Task.isCancelled else { throw CancellationError() }

@@ -10,6 +10,12 @@ extension Duration {
         self < .zero ? .zero : (self > .longestDelay ? .longestDelay : self)
     }
 
+    /// This duration as the time that a call may take: at most 2³¹ seconds, some 68 years.
+    ///
+    /// An instant is moved by it, also one of a clock that counts nanoseconds in 64 bits.
+    @inlinable
+    package var clampedToDeadline: Duration { Swift.min(clampedToDelay, .seconds(1 << 31)) }
+
     /// This duration, brought so near to zero that clocks can be moved by it, and back, without an overflow.
     ///
     /// Unlike ``clampedToDelay`` it keeps the sign: what is left of a deadline may be less than nothing.

@@ -9,7 +9,8 @@ struct SleeperTicket {
 ///
 /// One that leaves early is taken off its place at once, and its alarm stays in the heap until it is due: to find it
 /// there would cost more than all the rest of a cancellation. Where such alarms are more than those that still wake
-/// somebody, all of them are taken out in one go, so that the memory is bounded by twice the number of sleepers.
+/// somebody, all of them are taken out in one go. The table keeps the memory of the most that ever slept at a time
+/// until nobody sleeps.
 struct SleeperTable<Waker> {
     private struct Place {
         /// Nil as soon as the sleeper has left; the place is given anew when its alarm is gone, too.

@@ -41,18 +41,22 @@ extension TimerClock {
         nonisolated(unsafe) var ticket: SleeperTicket?
         // The timer knows the group by its address.
         defer { withExtendedLifetime(group) {} }
-        return await withTaskCancellationHandler {
+        let count = group?.cancellationCount
+        // The continuation brings no value: whoever woke the task would write it into a frame that the task, once
+        // awake, uses again, and the thread sanitizer is not told of that order where the task was not asleep yet.
+        await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 park(continuation, for: duration, in: group) { ticket = $0 }
             }
         } onCancel: {
             wake { ticket }
         }
+        return !Task.isCancelled && group?.isClosed != true && group?.cancellationCount == count
     }
 
     @usableFromInline
     static func park(
-        _ continuation: UnsafeContinuation<Bool, Never>,
+        _ continuation: UnsafeContinuation<Void, Never>,
         for duration: Duration,
         in group: SleepGroup?,
         note: (SleeperTicket) -> Void

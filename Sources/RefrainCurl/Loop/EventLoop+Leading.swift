@@ -9,7 +9,7 @@ extension EventLoop {
     func lead(_ transfer: Transfer, _ lead: Inbox.Lead) {
         guard driver.expectsConnection(for: transfer) else {
             // To connect, with TLS above all, takes long.
-            return wake(inbox.withLock { $0.endLead(lead, with: .start(transfer)) })
+            return wake(inbox.withLock { $0.endLead(with: .start(transfer)) })
         }
         var signal = refrain_held_signal()
         refrain_hold_pipe_signal(&signal)
@@ -29,6 +29,6 @@ extension EventLoop {
             guard hasCome else { break }
             driver.drive()
         }
-        wake(inbox.withLock { $0.endLead(lead, isDone: driver.isIdle) })
+        wake(inbox.withLock { $0.endLead(isDone: driver.isIdle) })
     }
 }

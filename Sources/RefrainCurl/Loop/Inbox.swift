@@ -118,14 +118,17 @@ struct Inbox {
     }
 
     /// Gives the turn to the thread, with something to do.
-    mutating func endLead(_ lead: Lead, with command: Command) -> Wake {
-        commands.append(command)
+    ///
+    /// The command comes before all that were added meanwhile: they may be about it, such as the cancellation of a
+    /// request that is to be started.
+    mutating func endLead(with command: Command) -> Wake {
+        commands.insert(command, at: 0)
         turn = .thread
         return .toItsTurn
     }
 
     /// Gives the turn to the thread if there is anything left to do, else to nobody.
-    mutating func endLead(_ lead: Lead, isDone: Bool) -> Wake {
+    mutating func endLead(isDone: Bool) -> Wake {
         isDone ? patience.noteHit() : patience.noteMiss()
         turn = isDone && commands.isEmpty ? .nobody : .thread
         return turn == .thread ? .toItsTurn : .not

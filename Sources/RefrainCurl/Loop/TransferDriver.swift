@@ -95,6 +95,8 @@ final class TransferDriver {
     // MARK: Beginning
 
     private func enqueue(_ transfer: Transfer) {
+        // What has ended must not be sent.
+        guard !transfer.isFinished else { return }
         transfer.begin(round)
         let queue = queue(for: transfer)
         transfer.host = queue
@@ -166,7 +168,7 @@ final class TransferDriver {
             let result = message.pointee.data.result
             let error = transfer.outcome(of: result)
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
-            if error == nil { transfer.host?.hasAnswered = true }
+            transfer.host?.hasAnswered = error == nil
             startedAny = end(transfer, error) || startedAny
         }
         return startedAny

@@ -1,9 +1,9 @@
 /// The exchanges under way behind a ``Deduplicate`` stage: the state machine behind its lock, and the tasks.
 final class ExchangeTable: Sendable {
-    private typealias Caller = PendingAnswer<HTTPResult?>
+    private typealias Waiter = PendingAnswer<HTTPResult?>
 
     private struct State {
-        var shared = SharedExchanges<ExchangeKey, Caller>()
+        var shared = SharedExchanges<ExchangeKey, Waiter>()
         var tasks: [UInt64: Task<Void, Never>] = [:]
     }
 
@@ -26,7 +26,7 @@ final class ExchangeTable: Sendable {
     /// Joins the exchange of the key, or starts it; nil where the caller's task was cancelled, or the table emptied.
     func load(_ request: HTTPRequest, key: ExchangeKey, next: any HTTPLoader) async -> HTTPResult? {
         guard !Task.isCancelled else { return nil }
-        let caller = Caller()
+        let caller = Waiter()
         let place = state.withLock { state in
             let place = state.shared.arrive(caller, for: key)
             if place.isFirst { state.tasks[place.exchange] = start(place.exchange, request, next) }

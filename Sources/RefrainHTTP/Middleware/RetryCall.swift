@@ -82,8 +82,8 @@ final class RetryCall {
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
         let elapsed = clocks.now - began
         let own = request.retryStrategy
-        if own == nil, let strategy = settings.promptStrategy, strategy.isContent(with: result, of: request),
-            !RetryNesting.isInside, !result.retriesAreExhausted
+        if own == nil, !result.retriesAreExhausted, !RetryNesting.isInside, let strategy = settings.promptStrategy,
+            strategy.isContent(with: result, of: request)
         {
             return conclude(result, .finish(.succeeded), after: elapsed)
         }

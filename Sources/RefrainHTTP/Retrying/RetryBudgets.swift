@@ -50,7 +50,7 @@ public final class RetryBudgets: Sendable {
 
     private func budget(for origin: Origin, in state: inout State) -> RetryBudget {
         if let known = state.budgets[origin] { return known }
-        if state.budgets.count >= Self.capacity { state.budgets.removeAll() }
+        if state.budgets.count >= Self.capacity { state = State() }
         let new = make(origin)
         state.budgets[origin] = new
         return new

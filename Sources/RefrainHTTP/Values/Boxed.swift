@@ -4,7 +4,8 @@
 /// asynchronous functions, and its result is handed back through as many.
 struct Boxed<Fields> {
     // A buffer's header, and not the properties of a class: each access to these is checked for exclusivity at run
-    // time, which the value semantics of the structure around it guarantees already.
+    // time, which the value semantics of the structure around it guarantees already, where the compiler checks those
+    // of that. The header is a stored property of the buffer, so its address holds for as long as the buffer.
     private var storage: ManagedBuffer<Fields, Void>
 
     init(_ fields: Fields) { storage = Self.store(fields) }

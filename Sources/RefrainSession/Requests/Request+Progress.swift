@@ -24,13 +24,9 @@ extension Request {
     /// How far the response's body has come, where its progress is watched.
     public var downloadProgress: TransferProgress { state.withLock { $0.downloadProgress } }
 
-    var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.uploadHandlers.isEmpty } }
     /// Whether anybody wants to know how far bodies have come.
-    var watchesBytes: Bool {
-        self is UploadRequest
-            || state.withLock { !$0.uploadHandlers.isEmpty || !$0.downloadHandlers.isEmpty }
-    }
-
+    var watchesBytes: Bool { watchesUpload || watchesDownload }
+    var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.uploadHandlers.isEmpty } }
     var watchesDownload: Bool { state.withLock { !$0.downloadHandlers.isEmpty } }
 
     func note(uploaded progress: TransferProgress) {

@@ -43,7 +43,8 @@ extension Request: Caller {
             state.current.isInspected = true
             return (state.validations, state.serializations, state.requests.last)
         }
-        let sent = last ?? response.request
+        // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
+        let sent = last ?? (try? original.get()) ?? response.request
         for validation in validations {
             guard let error = validation.inspect(sent, response) else { continue }
             state.withLock { $0.current.validationError = error }

@@ -12,7 +12,8 @@ public import Foundation
 /// whatever its interceptors do (rule R30). The kinds are ``DataRequest``, ``UploadRequest``, ``DownloadRequest`` and
 /// ``DataStreamRequest``.
 public class Request: @unchecked Sendable, Identifiable {
-    // @unchecked Sendable: every stored property is immutable and Sendable; what changes lies behind `state`'s lock.
+    // @unchecked Sendable: stored properties are immutable and Sendable; what changes lies behind `state`'s lock.
+    // `slot` belongs to the session's reference, and is touched only with the lock of that.
     // The compiler cannot know that of subclasses, of which there are none outside of this module.
 
     /// The identity of the request; it is drawn when it is first asked for.
@@ -30,8 +31,8 @@ public class Request: @unchecked Sendable, Identifiable {
     let line: InterceptorLine
     let sessionReference: SessionReference
     let state: Locked<RequestState>
-    /// Where the session keeps the request; written before anybody else sees it.
-    private(set) var slot = 0
+    /// Where the session keeps the request, for as long as it does.
+    var slot: Int?
     /// The monitor, where anybody listens to it.
     var watcher: (any EventMonitor)? { sessionReference.isWatched ? sessionReference.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
@@ -42,9 +43,6 @@ public class Request: @unchecked Sendable, Identifiable {
         sessionReference = session.reference
         state = Locked(making: RequestState.init)
     }
-
-    /// Takes note of where the session keeps the request.
-    final func take(slot: Int) { self.slot = slot }
 
     /// What the kind of request adds to what is sent; called once, before the first try.
     func prepare(_ request: HTTPRequest) throws -> HTTPRequest { request }

@@ -1,7 +1,13 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Counts the bytes of bodies for those who watch their progress, and holds streams while a request is suspended.
 struct Delivery: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let owner = request.sessionRequest, owner.watchesUpload || owner.watchesDownload else {
+        guard let owner = request.sessionRequest, owner.watchesBytes else {
             return await next.load(request)
         }
         return await load(request, watchedBy: owner, next)
@@ -28,7 +34,7 @@ struct Delivery: HTTPMiddleware {
     /// Reads the body as the transport would have done, and tells how far it has come.
     private func collect(_ response: HTTPResponse, for owner: Request) async -> HTTPResult {
         var whole = response
-        var bytes: [UInt8] = []
+        var bytes = Data()
         let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
         let total = response.expectedLength
         do {
@@ -41,13 +47,13 @@ struct Delivery: HTTPMiddleware {
                         bytesSent: response.exchange.bytesSent
                     )
                 }
-                bytes += chunk
+                bytes.append(contentsOf: chunk)
                 owner.note(downloaded: TransferProgress(completed: Int64(bytes.count), total: total))
             }
         } catch {
             return .failure(Self.failure(error, response.request))
         }
-        whole.body = .bytes(bytes)
+        whole.body = HTTPBody(.bytes(bytes))
         return .success(whole)
     }
 

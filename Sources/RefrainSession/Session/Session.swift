@@ -45,6 +45,7 @@ public final class Session: Sendable {
     let chain: any HTTPLoader
     /// The interceptors of requests that have none of their own.
     let line: InterceptorLine
+
     /// Makes a session.
     ///
     /// - Parameters:

@@ -12,9 +12,10 @@ enum SessionChain {
         // 6. After adapting: a refresh of credentials waits for its answer without holding a slot, and so cannot
         //    deadlock behind its own caller. Inside of Retry: the slot is free during back-off.
         if let throttle = settings.throttle { (whole, short) = (throttle --> whole, throttle --> short) }
+        //    Whether a request goes round 7 and 8 is found out before it waits for its slot.
         // 5. Inside of Retry: each try is adapted and authenticated anew, from the original request (rule R6).
         //    The session's adapters run first, then the request's.
-        // 4. Inside of Retry, round all that makes a try: checks see each try's response, so that retriers hear of it.
+        // 4. In the same step, once there is an answer: checks see each try's response, so that retriers hear of it.
         var chain: any HTTPLoader = Trial(whole: whole, short: short, clocks: settings.clocks)
         // 3. The one retry stage. It asks the retriers; nothing above or below it tries again.
         chain =

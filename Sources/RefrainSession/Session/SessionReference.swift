@@ -43,14 +43,16 @@ final class SessionReference: @unchecked Sendable {
     /// Takes a request into care; the answer is why none is taken any more, or nil.
     func adopt(_ request: Request) -> RefrainError? {
         state.withLock { state in
-            request.take(slot: state.requests.insert(request))
+            request.slot = state.requests.insert(request)
             return state.invalidation
         }
     }
 
     /// Lets go of a request that has ended.
     func forget(_ request: Request) {
-        state.withLock { $0.requests.remove(at: request.slot) }
+        state.withLock { state in
+            if let slot = request.slot.take() { state.requests.remove(at: slot) }
+        }
     }
 
     /// Takes no request any more, and ends those under way; the first reason counts.

@@ -11,6 +11,7 @@ struct Trial: HTTPLoader {
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         guard let owner = request.sessionRequest else { return await whole.load(request) }
+        // Asked here as well, to spare those who need not wait a frame.
         if !owner.gate.isOpen { await owner.gate.pass() }
         let sent: HTTPRequest
         do {

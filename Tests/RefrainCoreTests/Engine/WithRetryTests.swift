@@ -110,6 +110,16 @@ struct WithRetryTests {
         #expect(clock.sleeps == [.longestDelay, .longestDelay])
     }
 
+    @Test("R31: a deadline of practically for ever overflows no clock, also one of 64 bits of nanoseconds")
+    func endlessDeadline() async throws {
+        let outcome = try await withRetry(deadline: .seconds(Int64.max), clock: NarrowClock()) { _ in
+            7
+        } decide: { _, outcome in
+            .finish(outcome, .succeeded)
+        }
+        #expect(outcome == 7)
+    }
+
     @Test("an attempt's numbers are at least 1, and stay where they are at the end of the range")
     func extremeNumbers() {
         #expect(Attempt(number: 0).number == 1)
@@ -171,4 +181,24 @@ private actor Account {
             return tries
         }
     }
+}
+
+/// A clock that counts nanoseconds since 1970 in 64 bits, and traps where these do not suffice.
+private struct NarrowClock: Clock {
+    struct Instant: InstantProtocol {
+        var nanoseconds: Int64
+
+        func advanced(by duration: Duration) -> Instant {
+            let (seconds, attoseconds) = duration.components
+            return Instant(nanoseconds: nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        }
+
+        func duration(to other: Instant) -> Duration { .nanoseconds(other.nanoseconds - nanoseconds) }
+        static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+    }
+
+    // A day in 2040.
+    var now: Instant { Instant(nanoseconds: 2_208_988_800_000_000_000) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
 }

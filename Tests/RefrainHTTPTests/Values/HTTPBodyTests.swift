@@ -2,6 +2,12 @@ import Testing
 
 @testable import RefrainHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Chunks in an asynchronous sequence.
 func chunks(_ texts: String...) -> AsyncStream<HTTPBody.Chunk> {
     AsyncStream { stream in
@@ -25,6 +31,43 @@ struct HTTPBodyTests {
             #expect(try await body.collectText() == "abc")
             #expect(body.replayability == .replayable)
         }
+    }
+
+    @Test("a slice of data is a body that begins at index 0, and multipart parts take it, too")
+    func slices() async throws {
+        let slice = Data("...abc...".utf8)[3..<6]
+        let body = HTTPBody.bytes(slice)
+        #expect(try await body.collectText() == "abc")
+        #expect(body.bytesInMemory == Array("abc".utf8))
+        let response = HTTPResponse(request: sampleRequest(), status: 200, body: body)
+        #expect(response.data?.startIndex == 0)
+        #expect(response.data?[0] == 0x61)
+        let parts = try HTTPBody.multipart([.bytes("part", slice)])
+        #expect(try await parts.collectText().contains("\r\n\r\nabc\r\n"))
+        #expect(parts.replayability == .replayable)
+    }
+
+    @Test("a copy of a request or a response does not change with the other one, also where a change fails half-way")
+    func copies() throws {
+        struct Stop: Error {}
+        func failing(_ headers: inout HTTPHeaders) throws {
+            headers["Half"] = "way"
+            throw Stop()
+        }
+        let first = sampleRequest("a")
+        var second = first
+        #expect(throws: Stop.self) { try failing(&second.headers) }
+        #expect(second.headers["Half"] == "way")
+        #expect(first.headers["Half"] == nil)
+        var third = second
+        third.method = .post
+        second.headers["Half"] = nil
+        #expect((first.method, second.method, third.method) == (.get, .get, .post))
+        #expect((second.headers["Half"], third.headers["Half"]) == (nil, "way"))
+        let response = HTTPResponse(request: first, status: 200)
+        var other = response
+        other.status = 503
+        #expect((response.status, other.status) == (200, 503))
     }
 
     @Test("R4: a one-shot body can be sent while none of it was read, and is refused after that")

@@ -1,6 +1,8 @@
 import RefrainSession
 import Testing
 
+private struct ForeignRequest: Error {}
+
 @Suite("Sessions that share exchanges")
 struct SharingTests {
     private let stage = Deduplicate()
@@ -38,6 +40,28 @@ struct SharingTests {
         #expect(try await first.value == "200")
         #expect(await strict.response.error?.responseCode == 200)
         #expect(loader.requests.count == 1)
+    }
+
+    @Test("the checks of a request that joins see what it asked for, and not what the first one sent")
+    func ownRequest() async throws {
+        let session = session(loader(200))
+        let adapter = Adapter { request, _ in
+            var request = request
+            request.headers["Authorization"] = "secret"
+            return request
+        }
+        let first = session.request(HTTPRequest.sample, interceptor: Interceptor(adapters: [adapter]))
+            .serializingString()
+        await waiting(1)
+        let second = session.request(HTTPRequest.sample)
+            .validate { request, _, _ in
+                request?.headers["Authorization"] == nil ? .success(()) : .failure(ForeignRequest())
+            }
+            .serializingString()
+        await waiting(2)
+        mayEnd.set()
+        #expect(try await first.value == "200")
+        #expect(try await second.value == "200")
     }
 
     @Test("who began the exchange may go; its retriers are asked on behalf of those who stay")

@@ -78,6 +78,8 @@ extension HTTPBody: AsyncSequence {
     }
 
     /// The bytes, where they are in memory; nil for files and streams.
+    ///
+    /// It is a copy each time; ``HTTPResponse/data`` is none.
     public var bytesInMemory: [UInt8]? { dataInMemory.map { Array($0) } }
 
     /// The bytes, where they are in memory, without a copy of them.

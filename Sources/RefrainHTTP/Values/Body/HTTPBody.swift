@@ -34,9 +34,12 @@ public struct HTTPBody: Sendable {
     public static let empty = HTTPBody(.bytes(Data()))
 
     /// Bytes in memory.
+    ///
+    /// Whole `Data` is kept, and not copied; a slice of it is copied.
     public static func bytes(_ bytes: some Sequence<UInt8>, contentType: String? = nil) -> HTTPBody {
-        // `Data` that somebody has already is kept as it is.
-        HTTPBody(.bytes(bytes as? Data ?? Data(bytes)), contentType: contentType)
+        // A slice does not begin at index 0, as those who read a response's data may rely on, and keeps all the rest.
+        let whole = (bytes as? Data).flatMap { $0.startIndex == 0 ? $0 : nil }
+        return HTTPBody(.bytes(whole ?? Data(bytes)), contentType: contentType)
     }
 
     /// Text, as UTF-8.

@@ -7,8 +7,8 @@ enum MultipartSegment: Sendable {
     /// What a part carries, with the length of a file settled.
     init(_ part: HTTPBody.Part) throws {
         switch part.body.storage {
-        case .bytes(let bytes):
-            self = .bytes(Array(bytes))
+        case .bytes:
+            self = .body(part.body)
         case .file(let path):
             self = .file(path: path, length: try FileChunks(path: path).length)
         case .restartable, .oneShot:
