@@ -23,8 +23,10 @@ let package = Package(
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
     targets: [
+        // Tells the thread sanitizer what the runtime does not; without that sanitizer it is one empty function.
+        .target(name: "SanitizerShim"),
         // The engine: the standard library and libc only.
-        .target(name: "RefrainCore"),
+        .target(name: "RefrainCore", dependencies: ["SanitizerShim"]),
         // Values, chain, stages and deciders.
         .target(name: "RefrainHTTP", dependencies: ["RefrainCore"]),
         // The transport on Linux.
@@ -35,7 +37,7 @@ let package = Package(
         ),
         // zlib, for gzip, comes with libcurl, which is built on it.
         .target(name: "CurlShim", dependencies: ["CLibcurl"], linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
+        .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim", "SanitizerShim"]),
         // The transport on Apple platforms; on Linux nothing else links it, since it needs all of Foundation.
         .target(name: "RefrainURLSession", dependencies: ["RefrainCore", "RefrainHTTP"]),
         // The session: requests, interceptors, validation, serialization.

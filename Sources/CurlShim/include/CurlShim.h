@@ -74,11 +74,6 @@ bool refrain_list_sockets(CURLM *multi, refrain_sockets *sockets);
 /// Waits until something happens at a socket, without its handle; false where nothing has in that time.
 bool refrain_wait_for_sockets(refrain_sockets *sockets, int64_t nanoseconds);
 
-/// Tells the thread sanitizer that all of what came before the present task's resumption was before what comes now.
-///
-/// Does nothing in a build without that sanitizer.
-void refrain_note_resumption(void);
-
 /// A socket that is closed in child processes, or CURL_SOCKET_BAD.
 curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);
 

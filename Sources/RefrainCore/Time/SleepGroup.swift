@@ -4,7 +4,6 @@ internal import Synchronization
 public final class SleepGroup: Sendable {
     private let interrupters = Locked<[ObjectIdentifier: any SleepInterrupter]>([:])
     private let closed = Atomic(false)
-    private let cancellations = Atomic(0)
     private let isKnownToTimer = Atomic(false)
 
     /// Makes an empty group.
@@ -15,14 +14,10 @@ public final class SleepGroup: Sendable {
     /// A clock asks for this under the lock with which it takes a sleeper in, so that none slips past a ``close()``.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// How often the waits of this group were ended; one that has changed during a wait has ended that.
-    @usableFromInline var cancellationCount: Int { cancellations.load(ordering: .acquiring) }
-
     /// Ends every wait of this group now, each with a `CancellationError`.
     ///
     /// Waits that begin later are not affected.
     public func cancelAll() {
-        cancellations.add(1, ordering: .releasing)
         for interrupter in interrupters.withLock({ Array($0.values) }) {
             interrupter.interruptAll(in: self)
         }

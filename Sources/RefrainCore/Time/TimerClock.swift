@@ -1,3 +1,5 @@
+internal import SanitizerShim
+
 /// The clock that retries wait on: monotonic time, and one timer thread for all who wait.
 ///
 /// `Task.sleep` costs a dispatch timer for each sleeper. Here a sleeper is an entry in one heap, so a hundred
@@ -41,28 +43,30 @@ extension TimerClock {
         nonisolated(unsafe) var ticket: SleeperTicket?
         // The timer knows the group by its address.
         defer { withExtendedLifetime(group) {} }
-        let count = group?.cancellationCount
-        // The continuation brings no value: whoever woke the task would write it into a frame that the task, once
-        // awake, uses again, and the thread sanitizer is not told of that order where the task was not asleep yet.
-        await withTaskCancellationHandler {
+        let isDue = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 park(continuation, for: duration, in: group) { ticket = $0 }
             }
         } onCancel: {
             wake { ticket }
         }
-        return !Task.isCancelled && group?.isClosed != true && group?.cancellationCount == count
+        noteWakening()
+        return isDue
     }
 
     @usableFromInline
     static func park(
-        _ continuation: UnsafeContinuation<Void, Never>,
+        _ continuation: UnsafeContinuation<Bool, Never>,
         for duration: Duration,
         in group: SleepGroup?,
         note: (SleeperTicket) -> Void
     ) {
         TimerQueue.shared.add(continuation, for: duration, in: group, note: note)
     }
+
+    /// A sleeper that was woken before it slept has no other way to tell the thread sanitizer of that order.
+    @usableFromInline
+    static func noteWakening() { refrain_note_resumption() }
 
     @usableFromInline
     static func wake(_ ticket: () -> SleeperTicket?) {

@@ -17,7 +17,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     static let shared = TimerQueue()
 
     private struct State {
-        var sleepers = SleeperTable<UnsafeContinuation<Void, Never>>()
+        var sleepers = SleeperTable<UnsafeContinuation<Bool, Never>>()
         var isRunning = false
     }
 
@@ -48,7 +48,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
 
     /// Takes a sleeper in, and says under which ticket while the mutex is held.
     func add(
-        _ continuation: UnsafeContinuation<Void, Never>,
+        _ continuation: UnsafeContinuation<Bool, Never>,
         for duration: Duration,
         in group: SleepGroup?,
         note: (SleeperTicket) -> Void
@@ -60,7 +60,7 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
         // either the mark is seen here, or the sleeper there.
         guard !Task.isCancelled, group?.isClosed != true else {
             pthread_mutex_unlock(mutex)
-            return continuation.resume()
+            return continuation.resume(returning: false)
         }
         let isEarliest = state.pointee.sleepers.nextDue.map { due < $0 } ?? true
         note(state.pointee.sleepers.insert(continuation, due: due, group: group))
@@ -77,14 +77,14 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
         pthread_mutex_lock(mutex)
         let continuation = ticket().flatMap { state.pointee.sleepers.remove($0) }
         pthread_mutex_unlock(mutex)
-        continuation?.resume()
+        continuation?.resume(returning: false)
     }
 
     func interruptAll(in group: SleepGroup) {
         pthread_mutex_lock(mutex)
         let continuations = state.pointee.sleepers.removeAll(in: group)
         pthread_mutex_unlock(mutex)
-        for continuation in continuations { continuation.resume() }
+        for continuation in continuations { continuation.resume(returning: false) }
     }
 
     private func startThread() {
@@ -112,14 +112,14 @@ final class TimerQueue: @unchecked Sendable, SleepInterrupter {
     }
 
     private func run() {
-        var due: [UnsafeContinuation<Void, Never>] = []
+        var due: [UnsafeContinuation<Bool, Never>] = []
         pthread_mutex_lock(mutex)
         while true {
             let now = Self.monotonicNanoseconds(after: .zero)
             while let continuation = state.pointee.sleepers.removeFirst(dueBy: now) { due.append(continuation) }
             if !due.isEmpty {
                 pthread_mutex_unlock(mutex)
-                for continuation in due { continuation.resume() }
+                for continuation in due { continuation.resume(returning: true) }
                 due.removeAll(keepingCapacity: due.count < 4096)
                 pthread_mutex_lock(mutex)
             } else if let next = state.pointee.sleepers.nextDue {

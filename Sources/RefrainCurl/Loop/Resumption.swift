@@ -1,4 +1,4 @@
-internal import CurlShim
+internal import SanitizerShim
 
 /// Suspends the task until the loop, or whoever else got it, resumes the continuation.
 ///

@@ -1,4 +1,4 @@
-#include "CurlShim.h"
+#include "SanitizerShim.h"
 
 #ifndef __has_feature
 #define __has_feature(name) 0
