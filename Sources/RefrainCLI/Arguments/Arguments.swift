@@ -102,10 +102,19 @@ struct Arguments: Sendable {
         return value
     }
 
+    /// What other commands call the same, curl above all; to us the first try counts, too.
+    private static let namesElsewhere = [
+        "retry": "attempts", "retries": "attempts", "retrys": "attempts", "tries": "attempts",
+        "max-retries": "attempts",
+        "retry-delay": "backoff", "retry-max-time": "deadline", "max-time": "deadline",
+    ]
+
     private static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
-        guard let meant = Spelling.nearest(to: bare, among: known) else {
+        let name = String(bare.prefix { $0 != "=" })
+        let elsewhere = namesElsewhere[name].flatMap { known.contains($0) ? $0 : nil }
+        guard let meant = elsewhere ?? Spelling.nearest(to: bare, among: known) else {
             return UsageError("unknown option \(Shown.text(word))")
         }
         return UsageError("unknown option \(Shown.text(word)); did you mean --\(meant)?")
