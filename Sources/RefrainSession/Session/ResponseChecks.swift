@@ -4,6 +4,9 @@
 /// A redirect that will be followed is not looked at, since it is no answer yet.
 enum ResponseChecks {
     /// Has the owner of a request look at the response; false where the response has not passed.
+    ///
+    /// Not inlined: a request that waits for its answer would keep a part of it.
+    @inline(never)
     static func pass(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) -> Bool {
         guard case .success(let response) = result else { return true }
         if request.followsRedirects, isFollowed(response.status.rawValue) { return true }

@@ -22,7 +22,7 @@ struct Trial: HTTPLoader {
         let next = isPlain(sent, owner) ? short : whole
         let result =
             owner.sessionReference.isWatched ? await time(sent, owner, next) : await next.load(sent)
-        if !passes(result, of: request, owner) { await owner.discardTry() }
+        if !ResponseChecks.pass(result, of: request, owner) { await owner.discardTry() }
         return result
     }
 
@@ -56,11 +56,5 @@ struct Trial: HTTPLoader {
     @inline(never)
     private func isPlain(_ request: HTTPRequest, _ owner: Request) -> Bool {
         request.download == nil && !owner.watchesBytes
-    }
-
-    /// Has the owner of a request look at the response; false where that is no answer to be content with.
-    @inline(never)
-    private func passes(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) -> Bool {
-        ResponseChecks.pass(result, of: request, owner)
     }
 }
