@@ -38,8 +38,8 @@ public final class CurlLoader: HTTPLoader {
     }
 
     /// Makes a loader whose leaders wait longer than they should, for tests.
-    init(leaderPatience: Int64) {
-        loop = EventLoop(configuration: Configuration(), patience: leaderPatience)
+    init(leaderWait: Int64) {
+        loop = EventLoop(configuration: Configuration(), leaderWait: leaderWait)
     }
 
     deinit { loop.stop() }

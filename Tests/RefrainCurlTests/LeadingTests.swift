@@ -17,7 +17,7 @@ struct LeadingTests {
     let server: FaultServer
     let loader = CurlLoader()
     /// One whose leaders wait for long enough that a test can come in between.
-    let patient = CurlLoader(leaderPatience: 300_000_000)
+    let patient = CurlLoader(leaderWait: 300_000_000)
 
     init() throws { server = try FaultServer() }
 
@@ -50,7 +50,7 @@ struct LeadingTests {
     @Test("a request on a connection that stands is led, and answered by its leader; the first one is not")
     func led() async throws {
         // However busy the machine is, the answer comes while the leader waits.
-        let patient = CurlLoader(leaderPatience: 60_000_000_000)
+        let patient = CurlLoader(leaderWait: 60_000_000_000)
         // A leader cannot wait for a file beyond FD_SETSIZE; other tests of the process have that many open for a
         // while.
         guard await eventually({ nextFile() < 900 }) else { return }

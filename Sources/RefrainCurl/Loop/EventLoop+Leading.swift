@@ -17,7 +17,7 @@ extension EventLoop {
         driver.now = transfer.submittedAt
         driver.carryOut(.start(transfer))
         driver.drive()
-        let limit = driver.now.after(patience)
+        let limit = driver.now.after(leaderWait)
         // What is not sent by now waits for a connection, and that takes longer.
         while !driver.isIdle, transfer.sends > 0, driver.now < limit {
             let wait = limit &- driver.now

@@ -21,13 +21,13 @@ final class EventLoop: @unchecked Sendable {
     let multi: UnsafeMutableRawPointer?
     let driver: TransferDriver
     /// For how long a leader waits for its answer, in nanoseconds; the kernel may add 50,000.
-    let patience: Moment
+    let leaderWait: Moment
     private let canBeWoken: Bool
     /// Whether libcurl never waits for a name to be resolved.
     private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
-    init(configuration: CurlLoader.Configuration, patience: Moment = 40_000) {
-        self.patience = patience
+    init(configuration: CurlLoader.Configuration, leaderWait: Moment = 40_000) {
+        self.leaderWait = leaderWait
         multi = refrain_global_init() == CURLE_OK ? curl_multi_init() : nil
         // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop looks for itself.
         canBeWoken = multi.map { curl_multi_wakeup($0) == CURLM_OK } ?? false
