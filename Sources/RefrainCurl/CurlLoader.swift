@@ -22,7 +22,7 @@ public import RefrainHTTP
 ///
 /// The first body over 128 KiB that is collected makes glibc keep up to 64 MB of freed memory for the next ones, where
 /// the process has set no limits of its own (`mallopt`, `GLIBC_TUNABLES`).
-public final class CurlLoader: HTTPLoader {
+public final class CurlLoader: HTTPLoader, PromptLoader {
     let loop: EventLoop
 
     /// Makes a loader with the standard configuration.
@@ -54,7 +54,7 @@ public final class CurlLoader: HTTPLoader {
         let transfer = Transfer(request)
         if request.streamsResponse { transfer.prepareToStream(for: self) }
         return await withTaskCancellationHandler {
-            await resumption { loop.submit(transfer, $0) }
+            await resumption { loop.submit(transfer, .task($0)) }
         } onCancel: {
             loop.cancel(transfer)
         }
@@ -62,6 +62,25 @@ public final class CurlLoader: HTTPLoader {
 
     /// The loop keeps all four limits of a request by its own timers.
     public var keepsTimeouts: Bool { true }
+
+    /// Loads a request for a receiver, with no task that waits for it.
+    package func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
+        do throws(HTTPError) {
+            try request.validate()
+        } catch {
+            receiver.receive(.failure(error))
+            return nil
+        }
+        let transfer = Transfer(request)
+        loop.submit(transfer, .receiver(receiver))
+        return transfer
+    }
+
+    /// Ends an exchange that was begun for a receiver.
+    package func cancel(_ exchange: AnyObject) {
+        guard let transfer = exchange as? Transfer else { return }
+        loop.cancel(transfer)
+    }
 
     /// Ends everything that is under way with `HTTPError.Code.cancelled`, and goes on with new requests.
     ///

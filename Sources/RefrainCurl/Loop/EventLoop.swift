@@ -43,11 +43,11 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Takes a request over; the continuation is resumed exactly once.
-    func submit(_ transfer: Transfer, _ continuation: UnsafeContinuation<HTTPResult, Never>) {
+    /// Takes a request over; the recipient hears of its result exactly once.
+    func submit(_ transfer: Transfer, _ recipient: Recipient) {
         transfer.submittedAt = .now
         let mayLead = canBeLed && transfer.isPlain
-        switch inbox.withLock({ enter(transfer, continuation, mayLead: mayLead, &$0) }) {
+        switch inbox.withLock({ enter(transfer, recipient, mayLead: mayLead, &$0) }) {
         case .waits(let how):
             wake(how)
         case .leads(let lead):
@@ -55,9 +55,7 @@ final class EventLoop: @unchecked Sendable {
         case .refused(let code):
             let message = code == .unknown ? "there are no resources for a thread or its poll" : nil
             transfer.owner = nil
-            continuation.resume(
-                returning: .failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0))
-            )
+            recipient.hear(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
         }
     }
 
@@ -69,7 +67,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func enter(
         _ transfer: Transfer,
-        _ continuation: UnsafeContinuation<HTTPResult, Never>,
+        _ recipient: Recipient,
         mayLead: Bool,
         _ inbox: inout Inbox
     ) -> Entry {
@@ -79,7 +77,7 @@ final class EventLoop: @unchecked Sendable {
             guard multi != nil, startThread() else { return .refused(.unknown) }
             inbox.phase = .running
         }
-        transfer.continuation = continuation
+        transfer.recipient = recipient
         transfer.wasSubmitted = true
         if mayLead, let lead = inbox.lead() { return .leads(lead) }
         return .waits(inbox.add(.start(transfer)))

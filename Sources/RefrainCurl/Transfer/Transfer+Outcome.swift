@@ -87,19 +87,18 @@ extension Transfer {
         upload.close()
         upload = .none
         owner = nil
-        if let pipe, continuation == nil {
-            pipe.finish(error)
-            return
-        }
-        guard let continuation else { return }
-        self.continuation = nil
-        if let error {
-            continuation.resume(returning: .failure(error))
+        let recipient = recipient
+        self.recipient = .nobody
+        if case .nobody = recipient {
+            pipe?.finish(error)
+        } else if let error {
+            recipient.hear(.failure(error))
         } else if head.isComplete {
-            continuation.resume(returning: .success(response(with: HTTPBody(.bytes(body)))))
+            let whole = response(with: HTTPBody(.bytes(body)))
             body = Data()
+            recipient.hear(.success(whole))
         } else {
-            continuation.resume(returning: .failure(HTTPError(.unknown, request: request)))
+            recipient.hear(.failure(HTTPError(.unknown, request: request)))
         }
     }
 

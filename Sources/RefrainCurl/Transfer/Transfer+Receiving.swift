@@ -35,11 +35,12 @@ extension Transfer {
         }
         if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
-        if let pipe, let continuation, let owner {
+        if let pipe, let owner {
+            let recipient = recipient
             self.owner = nil
-            self.continuation = nil
+            self.recipient = .nobody
             let body = pipe.body(of: self, length: length, for: owner)
-            continuation.resume(returning: .success(response(with: body)))
+            recipient.hear(.success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))

@@ -34,7 +34,7 @@ final class Transfer: @unchecked Sendable {
     var wasSubmitted = false
 
     // Set once before the loop sees the transfer.
-    @exclusivity(unchecked) var continuation: UnsafeContinuation<HTTPResult, Never>?
+    @exclusivity(unchecked) var recipient = Recipient.nobody
     var submittedAt = Moment.never
     /// Where the body goes if it is read as it arrives.
     @exclusivity(unchecked) private(set) var pipe: BodyPipe?

@@ -11,6 +11,12 @@ final class Flights: Sendable {
     private let door: Door
     private let state = Locked(State())
 
+    /// The place of an owned request among those under way.
+    struct Place {
+        fileprivate let number: UInt64
+        fileprivate let slot: Int
+    }
+
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
         /// Requests that run in the task of their owner.
@@ -71,19 +77,30 @@ final class Flights: Sendable {
 
     /// Loads a request in the present task, which is its owner's and which the owner cancels for a reset.
     func load(_ request: HTTPRequest, of owner: CallOwner, next: any HTTPLoader) async -> HTTPResult {
-        let begun: (number: UInt64, slot: Int)? = state.withLock { state in
-            state.begin(door).map { ($0, state.owned.insert(Owned(number: $0, owner: owner))) }
-        }
-        guard let (number, slot) = begun else { return Self.refused(request) }
-        let result = await FlightList.$current.withValue(FlightList(self, number, FlightList.current)) {
-            await next.load(request)
-        }
-        state.withLock { $0.endOwned(number, slot) }?.resume()
+        guard let place = enter(for: owner) else { return Self.refused(request) }
+        let result = await FlightList.$current.withValue(list(for: place)) { await next.load(request) }
+        leave(place)
         return result
     }
 
+    /// Takes in a request that its owner cancels for a reset; nil where it is refused.
+    func enter(for owner: CallOwner) -> Place? {
+        state.withLock { state in
+            guard let number = state.begin(door) else { return nil }
+            return Place(number: number, slot: state.owned.insert(Owned(number: number, owner: owner)))
+        }
+    }
+
+    /// What code that runs for a request must have as its list of flights.
+    func list(for place: Place) -> FlightList { FlightList(self, place.number, FlightList.current) }
+
+    /// Lets go of a request that has returned.
+    func leave(_ place: Place) {
+        state.withLock { $0.endOwned(place.number, place.slot) }?.resume()
+    }
+
     @inline(never)
-    private static func refused(_ request: HTTPRequest) -> HTTPResult {
+    static func refused(_ request: HTTPRequest) -> HTTPResult {
         .failure(
             HTTPError(
                 .resetInProgress,
@@ -139,6 +156,9 @@ final class Flights: Sendable {
 /// The stages whose requests the present code runs within, from the innermost out.
 struct FlightList: Sendable {
     @TaskLocal static var current: FlightList?
+
+    /// Whether the present code runs within a request of some chain.
+    static var isInside: Bool { current != nil }
 
     private let flights: Flights
     private let number: UInt64

@@ -43,7 +43,7 @@ public struct Redirect: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let first: FirstHop
         do {
-            first = try firstHop(request)
+            first = try firstHop(request, isCancelled: Task.isCancelled)
         } catch {
             return .failure(error)
         }
@@ -55,15 +55,15 @@ public struct Redirect: HTTPMiddleware {
     /// Makes the request ready for its first hop; what needs no wait is done apart, so that a request that waits does
     /// not keep it.
     @inline(never)
-    private func firstHop(_ request: HTTPRequest) throws(HTTPError) -> FirstHop {
+    package func firstHop(_ request: HTTPRequest, isCancelled: Bool) throws(HTTPError) -> FirstHop {
         guard request.followsRedirects else { return FirstHop(request: request, began: nil) }
-        guard !Task.isCancelled else { throw Self.cancelled(request) }
+        guard !isCancelled else { throw Self.cancelled(request) }
         return FirstHop(request: try request.withIdempotencyKeyWritten(), began: clocks.now)
     }
 
     /// Goes from hop to hop; the first one is made already.
     @inline(never)
-    private func follow(_ first: FirstHop, _ result: HTTPResult, _ next: any HTTPLoader) async -> HTTPResult {
+    package func follow(_ first: FirstHop, _ result: HTTPResult, _ next: any HTTPLoader) async -> HTTPResult {
         let call = RedirectCall(first, result, limit: maximumNumberOfRedirects, clocks: clocks)
         do {
             return try await withRetry(
@@ -87,14 +87,15 @@ public struct Redirect: HTTPMiddleware {
 }
 
 /// The hop that every call makes.
-private struct FirstHop {
-    let request: HTTPRequest
+package struct FirstHop {
+    /// What is sent.
+    package let request: HTTPRequest
     /// When it began; nil where no redirect is followed.
-    let began: Duration?
+    fileprivate let began: Duration?
 
     /// Whether the hop's outcome is the call's: an answer that points nowhere, with its record, as nearly all are.
     @inline(never)
-    func isLast(_ result: HTTPResult) -> Bool {
+    package func isLast(_ result: HTTPResult) -> Bool {
         guard began != nil else { return true }
         guard !result.attempts.isEmpty else { return false }
         guard case .success(let response) = result else { return true }
@@ -232,6 +233,17 @@ private final class RedirectCall {
     }
 
     func cancelled() -> HTTPError {
+        // Cancelled before anything was decided on the first hop: it was made all the same.
+        if let result = firstResult.take() {
+            record.add(
+                result,
+                start: .zero,
+                duration: clocks.now - began,
+                decision: .finish,
+                reason: .cancelled,
+                rules: Rules(9)
+            )
+        }
         record.endLast(.cancelled)
         var error = HTTPError(.cancelled, request: current, bytesSent: record.attempts.isEmpty ? 0 : nil)
         error.attempts = record.attempts

@@ -40,3 +40,29 @@ public struct ResetGuard: HTTPMiddleware {
     /// Cancels every request behind the guard, resets what follows, and lets nothing in until that is done.
     public func reset(next: any HTTPLoader) async { await flights.reset(next: next) }
 }
+
+extension ResetGuard {
+    /// The place of a request among those behind the guard.
+    package struct Place {
+        fileprivate let place: Flights.Place
+    }
+
+    /// Whether the present code runs within a request of this chain or another one.
+    package static var isWithinRequest: Bool { FlightList.isInside }
+
+    /// Lets a request through that runs in no task as yet; nil while a reset is going on.
+    ///
+    /// Its owner is asked to cancel it for a reset, which waits until the request has left.
+    package func enter(for owner: CallOwner) -> Place? { flights.enter(for: owner).map(Place.init) }
+
+    /// Notes that a request has returned.
+    package func leave(_ place: Place) { flights.leave(place.place) }
+
+    /// What becomes of a request that is not let through.
+    package func refusal(of request: HTTPRequest) -> HTTPResult { Flights.refused(request) }
+
+    /// Runs what is left to do for a request that was let through.
+    package func goOn(in place: Place, _ rest: () async -> HTTPResult) async -> HTTPResult {
+        await FlightList.$current.withValue(flights.list(for: place.place)) { await rest() }
+    }
+}

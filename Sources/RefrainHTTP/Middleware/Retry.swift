@@ -37,27 +37,40 @@ public struct Retry: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let call: RetryCall
         do {
-            call = try makeCall(request)
+            call = try begin(request)
         } catch {
             return .failure(error)
         }
-        let generation = waiting.current
+        return await run(call, next)
+    }
+
+    /// Begins a call, without a wait.
+    @inline(never)
+    package func begin(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
+        RetryCall(request: try request.withIdempotencyKeyWritten(), settings: settings, generation: waiting.current)
+    }
+
+    /// Goes on with a call whose first try somebody else has made.
+    @inline(never)
+    package func goOn(_ call: RetryCall, after first: HTTPResult, next: any HTTPLoader) async -> HTTPResult {
+        call.firstResult = first
+        return await run(call, next)
+    }
+
+    // Inlined, so that it has no frame of its own.
+    @inline(__always)
+    private func run(_ call: RetryCall, _ next: any HTTPLoader) async -> HTTPResult {
         do {
             return try await withRetry(
-                deadline: call.request.deadline,
-                clock: StageClock(settings.clocks.monotonic, generation),
+                deadline: call.remaining,
+                clock: StageClock(settings.clocks.monotonic, call.generation),
                 operation: { attempt in await call.send(attempt, to: next) },
-                decide: { attempt, result in await call.decide(attempt, result, in: generation) },
+                decide: { attempt, result in await call.decide(attempt, result) },
                 giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
             )
         } catch {
             return .failure(call.cancelled())
         }
-    }
-
-    @inline(never)
-    private func makeCall(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
-        RetryCall(request: try request.withIdempotencyKeyWritten(), settings: settings)
     }
 
     /// Ends every wait between two tries, and sees to it that no request that has begun is tried again.

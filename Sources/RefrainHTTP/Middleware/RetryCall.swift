@@ -4,8 +4,14 @@
 ///
 /// An object, and not a value: it lies once in memory, and not in the frame of each asynchronous function that it is
 /// at work in. What needs no wait is done outside of these for the same reason.
-final class RetryCall {
-    let request: HTTPRequest
+package final class RetryCall {
+    /// What is asked for.
+    package let request: HTTPRequest
+    /// The sleepers that the call belongs to: a reset ends them, and what has begun before it is not tried again.
+    let generation: SleepGroup
+    /// What the first try has come to, where somebody else has made it, until it is taken.
+    var firstResult: HTTPResult?
+
     private let settings: RetrySettings
     private let budget: RetryBudget?
 
@@ -16,8 +22,9 @@ final class RetryCall {
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
     private var lastPaid: RetryBudget.Cause?
 
-    init(request: HTTPRequest, settings: RetrySettings) {
+    init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup) {
         self.request = request
+        self.generation = generation
         self.settings = settings
         budget = settings.budgets?.budget(for: request.url)
         began = settings.clocks.now
@@ -29,8 +36,31 @@ final class RetryCall {
     /// The request's own strategy, or else the stage's.
     private var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
 
+    /// What is left of the deadline.
+    var remaining: Duration? { request.deadline.map { $0 - (clocks.now - began) } }
+
+    /// The request of the first try, for those who make it themselves.
+    package func firstTry() -> HTTPRequest {
+        prepare(Attempt(number: 1, remaining: request.deadline?.clampedToDeadline))
+    }
+
+    /// The outcome of the call where its first result leaves nothing to decide: it is fine, or was cancelled.
+    ///
+    /// Nil where there is something to decide, which is done with ``Retry/goOn(_:after:next:)``.
+    package func outcome(ofFirst result: HTTPResult) -> HTTPResult? {
+        let decision: RetryDecision<HTTPResult>?
+        if case .failure(let error) = result {
+            decision = error.code == .cancelled ? decidePromptly(.first, result) : nil
+        } else {
+            decision = isContent(with: result) ? conclude(result, .finish(.succeeded), after: clocks.now - began) : nil
+        }
+        guard case .finish(let outcome, _) = decision else { return nil }
+        return outcome
+    }
+
     /// Makes one attempt, from the original request (rule R6).
     func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
+        if let result = firstResult.take() { return result }
         let request = prepare(attempt)
         guard attempt.number > 1 else { return await next.load(request) }
         return await Self.sendAgain(request, to: next)
@@ -57,22 +87,18 @@ final class RetryCall {
         return request
     }
 
-    /// Decides what follows an attempt; nothing follows it where `generation` was reset.
+    /// Decides what follows an attempt; nothing follows it where the stage was reset meanwhile.
     ///
     /// Not inlined, since whoever waits for the next try would keep a part of it.
     @inline(never)
-    func decide(_ attempt: Attempt, _ result: HTTPResult, in generation: SleepGroup) async -> RetryDecision<HTTPResult>
-    {
-        if let decision = decidePromptly(attempt, result) { return unlessReset(generation, decision) }
-        return unlessReset(generation, await decideLater(attempt, result))
+    func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
+        if let decision = decidePromptly(attempt, result) { return unlessReset(decision) }
+        return unlessReset(await decideLater(attempt, result))
     }
 
     /// The decision; also where no wait lies between, what was reset is not tried again (rule R9).
     @inline(never)
-    private func unlessReset(
-        _ generation: SleepGroup,
-        _ decision: RetryDecision<HTTPResult>
-    ) -> RetryDecision<HTTPResult> {
+    private func unlessReset(_ decision: RetryDecision<HTTPResult>) -> RetryDecision<HTTPResult> {
         guard case .retry = decision, generation.isClosed else { return decision }
         return .finish(.failure(cancelled()), .cancelled)
     }
@@ -82,17 +108,21 @@ final class RetryCall {
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
         let elapsed = clocks.now - began
         let own = request.retryStrategy
-        if own == nil, !result.retriesAreExhausted, !RetryNesting.isInside, let strategy = settings.promptStrategy,
-            strategy.isContent(with: result, of: request)
-        {
-            return conclude(result, .finish(.succeeded), after: elapsed)
-        }
+        if isContent(with: result) { return conclude(result, .finish(.succeeded), after: elapsed) }
         guard own != nil || settings.strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }
         let strategy = own.map { $0 as? any PromptStrategy } ?? settings.promptStrategy
         guard let judgement = strategy?.judgePromptly(facts, for: result, of: request) else { return nil }
         return conclude(result, judgement, after: elapsed)
+    }
+
+    /// Whether nothing is wrong with a result: then there is nothing to decide, and no facts are gathered for it.
+    private func isContent(with result: HTTPResult) -> Bool {
+        guard request.retryStrategy == nil, !result.retriesAreExhausted, !RetryNesting.isInside,
+            let strategy = settings.promptStrategy
+        else { return false }
+        return strategy.isContent(with: result, of: request)
     }
 
     @inline(never)
@@ -114,7 +144,7 @@ final class RetryCall {
         let duration = elapsed - (attemptBegan - began)
         var judgement = judgement
         // A strategy may have taken its time.
-        let remaining = request.deadline.map { $0 - (clocks.now - began) }
+        let remaining = remaining
         var delay = Duration.zero
         var outcome = result
         if case .retry(let wait) = judgement.action {
@@ -176,6 +206,17 @@ final class RetryCall {
 
     /// The last word where the wait, or the time before an attempt, was cancelled.
     func cancelled() -> HTTPError {
+        // Cancelled before anything was decided on the first try: it was made all the same.
+        if let result = firstResult.take() {
+            record.add(
+                result,
+                start: attemptBegan - began,
+                duration: clocks.now - attemptBegan,
+                decision: .finish,
+                reason: .cancelled,
+                rules: Rules(9)
+            )
+        }
         record.endLast(.cancelled)
         var error = HTTPError(.cancelled, request: request, bytesSent: record.attempts.isEmpty ? 0 : nil)
         error.message =
@@ -231,8 +272,9 @@ enum BudgetCause {
 }
 
 /// Whether this code runs within an attempt of a retry stage further out (rule R24).
-enum RetryNesting {
-    @TaskLocal static var isInside = false
+package enum RetryNesting {
+    /// Whether it does.
+    @TaskLocal package static var isInside = false
 }
 
 extension HTTPResult {

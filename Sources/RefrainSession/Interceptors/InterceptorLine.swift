@@ -9,6 +9,9 @@ struct InterceptorLine: Sendable {
     /// The retriers as what can be asked without a wait, where they can; found out once, since that takes a while.
     private(set) var promptRetriers: [(any PromptStrategy)?] = []
 
+    /// Whether nobody is asked but who can be asked without a wait.
+    var isPrompt: Bool { adapters.isEmpty && !promptRetriers.contains { $0 == nil } }
+
     init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
         for interceptor in [session, request] {
             guard let interceptor else { continue }

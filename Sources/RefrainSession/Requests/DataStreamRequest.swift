@@ -134,7 +134,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
+        addValidation(isLight: true) { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
         return self
     }
 
@@ -142,7 +142,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
         let accepted = Array(accepted)
-        addValidation { _, response in
+        addValidation(isLight: true) { _, response in
             ValidationRules.check(contentType: response, in: accepted, isEmpty: response.expectedLength == 0)
         }
         return self
@@ -152,7 +152,7 @@ extension DataStreamRequest {
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: ValidationRules.acceptableStatusCodes)
-        addValidation { request, response in
+        addValidation(isLight: true) { request, response in
             ValidationRules.check(accept: request, response, isEmpty: response.expectedLength == 0)
         }
         return self

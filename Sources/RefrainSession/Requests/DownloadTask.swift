@@ -54,7 +54,7 @@ extension DownloadRequest {
     /// Adds a check; of several that fail, the first one's error stands.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        addValidation { request, response in ValidationRules.error(validation(request, response)) }
+        addValidation(isLight: false) { request, response in ValidationRules.error(validation(request, response)) }
         return self
     }
 
@@ -62,7 +62,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
+        addValidation(isLight: true) { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
         return self
     }
 
@@ -70,7 +70,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
         let accepted = Array(accepted)
-        addValidation { _, response in
+        addValidation(isLight: true) { _, response in
             let isEmpty = response.exchange.bytesReceived == 0
             return ValidationRules.check(contentType: response, in: accepted, isEmpty: isEmpty)
         }
@@ -81,7 +81,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: ValidationRules.acceptableStatusCodes)
-        addValidation { request, response in
+        addValidation(isLight: true) { request, response in
             ValidationRules.check(accept: request, response, isEmpty: response.exchange.bytesReceived == 0)
         }
         return self

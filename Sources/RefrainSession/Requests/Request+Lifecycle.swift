@@ -50,18 +50,20 @@ extension Request {
 
     /// Ends the request for a reason that is not the caller's.
     func cancel(because reason: RefrainError?) {
-        enum Step { case none, end, cancel(Task<Void, Never>?) }
+        enum Step { case none, end, cancel(FirstTry?, Task<Void, Never>?) }
         let step = state.withLock { state -> Step in
             guard state.move(to: .cancelled) else { return .none }
             state.endReason = reason
             // A start that has not come to its task yet looks at the state once it has.
-            return state.hasStarted ? .cancel(state.task) : .end
+            return state.hasStarted ? .cancel(state.firstTry, state.task) : .end
         }
         if case .none = step { return }
         watcher?.requestDidCancel(self)
         switch step {
         case .none: break
-        case .cancel(let task): task?.cancel()
+        case .cancel(let first, let task):
+            first?.cancel()
+            task?.cancel()
         case .end:
             finish(.failure(RefrainError.explicitlyCancelled.asHTTPError(request)))
         }
@@ -79,13 +81,25 @@ extension Request {
         }
     }
 
-    /// Cancels the task that the request runs in, without a word on why: a reset does so.
+    /// Cancels what the request runs in, without a word on why: a reset does so.
     package func cancelTask() {
-        let task = state.withLock { state in
+        let (first, task) = state.withLock { state in
             state.wantsTaskCancelled = true
-            return state.task
+            return (state.firstTry, state.task)
         }
+        first?.cancel()
         task?.cancel()
+    }
+
+    /// Takes over the task that the request runs in from now on.
+    func take(_ task: Task<Void, Never>) {
+        // Cancelled between its start and here: nobody else has seen the task.
+        let isCancelled = state.withLock { state in
+            guard state.outcome == nil else { return false }
+            state.task = task
+            return state.isTaskCancelled
+        }
+        if isCancelled { task.cancel() }
     }
 
     private func start(in session: Session) {
@@ -98,14 +112,11 @@ extension Request {
         }
         let chain = session.chain
         let carried = request.carrying(self)
-        let task = startTask(carried, chain)
-        // Cancelled between its start and here: nobody else has seen the task.
-        let isCancelled = state.withLock { state in
-            guard state.outcome == nil else { return false }
-            state.task = task
-            return state.lifecycle == .cancelled || state.wantsTaskCancelled
+        if let loader = chain.prompt, needsNoTask(request) {
+            FirstTry.begin(carried, of: self, on: chain, loader)
+        } else {
+            take(startTask(carried, chain.whole))
         }
-        if isCancelled { task.cancel() }
     }
 
     /// Starts the request's task; where no adapter of the caller's is to run first, on the present thread at once.
@@ -126,7 +137,7 @@ extension Request {
 
     // Apart from the next one, so that requests with nothing to settle neither wait nor pass through its frame.
     @inline(never)
-    private func conclude(_ result: HTTPResult) {
+    func conclude(_ result: HTTPResult) {
         inspectLate(result)
         end(makeOutcome(result))
     }

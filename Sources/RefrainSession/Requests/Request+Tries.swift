@@ -11,14 +11,20 @@ extension Request: Caller {
         let inspect: Inspection
     }
 
-    /// Adds a check that each try's response must pass.
-    func addValidation(_ inspection: @escaping Inspection) {
-        state.withLock { $0.validations.append(Look(inspect: inspection)) }
+    /// Adds a check that each try's response must pass; `isLight` where it takes no time, and calls nobody.
+    func addValidation(isLight: Bool, _ inspection: @escaping Inspection) {
+        state.withLock { state in
+            state.validations.append(Look(inspect: inspection))
+            if !isLight { state.checksAreLight = false }
+        }
     }
 
-    /// Adds a reader that each try's acceptable response is handed to.
-    func addSerialization(_ inspection: @escaping Inspection) {
-        state.withLock { $0.serializations.append(Look(inspect: inspection)) }
+    /// Adds a reader that each try's acceptable response is handed to; `isLight` as for a check.
+    func addSerialization(isLight: Bool, _ inspection: @escaping Inspection) {
+        state.withLock { state in
+            state.serializations.append(Look(inspect: inspection))
+            if !isLight { state.checksAreLight = false }
+        }
     }
 
     /// Notes that a try begins.

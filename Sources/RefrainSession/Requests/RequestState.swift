@@ -16,6 +16,10 @@ struct RequestState {
     var task: Task<Void, Never>?
     /// Whether the task is to be cancelled as soon as it is there.
     var wantsTaskCancelled = false
+    /// Whether the transport has the first try, and no task waits for it.
+    var isWithTransport = false
+    /// The first try, while it can be cancelled at the transport.
+    var firstTry: FirstTry?
 
     /// The requests that tries have sent, as the adapters made them.
     var requests = FirstAndRest<HTTPRequest>()
@@ -35,6 +39,8 @@ struct RequestState {
 
     var validations = FirstAndRest<Request.Look>()
     var serializations = FirstAndRest<Request.Look>()
+    /// Whether none of these takes long, nor is the caller's own.
+    var checksAreLight = true
 
     var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
     var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
@@ -43,6 +49,9 @@ struct RequestState {
 
     var outcome: RequestOutcome?
     var waiters = FirstAndRest<UnsafeContinuation<RequestOutcome, Never>>()
+
+    /// Whether what the request runs in is to be cancelled.
+    var isTaskCancelled: Bool { lifecycle == .cancelled || wantsTaskCancelled }
 
     /// Goes to another state, if that is legal.
     mutating func move(to state: Request.State) -> Bool {

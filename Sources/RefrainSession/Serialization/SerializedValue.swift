@@ -13,7 +13,7 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
 
     init(_ serializer: Serializer, for request: Request) {
         state = Locked(State(serializer: serializer))
-        request.addSerialization { [self] _, response in
+        request.addSerialization(isLight: serializer is DataResponseSerializer) { [self] _, response in
             guard case .failure(let error) = read(response) else { return nil }
             return error
         }

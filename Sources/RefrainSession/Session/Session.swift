@@ -42,7 +42,7 @@ public final class Session: Sendable {
 
     /// What requests know of this session.
     let reference: SessionReference
-    let chain: any HTTPLoader
+    let chain: SessionChain
     /// The interceptors of requests that have none of their own.
     let line: InterceptorLine
 
@@ -64,7 +64,7 @@ public final class Session: Sendable {
         self.settings = settings
         self.interceptor = interceptor
         line = InterceptorLine(session: interceptor, request: nil)
-        chain = SessionChain.make(settings, before: loader)
+        chain = SessionChain(settings, before: loader)
         reference = SessionReference(
             monitors: eventMonitors,
             startsRequestsImmediately: settings.startsRequestsImmediately
@@ -95,7 +95,7 @@ public final class Session: Sendable {
     }
 
     /// Cancels what is under way, resets every stage of the chain, and returns when that is done.
-    public func reset() async { await chain.reset() }
+    public func reset() async { await chain.whole.reset() }
 
     /// Ends the session, with what is under way.
     ///

@@ -11,7 +11,7 @@ extension DataRequest {
     /// Adds a check; of several that fail, the first one's error stands.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        addValidation { request, response in
+        addValidation(isLight: false) { request, response in
             ValidationRules.error(validation(request, response, response.content))
         }
         return self
@@ -21,7 +21,7 @@ extension DataRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
+        addValidation(isLight: true) { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
         return self
     }
 
@@ -29,7 +29,7 @@ extension DataRequest {
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
         let accepted = Array(accepted)
-        addValidation { _, response in
+        addValidation(isLight: true) { _, response in
             ValidationRules.check(contentType: response, in: accepted, isEmpty: response.content.isEmpty)
         }
         return self
@@ -38,10 +38,10 @@ extension DataRequest {
     /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
-        addValidation { _, response in
+        addValidation(isLight: true) { _, response in
             ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
         }
-        addValidation { request, response in
+        addValidation(isLight: true) { request, response in
             ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
         }
         return self

@@ -1,0 +1,142 @@
+/// The first try of a request, made without a task.
+///
+/// Most requests end with their first answer, and until then none of the stages that they go through has anything to
+/// wait for. So they are taken through these step by step, in the order of ``SessionChain``, and handed to the transport,
+/// which calls when the answer is there. Only where something must be waited for after all (another try, a redirect, a
+/// check of the caller's) a task begins, and goes on in the stages' own `load`.
+///
+/// It decides nothing: each step is the stage's. It does without what a task would cost each request: its memory while
+/// it waits, and the wakes of one thread more.
+final class FirstTry: ResultReceiver, @unchecked Sendable {
+    // @unchecked Sendable: set before the transport has the request, and from then on read by the one call of
+    // `receive` and what follows it; `exchange` is touched with the owner's state locked.
+
+    private let owner: Request
+    private let chain: SessionChain
+    private let loader: any PromptLoader
+    private let place: ResetGuard.Place
+    private let hop: FirstHop
+    private let call: RetryCall
+    /// The priority of the one who asked.
+    private let priority: TaskPriority
+    /// What the transport is to cancel.
+    private var exchange: AnyObject?
+
+    private init(
+        _ owner: Request,
+        _ chain: SessionChain,
+        _ loader: any PromptLoader,
+        _ place: ResetGuard.Place,
+        _ hop: FirstHop,
+        _ call: RetryCall
+    ) {
+        self.owner = owner
+        self.chain = chain
+        self.loader = loader
+        self.place = place
+        self.hop = hop
+        self.call = call
+        priority = Task.currentPriority
+    }
+
+    /// Makes the first try of a request that carries its owner, which hears of the end.
+    static func begin(_ request: HTTPRequest, of owner: Request, on chain: SessionChain, _ loader: any PromptLoader) {
+        guard let carrier = request.owner, let place = chain.door.enter(for: carrier) else {
+            return owner.conclude(chain.door.refusal(of: request))
+        }
+        let first: FirstTry
+        do throws(HTTPError) {
+            let hop = try chain.redirect.firstHop(request, isCancelled: false)
+            first = FirstTry(owner, chain, loader, place, hop, try chain.retry.begin(hop.request))
+        } catch {
+            chain.door.leave(place)
+            return owner.conclude(.failure(error))
+        }
+        let sent: HTTPRequest
+        do throws(HTTPError) {
+            sent = try first.makeRequest()
+        } catch {
+            return first.goOn(from: .decision, with: .failure(error))
+        }
+        first.send(sent)
+    }
+
+    private func makeRequest() throws(HTTPError) -> HTTPRequest {
+        let request = call.firstTry()
+        owner.beginTry()
+        return try Adaptation.conclude(Adaptation.checked(request, of: owner, request), request, owner)
+    }
+
+    private func send(_ request: HTTPRequest) {
+        owner.state.withLock { $0.isWithTransport = true }
+        let exchange = loader.begin(request, for: self)
+        let isCancelled = owner.state.withLock { state in
+            // It may be over by now.
+            guard state.isWithTransport else { return false }
+            self.exchange = exchange
+            state.firstTry = self
+            return state.isTaskCancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    /// Ends the try, which then is received as cancelled.
+    func cancel() {
+        guard let exchange = owner.state.withLock({ _ in exchange }) else { return }
+        loader.cancel(exchange)
+    }
+
+    // MARK: When the answer is there
+
+    /// The steps that are left once there is an answer.
+    private enum Step { case checks, decision, redirects }
+
+    /// Takes the try's result through the stages, from the innermost out, for as long as none of them has to wait.
+    func receive(_ result: HTTPResult) {
+        let checksAreLight = owner.state.withLock { state in
+            state.isWithTransport = false
+            state.firstTry = nil
+            exchange = nil
+            return state.checksAreLight
+        }
+        guard checksAreLight else { return goOn(from: .checks, with: result) }
+        _ = ResponseChecks.pass(result, of: call.request, owner)
+        guard let outcome = call.outcome(ofFirst: result) else { return goOn(from: .decision, with: result) }
+        guard hop.isLast(outcome) else { return goOn(from: .redirects, with: outcome) }
+        finish(outcome)
+    }
+
+    private func goOn(from step: Step, with result: HTTPResult) {
+        let task = Task(priority: priority) { finish(await rest(from: step, with: result)) }
+        owner.take(task)
+    }
+
+    private func rest(from step: Step, with result: HTTPResult) async -> HTTPResult {
+        await chain.door.goOn(in: place) {
+            var result = result
+            if step == .checks { _ = ResponseChecks.pass(result, of: call.request, owner) }
+            if step != .redirects { result = await chain.retry.goOn(call, after: result, next: chain.trial) }
+            return hop.isLast(result) ? result : await chain.redirect.follow(hop, result, chain.tries)
+        }
+    }
+
+    private func finish(_ outcome: HTTPResult) {
+        chain.door.leave(place)
+        owner.conclude(outcome)
+    }
+}
+
+extension Request {
+    /// Whether the request can be handed to a transport without a task: there is nothing to wait for before, and nobody
+    /// but the session's own parts has a say.
+    ///
+    /// What others have written may look at task-local values, and may take its time: it runs in a task.
+    func needsNoTask(_ request: HTTPRequest) -> Bool {
+        guard !settles, watcher == nil, line.isPrompt, !(self is UploadRequest) else { return false }
+        guard request.staysInMemory, request.retryStrategy == nil, request.attemptObserver == nil else { return false }
+        guard !RetryNesting.isInside, !ResetGuard.isWithinRequest else { return false }
+        return state.withLock { state in
+            state.gate.isOpen && state.checksAreLight && state.uploadHandlers.isEmpty && state.downloadHandlers.isEmpty
+        }
+    }
+}
