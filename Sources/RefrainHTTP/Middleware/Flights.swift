@@ -19,7 +19,7 @@ final class Flights: Sendable {
 
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
-        /// Requests that run in the task of their owner.
+        /// Requests that run in the task of their caller.
         var owned = SlotList<Owned>()
         var lastNumber: UInt64 = 0
         /// Requests up to this number are part of a reset.
@@ -46,7 +46,7 @@ final class Flights: Sendable {
 
     private struct Owned {
         let number: UInt64
-        let owner: CallOwner
+        let caller: any Caller
     }
 
     init(_ door: Door) { self.door = door }
@@ -75,19 +75,19 @@ final class Flights: Sendable {
         return result
     }
 
-    /// Loads a request in the present task, which is its owner's and which the owner cancels for a reset.
-    func load(_ request: HTTPRequest, of owner: CallOwner, next: any HTTPLoader) async -> HTTPResult {
-        guard let place = enter(for: owner) else { return Self.refused(request) }
+    /// Loads a request in the present task, which is its caller's and which the caller cancels for a reset.
+    func load(_ request: HTTPRequest, of caller: any Caller, next: any HTTPLoader) async -> HTTPResult {
+        guard let place = enter(for: caller) else { return Self.refused(request) }
         let result = await FlightList.$current.withValue(list(for: place)) { await next.load(request) }
         leave(place)
         return result
     }
 
-    /// Takes in a request that its owner cancels for a reset; nil where it is refused.
-    func enter(for owner: CallOwner) -> Place? {
+    /// Takes in a request that its caller cancels for a reset; nil where it is refused.
+    func enter(for caller: any Caller) -> Place? {
         state.withLock { state in
             guard let number = state.begin(door) else { return nil }
-            return Place(number: number, slot: state.owned.insert(Owned(number: number, owner: owner)))
+            return Place(number: number, slot: state.owned.insert(Owned(number: number, caller: caller)))
         }
     }
 
@@ -125,7 +125,7 @@ final class Flights: Sendable {
             // Detached: the reset belongs to no request, also where a request asked for it.
             let reset = Task.detached {
                 for task in leaving { task.cancel() }
-                for request in owned { request.owner.cancelTask() }
+                for request in owned { request.caller.cancelTask() }
                 await next?.reset()
                 for task in leaving { _ = await task.value }
                 await self.drain()

@@ -89,9 +89,12 @@ public struct Redirect: HTTPMiddleware {
 /// The hop that every call makes.
 package struct FirstHop {
     /// What is sent.
-    package let request: HTTPRequest
+    package fileprivate(set) var request: HTTPRequest
     /// When it began; nil where no redirect is followed.
-    fileprivate let began: Duration?
+    package let began: Duration?
+
+    /// Names the one whom the call is made for, before anybody has to know.
+    package mutating func carry(_ owner: CallOwner) { request.owner = owner }
 
     /// Whether the hop's outcome is the call's: an answer that points nowhere, with its record, as nearly all are.
     @inline(never)

@@ -28,8 +28,8 @@ public struct ResetGuard: HTTPMiddleware {
 
     /// Lets a request through, unless a reset is going on.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        if runsInOwnersTask, let owner = request.owner {
-            return await flights.load(request, of: owner, next: next)
+        if runsInOwnersTask, let caller = request.owner?.caller {
+            return await flights.load(request, of: caller, next: next)
         }
         return await flights.load(request, next: next)
     }
@@ -52,8 +52,8 @@ extension ResetGuard {
 
     /// Lets a request through that runs in no task as yet; nil while a reset is going on.
     ///
-    /// Its owner is asked to cancel it for a reset, which waits until the request has left.
-    package func enter(for owner: CallOwner) -> Place? { flights.enter(for: owner).map(Place.init) }
+    /// Its caller is asked to cancel it for a reset, which waits until the request has left.
+    package func enter(for caller: any Caller) -> Place? { flights.enter(for: caller).map(Place.init) }
 
     /// Notes that a request has returned.
     package func leave(_ place: Place) { flights.leave(place.place) }

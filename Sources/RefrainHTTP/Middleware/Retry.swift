@@ -44,10 +44,15 @@ public struct Retry: HTTPMiddleware {
         return await run(call, next)
     }
 
-    /// Begins a call, without a wait.
+    /// Begins a call, without a wait; `now` spares a reading of the clock.
     @inline(never)
-    package func begin(_ request: HTTPRequest) throws(HTTPError) -> RetryCall {
-        RetryCall(request: try request.withIdempotencyKeyWritten(), settings: settings, generation: waiting.current)
+    package func begin(_ request: HTTPRequest, at now: Duration? = nil) throws(HTTPError) -> RetryCall {
+        RetryCall(
+            request: try request.withIdempotencyKeyWritten(),
+            settings: settings,
+            generation: waiting.current,
+            began: now
+        )
     }
 
     /// Goes on with a call whose first try somebody else has made.

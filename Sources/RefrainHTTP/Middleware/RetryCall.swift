@@ -6,7 +6,7 @@
 /// at work in. What needs no wait is done outside of these for the same reason.
 package final class RetryCall {
     /// What is asked for.
-    package let request: HTTPRequest
+    package private(set) var request: HTTPRequest
     /// The sleepers that the call belongs to: a reset ends them, and what has begun before it is not tried again.
     let generation: SleepGroup
     /// What the first try has come to, where somebody else has made it, until it is taken.
@@ -22,19 +22,23 @@ package final class RetryCall {
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
     private var lastPaid: RetryBudget.Cause?
 
-    init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup) {
+    /// A call that began at `began`, or begins now.
+    init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup, began: Duration?) {
         self.request = request
         self.generation = generation
         self.settings = settings
         budget = settings.budgets?.budget(for: request.url)
-        began = settings.clocks.now
-        attemptBegan = began
+        self.began = began ?? settings.clocks.now
+        attemptBegan = self.began
     }
 
     private var clocks: ClockPair { settings.clocks }
 
     /// The request's own strategy, or else the stage's.
     private var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
+
+    /// Names the one whom the call is made for, before anybody has to know.
+    package func carry(_ owner: CallOwner) { request.owner = owner }
 
     /// What is left of the deadline.
     var remaining: Duration? { request.deadline.map { $0 - (clocks.now - began) } }
@@ -44,18 +48,38 @@ package final class RetryCall {
         prepare(Attempt(number: 1, remaining: request.deadline?.clampedToDeadline))
     }
 
-    /// The outcome of the call where its first result leaves nothing to decide: it is fine, or was cancelled.
+    /// The outcome of the call where its first result leaves nothing to decide, or nil: then it is decided on by
+    /// ``Retry/goOn(_:after:next:)``.
     ///
-    /// Nil where there is something to decide, which is done with ``Retry/goOn(_:after:next:)``.
-    package func outcome(ofFirst result: HTTPResult) -> HTTPResult? {
-        let decision: RetryDecision<HTTPResult>?
-        if case .failure(let error) = result {
-            decision = error.code == .cancelled ? decidePromptly(.first, result) : nil
-        } else {
-            decision = isContent(with: result) ? conclude(result, .finish(.succeeded), after: clocks.now - began) : nil
+    /// - Parameters:
+    ///   - result: the result.
+    ///   - isContent: whether there is a response, and nothing is wrong with it in the eyes of the strategy.
+    package func outcome(ofFirst result: HTTPResult, isContent: Bool) -> HTTPResult? {
+        switch result {
+        case .success(var response):
+            guard isContent, !response.retriesAreExhausted, response.attempts.isEmpty else { return nil }
+            response.attempts = [recordSuccess(response)]
+            return .success(response)
+        case .failure(let error):
+            guard error.code == .cancelled, case .finish(let outcome, _)? = decidePromptly(.first, result) else {
+                return nil
+            }
+            return outcome
         }
-        guard case .finish(let outcome, _) = decision else { return nil }
-        return outcome
+    }
+
+    /// Concludes the call with a first try that has succeeded, as ``conclude(_:_:after:)`` does with any try.
+    private func recordSuccess(_ response: HTTPResponse) -> AttemptRecord {
+        budget?.creditSuccess(after: nil)
+        return AttemptRecord(
+            number: 1,
+            start: .zero,
+            duration: clocks.now - began,
+            status: response.status,
+            bytesSent: response.exchange.bytesSent,
+            decision: .finish,
+            reason: .succeeded
+        )
     }
 
     /// Makes one attempt, from the original request (rule R6).

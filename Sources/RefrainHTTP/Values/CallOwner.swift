@@ -6,7 +6,7 @@ package protocol Caller: AnyObject, Sendable {
     /// An attempt was decided on; `attempts` are all of the retry stage's, this one the last.
     func note(_ attempts: [AttemptRecord])
 
-    /// Cancels the task in which the caller loads its request.
+    /// Cancels what the caller's request runs in.
     func cancelTask()
 }
 
@@ -27,7 +27,4 @@ package final class CallOwner: @unchecked Sendable {
 
     /// Tells the caller of an attempt.
     func note(_ attempts: [AttemptRecord]) { caller?.note(attempts) }
-
-    /// Has the caller cancel its task.
-    func cancelTask() { caller?.cancelTask() }
 }

@@ -111,11 +111,10 @@ extension Request {
             return finish(.failure(failure.asHTTPError(nil)))
         }
         let chain = session.chain
-        let carried = request.carrying(self)
         if let loader = chain.prompt, needsNoTask(request) {
-            FirstTry.begin(carried, of: self, on: chain, loader)
+            FirstTry.begin(request, of: self, on: chain, loader)
         } else {
-            take(startTask(carried, chain.whole))
+            take(startTask(request.carrying(self), chain.whole))
         }
     }
 

@@ -36,6 +36,15 @@ extension Request: Caller {
         }
     }
 
+    /// Notes that the first try begins, with this request and without a task.
+    func beginFirstTry(sending request: HTTPRequest) {
+        state.withLock { state in
+            state.tries = 1
+            state.requests.append(request)
+            state.isWithTransport = true
+        }
+    }
+
     /// The number of the try that runs, from 1.
     var tryCount: Int { state.withLock { $0.tries } }
 

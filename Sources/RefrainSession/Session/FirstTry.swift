@@ -15,7 +15,7 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
     private let chain: SessionChain
     private let loader: any PromptLoader
     private let place: ResetGuard.Place
-    private let hop: FirstHop
+    private var hop: FirstHop
     private let call: RetryCall
     /// The priority of the one who asked.
     private let priority: TaskPriority
@@ -39,15 +39,15 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
         priority = Task.currentPriority
     }
 
-    /// Makes the first try of a request that carries its owner, which hears of the end.
+    /// Makes the first try of a request; its owner hears of the end.
     static func begin(_ request: HTTPRequest, of owner: Request, on chain: SessionChain, _ loader: any PromptLoader) {
-        guard let carrier = request.owner, let place = chain.door.enter(for: carrier) else {
+        guard let place = chain.door.enter(for: owner) else {
             return owner.conclude(chain.door.refusal(of: request))
         }
         let first: FirstTry
         do throws(HTTPError) {
             let hop = try chain.redirect.firstHop(request, isCancelled: false)
-            first = FirstTry(owner, chain, loader, place, hop, try chain.retry.begin(hop.request))
+            first = FirstTry(owner, chain, loader, place, hop, try chain.retry.begin(hop.request, at: hop.began))
         } catch {
             chain.door.leave(place)
             return owner.conclude(.failure(error))
@@ -63,12 +63,16 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
 
     private func makeRequest() throws(HTTPError) -> HTTPRequest {
         let request = call.firstTry()
-        owner.beginTry()
-        return try Adaptation.conclude(Adaptation.checked(request, of: owner, request), request, owner)
+        let checked = Adaptation.checked(request, of: owner, request)
+        guard case .success(let sent) = checked else {
+            owner.beginTry()
+            return try Adaptation.conclude(checked, request, owner)
+        }
+        owner.beginFirstTry(sending: sent)
+        return sent
     }
 
     private func send(_ request: HTTPRequest) {
-        owner.state.withLock { $0.isWithTransport = true }
         let exchange = loader.begin(request, for: self)
         let isCancelled = owner.state.withLock { state in
             // It may be over by now.
@@ -100,13 +104,21 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
             return state.checksAreLight
         }
         guard checksAreLight else { return goOn(from: .checks, with: result) }
-        _ = ResponseChecks.pass(result, of: call.request, owner)
-        guard let outcome = call.outcome(ofFirst: result) else { return goOn(from: .decision, with: result) }
+        let passes = ResponseChecks.pass(result, of: call.request, owner)
+        guard let outcome = call.outcome(ofFirst: result, isContent: passes) else {
+            return goOn(from: .decision, with: result)
+        }
         guard hop.isLast(outcome) else { return goOn(from: .redirects, with: outcome) }
         finish(outcome)
     }
 
     private func goOn(from step: Step, with result: HTTPResult) {
+        // From here on stages ask for whom they work.
+        let carrier = CallOwner(owner)
+        call.carry(carrier)
+        hop.carry(carrier)
+        // What comes after the first hop has a record of its own.
+        if step == .redirects { owner.note(result.attempts) }
         let task = Task(priority: priority) { finish(await rest(from: step, with: result)) }
         owner.take(task)
     }
