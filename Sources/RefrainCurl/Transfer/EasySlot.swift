@@ -30,6 +30,8 @@ final class EasySlot {
     @exclusivity(unchecked) private var headMemory = HeadMemory()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     @exclusivity(unchecked) private var url: String?
+    private var parsedURL: OpaquePointer?
+    private var usesParsedURL = false
     private var shape = Shape.get
     @exclusivity(unchecked) private var customMethod: String?
     private var list: UnsafeMutablePointer<curl_slist>?
@@ -64,6 +66,7 @@ final class EasySlot {
     /// Gives the handle back; only when no multi handle holds it.
     func free() {
         curl_easy_cleanup(easy)
+        curl_url_cleanup(parsedURL)
         errorText.deallocate()
         inlineBody.deallocate()
         fields.free()
@@ -81,12 +84,7 @@ final class EasySlot {
         errorText.pointee = 0
         transfer.head = HeadReader(headMemory.take())
         watchEnd(false)
-        if url != transfer.url {
-            guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
-                throw transfer.failure(.badURL, message: "libcurl does not take the URL")
-            }
-            url = transfer.url
-        }
+        if url != transfer.url { try setURL(transfer) }
         transfer.upload = try UploadSource(transfer)
         try setMethod(transfer, request.method)
         setFields(transfer)
@@ -119,6 +117,27 @@ final class EasySlot {
         guard watches != watchesEnd else { return }
         watchesEnd = watches
         refrain_set_long(easy, CURLOPT_NOPROGRESS, watches ? 0 : 1)
+    }
+
+    private func setURL(_ transfer: Transfer) throws(HTTPError) {
+        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
+            throw transfer.failure(.badURL, message: "libcurl does not take the URL")
+        }
+        // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again.
+        let isParsed = transfer.namesPlainHost && parse(transfer.url)
+        if isParsed != usesParsedURL {
+            usesParsedURL = isParsed
+            refrain_set_pointer(easy, CURLOPT_CURLU, isParsed ? parsedURL.map { UnsafeRawPointer($0) } : nil)
+        }
+        url = transfer.url
+    }
+
+    /// Parses a URL as libcurl would; false where it has something to say against it, which is left to it.
+    private func parse(_ url: String) -> Bool {
+        if parsedURL == nil { parsedURL = curl_url() }
+        guard let parsedURL else { return false }
+        let flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS
+        return curl_url_set(parsedURL, CURLUPART_URL, url, UInt32(flags)) == CURLUE_OK
     }
 
     private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {

@@ -127,6 +127,25 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
+    ///
+    /// Zones of IPv6 addresses get lost where libcurl (7.88) copies a parsed URL.
+    var namesPlainHost: Bool {
+        url.withUTF8Bytes { url in
+            guard let colon = url[..<hostEnd].firstIndex(of: UInt8(ascii: ":")), colon + 3 < hostEnd else {
+                return false
+            }
+            return url[(colon + 3)..<hostEnd].allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
+                    true
+                default: false
+                }
+            }
+        }
+    }
+
     private static func isPlain(_ request: HTTPRequest) -> Bool {
         guard !request.streamsResponse, !request.needsFreshConnection, case .bytes(let bytes) = request.body.storage
         else { return false }
