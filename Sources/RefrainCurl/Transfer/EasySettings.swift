@@ -46,6 +46,9 @@ final class EasySettings {
         secureFields.free()
     }
 
+    /// Whether some requests may go by way of a proxy.
+    var mayUseProxy: Bool { proxy.map { !$0.isEmpty } ?? environmentNamesProxy }
+
     /// Whether the environment says that some requests go by way of a proxy.
     private static func environmentNamesProxy() -> Bool {
         // The names that libcurl knows; HTTP_PROXY is none of them, since a CGI's client could set it.
