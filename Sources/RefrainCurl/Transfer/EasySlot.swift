@@ -32,7 +32,7 @@ final class EasySlot {
     @exclusivity(unchecked) private var url: String?
     private var parsedURL: OpaquePointer?
     private var usesParsedURL = false
-    private var shape = Shape.get
+    @exclusivity(unchecked) private var shape = Shape.get
     @exclusivity(unchecked) private var customMethod: String?
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
@@ -41,6 +41,9 @@ final class EasySlot {
     private var notes = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
+
+    /// Whether it asks for a head without its body.
+    var isHead: Bool { shape == .head }
 
     private enum Shape: Equatable { case get, head, inline, upload }
 
@@ -85,7 +88,7 @@ final class EasySlot {
         transfer.head = HeadReader(headMemory.take())
         watchEnd(false)
         if url != transfer.url { try setURL(transfer) }
-        transfer.upload = try UploadSource(transfer)
+        if !transfer.isBodyless { transfer.upload = try UploadSource(transfer) }
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
@@ -143,6 +146,9 @@ final class EasySlot {
     private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {
         let natural: String
         switch transfer.upload {
+        case .none where method == .get:
+            setShape(.get)
+            return setCustomMethod(nil)
         case .none where method == .head:
             setShape(.head)
             natural = "HEAD"
@@ -163,7 +169,10 @@ final class EasySlot {
             refrain_set_offset(easy, CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
             natural = "PUT"
         }
-        let custom = natural == method.rawValue ? nil : method.rawValue
+        setCustomMethod(natural == method.rawValue ? nil : method.rawValue)
+    }
+
+    private func setCustomMethod(_ custom: String?) {
         guard custom != customMethod else { return }
         customMethod = custom
         if let custom {

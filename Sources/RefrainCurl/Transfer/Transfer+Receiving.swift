@@ -25,7 +25,8 @@ extension Transfer {
     private func headIsComplete() -> Bool {
         let length = bodyLength
         exchange = ExchangeFacts(
-            bytesSent: bytesSent,
+            // Else it is asked for at the end.
+            bytesSent: pipe == nil ? nil : bytesSent,
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )

@@ -26,6 +26,8 @@ final class Transfer: @unchecked Sendable {
     let isTLS: Bool
     /// Whether it keeps nobody waiting to send the request, and all of it and of its answer is in memory.
     let isPlain: Bool
+    /// Whether the request surely has no body.
+    let isBodyless: Bool
     /// Where the part of the URL ends that says where the request goes.
     private let hostEnd: Int
 
@@ -54,7 +56,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
-    var stream = StreamNotes()
+    @exclusivity(unchecked) var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
     /// The public key that the server has shown, where keys are pinned.
     private(set) var shownKey: String?
@@ -63,7 +65,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var head = HeadReader()
     /// What is known of the exchange since the head was complete.
     @exclusivity(unchecked) var exchange = ExchangeFacts()
-    var body = Data()
+    @exclusivity(unchecked) var body = Data()
     @exclusivity(unchecked) var bodySize = 0
     /// How much of the body has arrived, before any coding of it was undone.
     @exclusivity(unchecked) var wireSize: Int64 = 0
@@ -82,7 +84,7 @@ final class Transfer: @unchecked Sendable {
     var drained = 0
 
     // The request's body.
-    var upload = UploadSource.none
+    @exclusivity(unchecked) var upload = UploadSource.none
     /// The bytes of it that libcurl has taken.
     var bodyTaken: Int64 = 0
 
@@ -99,7 +101,9 @@ final class Transfer: @unchecked Sendable {
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), Self.hostEnd(in: $0))
         }
-        isPlain = Self.isPlain(request)
+        let bodySize = Self.bodySize(of: request)
+        isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
+        isBodyless = bodySize == 0
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
@@ -146,10 +150,10 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    private static func isPlain(_ request: HTTPRequest) -> Bool {
-        guard !request.streamsResponse, !request.needsFreshConnection, case .bytes(let bytes) = request.body.storage
-        else { return false }
-        return bytes.count <= EasySlot.inlineLimit
+    /// How many bytes of body are in memory; more than any where the body is elsewhere.
+    private static func bodySize(of request: HTTPRequest) -> Int {
+        guard case .bytes(let bytes) = request.body.storage else { return .max }
+        return bytes.count
     }
 
     func prepareToStream(for loader: CurlLoader) {
@@ -267,9 +271,11 @@ final class Transfer: @unchecked Sendable {
         head.coding != .none && slot?.decodes == true && wireLength != 0 ? nil : wireLength
     }
 
+    private var isHead: Bool { slot.map { $0.isHead } ?? (request.method == .head) }
+
     /// How many bytes of body come, where that is known.
     private var wireLength: Int64? {
-        request.method == .head || head.status == 204 || head.status == 304 ? 0 : head.contentLength
+        isHead || head.status == 204 || head.status == 304 ? 0 : head.contentLength
     }
 
     /// Sees to it that a request does not wait for a server that has answered it, and wants no more of it.
