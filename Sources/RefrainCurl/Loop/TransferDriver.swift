@@ -194,12 +194,7 @@ final class TransferDriver {
         removeFromActive(transfer)
         host.active -= 1
         ended.append((transfer, error))
-        if error == nil, !transfer.isAnsweredEarly {
-            slot.finish(transfer)
-            recycle(slot)
-        } else {
-            retire(slot)
-        }
+        if error == nil, !transfer.isAnsweredEarly { recycle(slot) } else { retire(slot) }
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true

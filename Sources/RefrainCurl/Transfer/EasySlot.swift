@@ -27,7 +27,7 @@ final class EasySlot {
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = FieldArena()
     // As in the driver: no checks.
-    @exclusivity(unchecked) private var headMemory = HeadMemory()
+    @exclusivity(unchecked) var reader = HeadReader()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     @exclusivity(unchecked) private var url: String?
     private var parsedURL: OpaquePointer?
@@ -85,7 +85,7 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
-        transfer.head = HeadReader(headMemory.take())
+        reader.begin()
         watchEnd(false)
         if url != transfer.url { try setURL(transfer) }
         if !transfer.isBodyless { transfer.upload = try UploadSource(transfer) }
@@ -107,12 +107,6 @@ final class EasySlot {
             notes.toggle()
             refrain_set_long(easy, CURLOPT_VERBOSE, notes ? 1 : 0)
         }
-    }
-
-    /// Lets go of a transfer that is complete.
-    func finish(_ transfer: Transfer) {
-        headMemory = transfer.head.takeMemory()
-        self.transfer = nil
     }
 
     /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.

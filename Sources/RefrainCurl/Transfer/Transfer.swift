@@ -62,7 +62,7 @@ final class Transfer: @unchecked Sendable {
     private(set) var shownKey: String?
 
     // The response.
-    @exclusivity(unchecked) var head = HeadReader()
+    @exclusivity(unchecked) var head = ReceivedHead()
     /// What is known of the exchange since the head was complete.
     @exclusivity(unchecked) var exchange = ExchangeFacts()
     @exclusivity(unchecked) var body = Data()
