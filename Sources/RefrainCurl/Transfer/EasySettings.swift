@@ -37,7 +37,7 @@ final class EasySettings {
         plainFields.begin(for: [:], extraBytes: fieldBytes)
         addFields(to: plainFields, agent: true, codings: decodes)
         secureFields.begin(for: [:], extraBytes: fieldBytes)
-        addFields(to: secureFields, agent: false, codings: decodes)
+        addFields(to: secureFields, agent: !mayUseProxy, codings: decodes)
     }
 
     deinit {

@@ -39,6 +39,7 @@ final class EasySlot {
     private var isFresh = false
     private var expectsHTTP2 = false
     private var notes = false
+    private var notesWhatIsSent = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
 
@@ -103,10 +104,19 @@ final class EasySlot {
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
-        if notes != (mayBeHTTP2 || trust.pins != nil) {
-            notes.toggle()
-            refrain_set_long(easy, CURLOPT_VERBOSE, notes ? 1 : 0)
-        }
+        takeNotes(trust.pins != nil)
+        notesWhatIsSent = mayBeHTTP2
+    }
+
+    /// Takes libcurl's notes from here on, where a stream may be refused; those before cost libcurl more than the rest.
+    func beginToSend() {
+        if notesWhatIsSent { takeNotes(true) }
+    }
+
+    private func takeNotes(_ takes: Bool) {
+        guard takes != notes else { return }
+        notes = takes
+        refrain_set_long(easy, CURLOPT_VERBOSE, takes ? 1 : 0)
     }
 
     /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
@@ -203,10 +213,11 @@ final class EasySlot {
     private func setFields(_ transfer: Transfer) {
         let headers = transfer.request.headers
         let isTLS = transfer.isTLS
-        if namesAgent != isTLS {
+        let namesAgent = isTLS && settings.mayUseProxy
+        if self.namesAgent != namesAgent {
             // A proxy is told too when it makes a tunnel, which it does only for TLS.
-            namesAgent = isTLS
-            if isTLS, !settings.userAgent.isEmpty {
+            self.namesAgent = namesAgent
+            if namesAgent, !settings.userAgent.isEmpty {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
             } else {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, nil)
@@ -223,7 +234,7 @@ final class EasySlot {
             extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0)
         )
         for field in headers { fields.add(name: field.name, value: field.value) }
-        settings.addFields(to: fields, agent: !isTLS && !headers.contains("User-Agent"), codings: decodes)
+        settings.addFields(to: fields, agent: !namesAgent && !headers.contains("User-Agent"), codings: decodes)
         if hasBody {
             // No waiting for 100 Continue, and no media type that nobody gave.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }

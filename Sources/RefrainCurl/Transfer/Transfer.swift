@@ -233,6 +233,7 @@ final class Transfer: @unchecked Sendable {
         }
         sends += 1
         noteActivity()
+        slot?.beginToSend()
         return true
     }
 
@@ -249,9 +250,9 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes libcurl's note of the key that the server has shown.
     func noteKey(_ note: UnsafeRawBufferPointer) {
-        let words = " public key hash: "
-        guard note.starts(with: words.utf8) else { return }
-        shownKey = String(decoding: note.dropFirst(words.utf8.count).prefix { $0 > 0x20 }, as: UTF8.self)
+        let words: StaticString = " public key hash: "
+        guard note.begins(with: words) else { return }
+        shownKey = String(decoding: note.dropFirst(words.utf8CodeUnitCount).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     // MARK: Pausing
