@@ -6,21 +6,20 @@ import Testing
 @Suite("Reading heads")
 struct HeadReaderTests {
     /// Reads a head; nil where it is no head, or not a whole one.
-    private func read(_ lines: [String], _ memory: inout HeadMemory) -> HeadReader? {
-        var reader = HeadReader(memory)
-        defer { memory = reader.takeMemory() }
+    private func read(_ lines: [String], _ reader: inout HeadReader) -> ReceivedHead? {
+        reader.begin()
         for line in lines {
             let bytes = Array((line + "\r\n").utf8)
             switch bytes.withUnsafeBufferPointer({ reader.read($0) }) {
             case .goOn: continue
-            case .complete: return reader
+            case .complete: return reader.head
             case .refuse: return nil
             }
         }
         return nil
     }
 
-    private func expectSame(_ left: HeadReader?, _ right: HeadReader?, _ comment: Comment) {
+    private func expectSame(_ left: ReceivedHead?, _ right: ReceivedHead?, _ comment: Comment) {
         #expect((left == nil) == (right == nil), comment)
         #expect(left?.status == right?.status, comment)
         #expect(left?.version == right?.version, comment)
@@ -32,63 +31,63 @@ struct HeadReaderTests {
 
     @Test("A head that comes again says the same again")
     func sameHead() {
-        var memory = HeadMemory()
+        var reader = HeadReader()
         let lines = ["HTTP/1.1 200 OK", "Date: now", "Content-Length: 2", ""]
         for _ in 0..<3 {
-            let reader = read(lines, &memory)
-            #expect(reader?.status == 200)
-            #expect(reader?.headers["Date"] == "now")
-            #expect(reader?.contentLength == 2)
+            let head = read(lines, &reader)
+            #expect(head?.status == 200)
+            #expect(head?.headers["Date"] == "now")
+            #expect(head?.contentLength == 2)
         }
     }
 
     @Test("A head that differs in one line is read anew")
     func otherLine() {
-        var memory = HeadMemory()
-        _ = read(["HTTP/1.1 200 OK", "Server: a", "Date: now", "Content-Length: 2", ""], &memory)
-        let reader = read(["HTTP/1.1 200 OK", "Server: a", "Date: then", "Content-Length: 3", ""], &memory)
-        #expect(reader?.headers == ["Server": "a", "Date": "then", "Content-Length": "3"])
-        #expect(reader?.contentLength == 3)
+        var reader = HeadReader()
+        _ = read(["HTTP/1.1 200 OK", "Server: a", "Date: now", "Content-Length: 2", ""], &reader)
+        let head = read(["HTTP/1.1 200 OK", "Server: a", "Date: then", "Content-Length: 3", ""], &reader)
+        #expect(head?.headers == ["Server": "a", "Date": "then", "Content-Length": "3"])
+        #expect(head?.contentLength == 3)
     }
 
     @Test("A shorter head does not inherit the lines of the longer one before it")
     func shorterHead() {
-        var memory = HeadMemory()
-        _ = read(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Encoding: gzip", ""], &memory)
-        let reader = read(["HTTP/1.1 200 OK", ""], &memory)
-        #expect(reader?.headers == [:])
-        #expect(reader?.isChunked == false)
-        #expect(reader?.coding == ContentCoding.none)
+        var reader = HeadReader()
+        _ = read(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Encoding: gzip", ""], &reader)
+        let head = read(["HTTP/1.1 200 OK", ""], &reader)
+        #expect(head?.headers == [:])
+        #expect(head?.isChunked == false)
+        #expect(head?.coding == ContentCoding.none)
     }
 
     @Test("The fields of a 1xx response stay out of the final one, remembered or not")
     func informational() {
-        var memory = HeadMemory()
+        var reader = HeadReader()
         let early = ["HTTP/1.1 103 Early Hints", "Link: </style.css>", ""]
         for value in ["a", "a", "b", "b", "a"] {
-            let reader = read(early + ["HTTP/1.1 200 OK", "X: \(value)", ""], &memory)
-            #expect(reader?.status == 200)
-            #expect(reader?.headers == ["X": value])
+            let head = read(early + ["HTTP/1.1 200 OK", "X: \(value)", ""], &reader)
+            #expect(head?.status == 200)
+            #expect(head?.headers == ["X": value])
         }
     }
 
     @Test("The status is known before the head is whole, also where the head is remembered")
     func statusIsKnownEarly() {
-        var memory = HeadMemory()
-        _ = read(["HTTP/2 200 ", "a: b", ""], &memory)
-        var reader = HeadReader(memory)
+        var reader = HeadReader()
+        _ = read(["HTTP/2 200 ", "a: b", ""], &reader)
+        reader.begin()
         let line = Array("HTTP/2 200 \r\n".utf8)
         _ = line.withUnsafeBufferPointer { reader.read($0) }
-        #expect(reader.version == .http2)
-        #expect(reader.status == 200)
-        #expect(!reader.isComplete)
+        #expect(reader.head.version == .http2)
+        #expect(reader.head.status == 200)
+        #expect(!reader.head.isComplete)
     }
 
     @Test("10,000 heads, one after the other, mean what they mean alone")
     func property() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Seeded(seed)
-        var memory = HeadMemory()
+        var reader = HeadReader()
         let lines = [
             "Server: a", "Date: now", "Date: then", "Content-Length: 5", "Content-Length: 6", "Content-Length: 5, 5",
             "Transfer-Encoding: chunked", "Content-Encoding: gzip", " folded",
@@ -107,8 +106,8 @@ struct HeadReaderTests {
                 let place = Int.random(in: 0..<last.count, using: &random)
                 last[place] = lines.randomElement(using: &random) ?? ""
             }
-            var nothing = HeadMemory()
-            expectSame(read(last, &memory), read(last, &nothing), "seed \(seed): \(last)")
+            var other = HeadReader()
+            expectSame(read(last, &reader), read(last, &other), "seed \(seed): \(last)")
         }
     }
 }

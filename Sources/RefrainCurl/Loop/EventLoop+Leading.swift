@@ -11,9 +11,11 @@ extension EventLoop {
             // To connect, with TLS above all, takes long.
             return wake(inbox.withLock { $0.endLead(with: .start(transfer)) })
         }
+        // Where there was no TLS, all writes are libcurl's own, which raise no signal.
+        let mayRaiseSignal = transfer.isTLS || driver.mayHaveTLS
         var signal = refrain_held_signal()
-        refrain_hold_pipe_signal(&signal)
-        defer { refrain_release_pipe_signal(&signal) }
+        if mayRaiseSignal { refrain_hold_pipe_signal(&signal) }
+        defer { if mayRaiseSignal { refrain_release_pipe_signal(&signal) } }
         driver.now = transfer.submittedAt
         driver.carryOut(.start(transfer))
         driver.drive()

@@ -20,6 +20,9 @@ final class TransferDriver {
     /// Whether there were transfers that no caller could have driven by itself: several at a time, or streams.
     var hadCompany = false
 
+    /// Whether any connection may speak TLS, to a server or to a proxy.
+    private(set) var mayHaveTLS = false
+
     private let round = LoopRound()
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
@@ -36,6 +39,7 @@ final class TransferDriver {
         self.multi = multi
         self.configuration = configuration
         settings = EasySettings(configuration)
+        mayHaveTLS = settings.mayUseProxy
         guard let multi else { return }
         refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
@@ -143,6 +147,7 @@ final class TransferDriver {
         transfer.index = active.count
         active.append(transfer)
         if active.count > 1 || !transfer.isPlain { hadCompany = true }
+        if transfer.isTLS { mayHaveTLS = true }
         transfer.start()
         if case .stream(let pipe) = transfer.upload, let loop {
             pipe.onData { loop.post(.resume(transfer)) }
@@ -189,12 +194,7 @@ final class TransferDriver {
         removeFromActive(transfer)
         host.active -= 1
         ended.append((transfer, error))
-        if error == nil, !transfer.isAnsweredEarly {
-            slot.finish(transfer)
-            recycle(slot)
-        } else {
-            retire(slot)
-        }
+        if error == nil, !transfer.isAnsweredEarly { recycle(slot) } else { retire(slot) }
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true

@@ -10,9 +10,16 @@ private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
 }
 
 /// The same for callbacks that are called often; the slot holds the transfer until libcurl has let go of it.
-private func served(by user: UnsafeMutableRawPointer?) -> Unmanaged<Transfer>? {
-    guard let user else { return nil }
-    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.served }
+@inline(__always)
+private func serve(
+    _ user: UnsafeMutableRawPointer?,
+    _ body: (Transfer, EasySlot) -> Int
+) -> Int {
+    guard let user else { return 0 }
+    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { slot in
+        guard let served = slot.served else { return 0 }
+        return served._withUnsafeGuaranteedRef { body($0, slot) }
+    }
 }
 
 /// One line of a head, or a trailer.
@@ -22,9 +29,9 @@ func receiveHeader(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let bytes, let transfer = served(by: user) else { return 0 }
+    guard let bytes else { return 0 }
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer._withUnsafeGuaranteedRef { $0.receiveHeader(line) } ? line.count : 0
+    return serve(user) { transfer, slot in transfer.receiveHeader(line, by: slot) ? line.count : 0 }
 }
 
 /// A piece of the body.
@@ -34,9 +41,9 @@ func receiveBody(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let bytes, let transfer = served(by: user) else { return 0 }
+    guard let bytes else { return 0 }
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer._withUnsafeGuaranteedRef { $0.receiveBody(piece) }
+    return serve(user) { transfer, _ in transfer.receiveBody(piece) }
 }
 
 /// libcurl wants more of the request's body.

@@ -37,7 +37,7 @@ final class EasySettings {
         plainFields.begin(for: [:], extraBytes: fieldBytes)
         addFields(to: plainFields, agent: true, codings: decodes)
         secureFields.begin(for: [:], extraBytes: fieldBytes)
-        addFields(to: secureFields, agent: false, codings: decodes)
+        addFields(to: secureFields, agent: !mayUseProxy, codings: decodes)
     }
 
     deinit {
@@ -45,6 +45,9 @@ final class EasySettings {
         plainFields.free()
         secureFields.free()
     }
+
+    /// Whether some requests may go by way of a proxy.
+    var mayUseProxy: Bool { proxy.map { !$0.isEmpty } ?? environmentNamesProxy }
 
     /// Whether the environment says that some requests go by way of a proxy.
     private static func environmentNamesProxy() -> Bool {

@@ -27,18 +27,24 @@ final class EasySlot {
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = FieldArena()
     // As in the driver: no checks.
-    @exclusivity(unchecked) private var headMemory = HeadMemory()
+    @exclusivity(unchecked) var reader = HeadReader()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     @exclusivity(unchecked) private var url: String?
-    private var shape = Shape.get
+    private var parsedURL: OpaquePointer?
+    private var usesParsedURL = false
+    @exclusivity(unchecked) private var shape = Shape.get
     @exclusivity(unchecked) private var customMethod: String?
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
     private var expectsHTTP2 = false
     private var notes = false
+    private var notesWhatIsSent = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
+
+    /// Whether it asks for a head without its body.
+    var isHead: Bool { shape == .head }
 
     private enum Shape: Equatable { case get, head, inline, upload }
 
@@ -64,6 +70,7 @@ final class EasySlot {
     /// Gives the handle back; only when no multi handle holds it.
     func free() {
         curl_easy_cleanup(easy)
+        curl_url_cleanup(parsedURL)
         errorText.deallocate()
         inlineBody.deallocate()
         fields.free()
@@ -79,15 +86,10 @@ final class EasySlot {
         let request = transfer.request
         self.transfer = transfer
         errorText.pointee = 0
-        transfer.head = HeadReader(headMemory.take())
+        reader.begin()
         watchEnd(false)
-        if url != transfer.url {
-            guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
-                throw transfer.failure(.badURL, message: "libcurl does not take the URL")
-            }
-            url = transfer.url
-        }
-        transfer.upload = try UploadSource(transfer)
+        if url != transfer.url { try setURL(transfer) }
+        if !transfer.isBodyless { transfer.upload = try UploadSource(transfer) }
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
@@ -102,16 +104,19 @@ final class EasySlot {
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
-        if notes != (mayBeHTTP2 || trust.pins != nil) {
-            notes.toggle()
-            refrain_set_long(easy, CURLOPT_VERBOSE, notes ? 1 : 0)
-        }
+        takeNotes(trust.pins != nil)
+        notesWhatIsSent = mayBeHTTP2
     }
 
-    /// Lets go of a transfer that is complete.
-    func finish(_ transfer: Transfer) {
-        headMemory = transfer.head.takeMemory()
-        self.transfer = nil
+    /// Takes libcurl's notes from here on, where a stream may be refused; those before cost libcurl more than the rest.
+    func beginToSend() {
+        if notesWhatIsSent { takeNotes(true) }
+    }
+
+    private func takeNotes(_ takes: Bool) {
+        guard takes != notes else { return }
+        notes = takes
+        refrain_set_long(easy, CURLOPT_VERBOSE, takes ? 1 : 0)
     }
 
     /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
@@ -121,9 +126,33 @@ final class EasySlot {
         refrain_set_long(easy, CURLOPT_NOPROGRESS, watches ? 0 : 1)
     }
 
+    private func setURL(_ transfer: Transfer) throws(HTTPError) {
+        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
+            throw transfer.failure(.badURL, message: "libcurl does not take the URL")
+        }
+        // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again.
+        let isParsed = transfer.namesPlainHost && parse(transfer.url)
+        if isParsed != usesParsedURL {
+            usesParsedURL = isParsed
+            refrain_set_pointer(easy, CURLOPT_CURLU, isParsed ? parsedURL.map { UnsafeRawPointer($0) } : nil)
+        }
+        url = transfer.url
+    }
+
+    /// Parses a URL as libcurl would; false where it has something to say against it, which is left to it.
+    private func parse(_ url: String) -> Bool {
+        if parsedURL == nil { parsedURL = curl_url() }
+        guard let parsedURL else { return false }
+        let flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS
+        return curl_url_set(parsedURL, CURLUPART_URL, url, UInt32(flags)) == CURLUE_OK
+    }
+
     private func setMethod(_ transfer: Transfer, _ method: HTTPMethod) throws(HTTPError) {
         let natural: String
         switch transfer.upload {
+        case .none where method == .get:
+            setShape(.get)
+            return setCustomMethod(nil)
         case .none where method == .head:
             setShape(.head)
             natural = "HEAD"
@@ -144,7 +173,10 @@ final class EasySlot {
             refrain_set_offset(easy, CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
             natural = "PUT"
         }
-        let custom = natural == method.rawValue ? nil : method.rawValue
+        setCustomMethod(natural == method.rawValue ? nil : method.rawValue)
+    }
+
+    private func setCustomMethod(_ custom: String?) {
         guard custom != customMethod else { return }
         customMethod = custom
         if let custom {
@@ -181,10 +213,11 @@ final class EasySlot {
     private func setFields(_ transfer: Transfer) {
         let headers = transfer.request.headers
         let isTLS = transfer.isTLS
-        if namesAgent != isTLS {
+        let namesAgent = isTLS && settings.mayUseProxy
+        if self.namesAgent != namesAgent {
             // A proxy is told too when it makes a tunnel, which it does only for TLS.
-            namesAgent = isTLS
-            if isTLS, !settings.userAgent.isEmpty {
+            self.namesAgent = namesAgent
+            if namesAgent, !settings.userAgent.isEmpty {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
             } else {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, nil)
@@ -201,7 +234,7 @@ final class EasySlot {
             extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0)
         )
         for field in headers { fields.add(name: field.name, value: field.value) }
-        settings.addFields(to: fields, agent: !isTLS && !headers.contains("User-Agent"), codings: decodes)
+        settings.addFields(to: fields, agent: !namesAgent && !headers.contains("User-Agent"), codings: decodes)
         if hasBody {
             // No waiting for 100 Continue, and no media type that nobody gave.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }

@@ -12,8 +12,6 @@ internal import Darwin
 ///
 /// A server that is asked the same again mostly says the same again: the date in it changes once a second. To compare
 /// such a head costs a fraction of what it costs to read it, and its fields need no memory of their own.
-///
-/// It is a value, which goes from the handle to the reader and back, so that no access to it needs to be checked.
 struct HeadMemory {
     /// How much is remembered; a larger head is read anew each time.
     private static let maximumSize = 8192
@@ -43,13 +41,6 @@ struct HeadMemory {
         case different(skipped: Int)
         /// The line is to be read, as those before were.
         case new
-    }
-
-    /// Hands over what is remembered, and forgets it.
-    mutating func take() -> HeadMemory {
-        var taken = HeadMemory()
-        swap(&taken, &self)
-        return taken
     }
 
     /// Begins with the next head.

@@ -3,38 +3,26 @@ internal import RefrainHTTP
 /// Reads the head of a response line by line, as libcurl delivers it.
 ///
 /// Heads of 1xx responses are read and forgotten. Lines after the end of the final head are trailers, and left out.
+/// Each handle has one, which reads one head after the other.
 struct HeadReader {
-    enum Version { case http1, http2, http3, http10 }
-
     /// A head is refused beyond this many bytes, those of 1xx responses and trailers included.
     static let maximumSize = 256 << 10
     /// A head is refused beyond this many lines, those of 1xx responses and trailers included.
     static let maximumLines = 1000
 
-    private(set) var status = 0
-    private(set) var version = Version.http1
-    private(set) var headers = HTTPHeaders()
-    /// Whether any line has arrived.
-    private(set) var hasBegun = false
-    /// Whether the blank line that ends the final head was seen (guard 1).
-    private(set) var isComplete = false
-    /// The value of `Content-Length`, where it says how long the body is.
-    private(set) var contentLength: Int64?
-    private(set) var isChunked = false
-    private(set) var coding = ContentCoding.none
+    private(set) var head = ReceivedHead()
 
     private var size = 0
     private var lines = 0
-    private var memory: HeadMemory
+    private var memory = HeadMemory()
 
-    /// Begins to read a head, with what is remembered of the one before.
-    init(_ memory: consuming HeadMemory = HeadMemory()) {
-        self.memory = memory
-        self.memory.begin()
+    /// Begins with the head of another response.
+    mutating func begin() {
+        head = ReceivedHead()
+        size = 0
+        lines = 0
+        memory.begin()
     }
-
-    /// What is to be remembered for the next head; to be taken once.
-    mutating func takeMemory() -> HeadMemory { memory.take() }
 
     enum Outcome {
         case goOn
@@ -46,29 +34,29 @@ struct HeadReader {
 
     /// Takes a line, with its end.
     mutating func read(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
-        hasBegun = true
+        head.hasBegun = true
         size += raw.count
         lines += 1
         guard size <= Self.maximumSize, lines <= Self.maximumLines else {
             return .refuse("the head of the response is larger than 256 KB or 1,000 lines")
         }
         // Trailers may hold nothing that the head did not announce; they are left out.
-        guard !isComplete else { return .goOn }
+        guard !head.isComplete else { return .goOn }
         switch memory.compare(raw) {
         case .same:
             // The fields are left to the end; they may all be the same. What the first line says is of use before.
             return Self.isStatusLine(raw) ? parse(raw) : .goOn
         case .whole:
             guard let meaning = memory.meaning else { return .refuse("the head was forgotten") }
-            headers = meaning.headers
-            contentLength = meaning.contentLength
-            isChunked = meaning.isChunked
-            coding = meaning.coding
+            head.headers = meaning.headers
+            head.contentLength = meaning.contentLength
+            head.isChunked = meaning.isChunked
+            head.coding = meaning.coding
             return endOfHead()
         case .different(let skipped):
             let memory = memory
             // Back to the beginning, but for the counts.
-            (status, version, headers, contentLength, isChunked, coding) = (0, .http1, [:], nil, false, .none)
+            head.startOver()
             for line in 0..<skipped {
                 let outcome = memory.withLine(line) { parse($0) }
                 guard case .goOn = outcome else { return outcome }
@@ -86,10 +74,10 @@ struct HeadReader {
         case .complete:
             memory.keep(
                 HeadMemory.Meaning(
-                    headers: headers,
-                    contentLength: contentLength,
-                    isChunked: isChunked,
-                    coding: coding
+                    headers: head.headers,
+                    contentLength: head.contentLength,
+                    isChunked: head.isChunked,
+                    coding: head.coding
                 )
             )
         }
@@ -111,11 +99,11 @@ struct HeadReader {
     }
 
     private mutating func endOfHead() -> Outcome {
-        guard status >= 200 else {
-            return status == 101 ? .refuse("the server changed the protocol unasked") : .goOn
+        guard head.status >= 200 else {
+            return head.status == 101 ? .refuse("the server changed the protocol unasked") : .goOn
         }
-        if isChunked { contentLength = nil }
-        isComplete = true
+        if head.isChunked { head.contentLength = nil }
+        head.isComplete = true
         return .complete
     }
 
@@ -132,17 +120,14 @@ struct HeadReader {
         guard code >= 100, isThreeDigits else {
             return .refuse("the status is not a number of three digits")
         }
-        status = code
+        head.status = code
         switch (line[5], space == 8 ? line[7] : 0) {
-        case (0x32, _): version = .http2
-        case (0x33, _): version = .http3
-        case (0x31, 0x30): version = .http10
-        default: version = .http1
+        case (0x32, _): head.version = .http2
+        case (0x33, _): head.version = .http3
+        case (0x31, 0x30): head.version = .http10
+        default: head.version = .http1
         }
-        headers = HTTPHeaders()
-        contentLength = nil
-        isChunked = false
-        coding = .none
+        head.forgetFields()
         return .goOn
     }
 
@@ -157,22 +142,22 @@ struct HeadReader {
         case 14 where HTTPHeaders.isSame(name, "Content-Length"):
             guard noteLength(value) else { return .refuse("Content-Length is malformed, or contradicts itself") }
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
-            isChunked = true
+            head.isChunked = true
         case 16 where HTTPHeaders.isSame(name, "Content-Encoding"):
-            coding.add(String(decoding: value, as: UTF8.self))
+            head.coding.add(String(decoding: value, as: UTF8.self))
         default: break
         }
-        if headers.isEmpty { headers.reserveCapacity(8) }
-        headers.add(name, String(decoding: value, as: UTF8.self))
+        if head.headers.isEmpty { head.headers.reserveCapacity(8) }
+        head.headers.add(name, String(decoding: value, as: UTF8.self))
         return .goOn
     }
 
     /// A folded line goes on with the value of the line before it (RFC 9112 §5.2).
     private mutating func readContinuation(_ line: UnsafeBufferPointer<UInt8>) -> Outcome {
-        guard let last = headers.last else { return .refuse("the head begins with a folded line") }
+        guard let last = head.headers.last else { return .refuse("the head begins with a folded line") }
         let more = String(decoding: Self.trimmed(line, from: 0), as: UTF8.self)
         let value = last.value.isEmpty ? more : last.value + " " + more
-        headers = HTTPHeaders(headers.dropLast().map { ($0.name, $0.value) } + [(last.name, value)])
+        head.headers = HTTPHeaders(head.headers.dropLast().map { ($0.name, $0.value) } + [(last.name, value)])
         return .goOn
     }
 
@@ -187,15 +172,15 @@ struct HeadReader {
                 digits += 1
                 length = length * 10 + Int64(byte - 0x30)
             case UInt8(ascii: ","):
-                guard digits > 0, contentLength == nil || contentLength == length else { return false }
-                contentLength = length
+                guard digits > 0, head.contentLength == nil || head.contentLength == length else { return false }
+                head.contentLength = length
                 (length, digits) = (0, 0)
             case 0x20, 0x09: break
             default: return false
             }
         }
-        guard digits > 0, contentLength == nil || contentLength == length else { return false }
-        contentLength = length
+        guard digits > 0, head.contentLength == nil || head.contentLength == length else { return false }
+        head.contentLength = length
         return true
     }
 
@@ -207,15 +192,5 @@ struct HeadReader {
         while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
         while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
         return line[start..<end]
-    }
-
-    /// The version of HTTP as text.
-    var versionText: String {
-        switch version {
-        case .http10: "1.0"
-        case .http1: "1.1"
-        case .http2: "2"
-        case .http3: "3"
-        }
     }
 }

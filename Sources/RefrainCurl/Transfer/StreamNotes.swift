@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// What libcurl's notes say of the HTTP/2 stream that carries a request.
 ///
 /// There is no other way to tell a request that the server has refused, and so not processed (RFC 9113 §8.7), from one
@@ -17,11 +25,11 @@ struct StreamNotes {
     }
 
     mutating func read(_ note: UnsafeRawBufferPointer) {
-        if note.starts(with: "REFUSED_STREAM".utf8) {
+        if note.begins(with: "REFUSED_STREAM") {
             wasRefusedBySelf = true
-        } else if note.starts(with: "Using Stream ID: ".utf8) {
+        } else if note.begins(with: "Using Stream ID: ") {
             number = Self.number(in: note, after: 17) ?? 0
-        } else if note.starts(with: "rec".utf8), let place = Self.place(of: "GOAWAY, error=", in: note),
+        } else if note.begins(with: "rec"), let place = Self.place(of: "GOAWAY, error=", in: note),
             let last = Self.place(of: "last_stream=", in: UnsafeRawBufferPointer(rebasing: note[place...]))
         {
             lastProcessed = Self.number(in: note, after: place + last)
@@ -42,5 +50,13 @@ struct StreamNotes {
         let digits = note[place...].prefix { (0x30...0x39).contains($0) }
         guard (1...10).contains(digits.count) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether it begins with a text; as sequences the two would be compared byte by byte.
+    func begins(with text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount, let baseAddress else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

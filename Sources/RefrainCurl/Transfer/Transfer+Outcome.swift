@@ -111,6 +111,7 @@ extension Transfer {
     /// The response as far as it has come, where its head was complete.
     private var arrivedResponse: HTTPResponse? {
         guard pipe == nil, head.isComplete else { return nil }
+        exchange.bytesSent = bytesSent
         return response(with: HTTPBody(.bytes(body)))
     }
 

@@ -9,15 +9,18 @@ internal import Foundation
 
 extension Transfer {
     /// Takes a line of the head; false ends the transfer.
-    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receiveHeader(_ line: UnsafeRawBufferPointer, by slot: EasySlot) -> Bool {
         noteActivity()
-        switch head.read(line.assumingMemoryBound(to: UInt8.self)) {
+        let outcome = slot.reader.read(line.assumingMemoryBound(to: UInt8.self))
+        head.note(slot.reader.head)
+        switch outcome {
         case .goOn:
             return true
         case .refuse(let reason):
             stopReason = HTTPError(.badServerResponse, request: request, message: reason)
             return false
         case .complete:
+            head = slot.reader.head
             return headIsComplete()
         }
     }
@@ -25,7 +28,8 @@ extension Transfer {
     private func headIsComplete() -> Bool {
         let length = bodyLength
         exchange = ExchangeFacts(
-            bytesSent: bytesSent,
+            // Else it is asked for at the end.
+            bytesSent: pipe == nil ? nil : bytesSent,
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )

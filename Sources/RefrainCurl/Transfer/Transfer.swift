@@ -26,6 +26,8 @@ final class Transfer: @unchecked Sendable {
     let isTLS: Bool
     /// Whether it keeps nobody waiting to send the request, and all of it and of its answer is in memory.
     let isPlain: Bool
+    /// Whether the request surely has no body.
+    let isBodyless: Bool
     /// Where the part of the URL ends that says where the request goes.
     private let hostEnd: Int
 
@@ -54,16 +56,16 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
-    var stream = StreamNotes()
+    @exclusivity(unchecked) var stream = StreamNotes()
     var sentAtRefusal: Int64 = 0
     /// The public key that the server has shown, where keys are pinned.
     private(set) var shownKey: String?
 
     // The response.
-    @exclusivity(unchecked) var head = HeadReader()
+    @exclusivity(unchecked) var head = ReceivedHead()
     /// What is known of the exchange since the head was complete.
     @exclusivity(unchecked) var exchange = ExchangeFacts()
-    var body = Data()
+    @exclusivity(unchecked) var body = Data()
     @exclusivity(unchecked) var bodySize = 0
     /// How much of the body has arrived, before any coding of it was undone.
     @exclusivity(unchecked) var wireSize: Int64 = 0
@@ -82,7 +84,7 @@ final class Transfer: @unchecked Sendable {
     var drained = 0
 
     // The request's body.
-    var upload = UploadSource.none
+    @exclusivity(unchecked) var upload = UploadSource.none
     /// The bytes of it that libcurl has taken.
     var bodyTaken: Int64 = 0
 
@@ -99,7 +101,9 @@ final class Transfer: @unchecked Sendable {
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), Self.hostEnd(in: $0))
         }
-        isPlain = Self.isPlain(request)
+        let bodySize = Self.bodySize(of: request)
+        isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
+        isBodyless = bodySize == 0
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
@@ -127,10 +131,29 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    private static func isPlain(_ request: HTTPRequest) -> Bool {
-        guard !request.streamsResponse, !request.needsFreshConnection, case .bytes(let bytes) = request.body.storage
-        else { return false }
-        return bytes.count <= EasySlot.inlineLimit
+    /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
+    ///
+    /// Zones of IPv6 addresses get lost where libcurl (7.88) copies a parsed URL.
+    var namesPlainHost: Bool {
+        url.withUTF8Bytes { url in
+            guard let colon = url[..<hostEnd].firstIndex(of: UInt8(ascii: ":")), colon + 3 < hostEnd else {
+                return false
+            }
+            return url[(colon + 3)..<hostEnd].allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
+                    true
+                default: false
+                }
+            }
+        }
+    }
+
+    /// How many bytes of body are in memory; more than any where the body is elsewhere.
+    private static func bodySize(of request: HTTPRequest) -> Int {
+        guard case .bytes(let bytes) = request.body.storage else { return .max }
+        return bytes.count
     }
 
     func prepareToStream(for loader: CurlLoader) {
@@ -210,6 +233,7 @@ final class Transfer: @unchecked Sendable {
         }
         sends += 1
         noteActivity()
+        slot?.beginToSend()
         return true
     }
 
@@ -226,9 +250,9 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes libcurl's note of the key that the server has shown.
     func noteKey(_ note: UnsafeRawBufferPointer) {
-        let words = " public key hash: "
-        guard note.starts(with: words.utf8) else { return }
-        shownKey = String(decoding: note.dropFirst(words.utf8.count).prefix { $0 > 0x20 }, as: UTF8.self)
+        let words: StaticString = " public key hash: "
+        guard note.begins(with: words) else { return }
+        shownKey = String(decoding: note.dropFirst(words.utf8CodeUnitCount).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     // MARK: Pausing
@@ -248,9 +272,11 @@ final class Transfer: @unchecked Sendable {
         head.coding != .none && slot?.decodes == true && wireLength != 0 ? nil : wireLength
     }
 
+    private var isHead: Bool { slot.map { $0.isHead } ?? (request.method == .head) }
+
     /// How many bytes of body come, where that is known.
     private var wireLength: Int64? {
-        request.method == .head || head.status == 204 || head.status == 304 ? 0 : head.contentLength
+        isHead || head.status == 204 || head.status == 304 ? 0 : head.contentLength
     }
 
     /// Sees to it that a request does not wait for a server that has answered it, and wants no more of it.
