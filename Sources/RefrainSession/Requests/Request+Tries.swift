@@ -76,7 +76,7 @@ extension Request: Caller {
     /// Notes a failed try before the retriers are asked.
     func note(failure: RefrainError?, facts: RetryFacts, of result: HTTPResult) {
         state.withLock { state in
-            state.lastFacts = facts
+            state.lastFacts = .known(facts)
             if case .failure(let error) = result {
                 state.current.failure = failure
                 state.response = error.response
@@ -85,7 +85,7 @@ extension Request: Caller {
     }
 
     /// Notes that a retrier ended the request.
-    func note(retryFailure: RefrainError) { state.withLock { $0.retryFailure = retryFailure } }
+    func note(retryFailure: RefrainError) { state.withLock { $0.withRare { $0.retryFailure = retryFailure } } }
 
     /// Notes what was decided after the last of these attempts, and tells the monitor.
     package func note(_ attempts: [AttemptRecord]) {
@@ -107,6 +107,6 @@ extension Request: Caller {
 
     /// Whether this is the first replay that an authenticator asks for (rule R27).
     func claimReplay(for authenticator: ObjectIdentifier) -> Bool {
-        state.withLock { $0.replays.insert(authenticator).inserted }
+        state.withLock { $0.withRare { $0.replays.insert(authenticator).inserted } }
     }
 }
