@@ -12,6 +12,23 @@ struct FirstAndRest<Element>: Sequence {
         if first == nil { first = element } else { rest.append(element) }
     }
 
+    /// The first answer that is not nil, of the entries in order.
+    func firstAnswer<Answer>(_ ask: (Element) -> Answer?) -> Answer? {
+        guard let first else { return nil }
+        if let answer = ask(first) { return answer }
+        for element in rest {
+            if let answer = ask(element) { return answer }
+        }
+        return nil
+    }
+
+    /// Calls `body` with each entry, in order.
+    func forEach(_ body: (Element) -> Void) {
+        guard let first else { return }
+        body(first)
+        for element in rest { body(element) }
+    }
+
     struct Iterator: IteratorProtocol {
         fileprivate var first: Element?
         fileprivate var rest: ArraySlice<Element>

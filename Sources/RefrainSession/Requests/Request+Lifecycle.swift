@@ -151,55 +151,33 @@ extension Request {
     @inline(never)
     private func settle(_ result: HTTPResult) async {
         inspectLate(result)
-        var outcome = state.withLock { $0.outcome(of: result) }
-        outcome.error = await settle(outcome.response, error: outcome.error)
-        end { state in
-            // Cancelled while the kind settled.
-            if let reason = state.cancellation { outcome.error = reason }
-            return outcome
+        let (response, error) = state.withLock { state in
+            state.note(result)
+            return (state.outcome.response, state.outcome.error)
         }
+        let settled = await settle(response, error: error)
+        end { $0.settle(settled) }
     }
 
     /// Looks at a response that no try of this request has looked at.
     private func inspectLate(_ result: HTTPResult) {
         guard case .success(let response) = result, !state.withLock({ $0.current.isInspected }) else { return }
-        inspect(response)
+        _ = inspect(response)
     }
 
     /// Ends the request with a result.
-    private func finish(_ result: HTTPResult) { end { $0.outcome(of: result) } }
+    private func finish(_ result: HTTPResult) { end { $0.note(result) } }
 
-    private func end(_ outcome: (RequestState) -> RequestOutcome) {
-        let waiters = state.withLock { state in state.hasEnded ? nil : state.end(outcome(state)) }
+    private func end(_ note: (inout RequestState) -> Void) {
+        let waiters: FirstAndRest<UnsafeContinuation<Void, Never>>? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            note(&state)
+            return state.end()
+        }
         guard let waiters else { return }
         sessionReference.forget(self)
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }
-    }
-}
-
-extension RequestState {
-    /// Why the request was cancelled; nil where it was not.
-    fileprivate var cancellation: RefrainError? {
-        lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : nil
-    }
-
-    /// What a result of the chain is to the request.
-    fileprivate func outcome(of result: HTTPResult) -> RequestOutcome {
-        var outcome = RequestOutcome(attempts: result.attempts)
-        switch result {
-        case .success(let response):
-            outcome.response = response
-            outcome.error = current.validationError
-            outcome.serializationError = current.serializationError
-        case .failure(let error):
-            outcome.response = error.response
-            outcome.error = RefrainError(of: error)
-        }
-        if outcome.attempts.isEmpty { outcome.attempts = attempts }
-        outcome.error = outcome.error?.recording(outcome.attempts)
-        if let error = cancellation ?? rare?.retryFailure { outcome.error = error }
-        return outcome
     }
 }

@@ -33,6 +33,7 @@ struct RequestState {
     var validations = FirstAndRest<Request.Look>()
     var serializations = FirstAndRest<Request.Look>()
 
+    /// What the request has come to, once it has ended.
     private(set) var outcome = RequestOutcome()
     var waiters = FirstAndRest<UnsafeContinuation<Void, Never>>()
 
@@ -46,11 +47,32 @@ struct RequestState {
         return true
     }
 
-    /// Ends the request, which happens once; the answer is all who wait for it.
-    mutating func end(_ outcome: consuming RequestOutcome) -> FirstAndRest<UnsafeContinuation<Void, Never>> {
+    /// Notes what a result of the chain is to the request, before it ends.
+    mutating func note(_ result: HTTPResult) {
+        outcome.attempts = result.attempts.isEmpty ? attempts : result.attempts
+        switch result {
+        case .success(let response):
+            outcome.response = response
+            outcome.error = current.validationError
+            outcome.serializationError = current.serializationError
+        case .failure(let error):
+            outcome.response = error.response
+            outcome.error = RefrainError(of: error)
+        }
+        if let error = outcome.error { outcome.error = error.recording(outcome.attempts) }
+        if let error = rare?.retryFailure { outcome.error = error }
+        if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
+    }
+
+    /// Notes what the kind of request has made of the error.
+    mutating func settle(_ error: RefrainError?) {
+        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+    }
+
+    /// Ends the request, which happens once, with what was noted; the answer is all who wait for it.
+    mutating func end() -> FirstAndRest<UnsafeContinuation<Void, Never>> {
         _ = move(to: .finished)
         hasEnded = true
-        self.outcome = outcome
         response = nil
         task = nil
         defer { waiters = FirstAndRest() }
