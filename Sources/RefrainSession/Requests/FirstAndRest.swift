@@ -4,7 +4,7 @@ struct FirstAndRest<Element>: Sequence {
     private var rest: [Element] = []
 
     var isEmpty: Bool { first == nil }
-    var last: Element? { rest.last ?? first }
+    var last: Element? { rest.isEmpty ? first : rest[rest.count - 1] }
     /// All entries, in order.
     var all: [Element] { first.map { [$0] + rest } ?? [] }
 

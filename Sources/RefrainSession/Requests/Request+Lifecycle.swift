@@ -161,7 +161,7 @@ extension Request {
 
     /// Looks at a response that no try of this request has looked at.
     private func inspectLate(_ result: HTTPResult) {
-        guard case .success(let response) = result, !state.withLock({ $0.current.isInspected }) else { return }
+        guard !state.withLock({ $0.current.isInspected }), case .success(let response) = result else { return }
         _ = inspect(response)
     }
 

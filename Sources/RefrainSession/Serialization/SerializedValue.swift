@@ -7,7 +7,7 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     private let state: Locked<State>
 
     init(_ serializer: Serializer, for request: Request) {
-        let state = Locked(State(serializer: serializer))
+        let state = Locked(making: { State(serializer: serializer) })
         self.state = state
         request.addSerialization { _, response in
             guard case .failure(let error) = state.withLock({ $0.read(response) }) else { return nil }
