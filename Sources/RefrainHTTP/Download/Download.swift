@@ -39,7 +39,7 @@ public final class Download: Sendable {
 }
 
 private enum DownloadOption: HTTPRequestOption {
-    static let defaultValue: Download? = nil
+    static var defaultValue: Download? { nil }
 }
 
 extension HTTPRequest {

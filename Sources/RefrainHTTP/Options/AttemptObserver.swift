@@ -1,5 +1,5 @@
 private enum AttemptObserverOption: HTTPRequestOption {
-    static let defaultValue: (@Sendable (AttemptRecord) -> Void)? = nil
+    static var defaultValue: (@Sendable (AttemptRecord) -> Void)? { nil }
 }
 
 extension HTTPRequest {

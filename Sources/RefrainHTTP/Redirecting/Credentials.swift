@@ -1,9 +1,9 @@
 private enum SecretHeadersOption: HTTPRequestOption {
-    static let defaultValue: Set<String> = []
+    static var defaultValue: Set<String> { [] }
 }
 
 private enum DroppedHeadersOption: HTTPRequestOption {
-    static let defaultValue: Set<String> = []
+    static var defaultValue: Set<String> { [] }
 }
 
 private enum FollowsRedirectsOption: HTTPRequestOption {

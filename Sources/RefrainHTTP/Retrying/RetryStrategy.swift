@@ -57,7 +57,7 @@ extension HTTPRetryStrategy {
 }
 
 private enum RetryOption: HTTPRequestOption {
-    static let defaultValue: (any HTTPRetryStrategy)? = nil
+    static var defaultValue: (any HTTPRetryStrategy)? { nil }
 }
 
 extension HTTPRequest {

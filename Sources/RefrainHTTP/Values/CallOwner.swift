@@ -18,9 +18,10 @@ package final class CallOwner: @unchecked Sendable {
     // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
     //
     // Weak: the caller keeps what it has sent, and whoever logs requests must not keep the caller.
+    // No checks for exclusivity, since nothing but the initializer writes to it.
 
     /// The caller, for as long as somebody keeps it.
-    package private(set) weak var caller: (any Caller)?
+    @exclusivity(unchecked) package private(set) weak var caller: (any Caller)?
 
     /// Makes the owner of the requests of a caller.
     package init(_ caller: any Caller) { self.caller = caller }

@@ -30,7 +30,9 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Makes fields from pairs of names and values; a name may stand more than once.
     public init(dictionaryLiteral pairs: (String, String)...) {
-        self.init(pairs)
+        self.init()
+        // Most requests are made without any.
+        if !pairs.isEmpty { self = HTTPHeaders(pairs) }
     }
 
     /// The first value of a name, or nil.

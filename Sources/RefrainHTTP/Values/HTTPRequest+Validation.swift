@@ -54,28 +54,7 @@ extension HTTPRequest {
 
     /// Whether the URL obviously names a host; false where it takes more than a glance to tell.
     private var hasPlainOrigin: Bool {
-        func isHostByte(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-            let isHTTP = text.starts(with: "http://".utf8)
-            guard isHTTP || text.starts(with: "https://".utf8) else { return false }
-            let start = isHTTP ? 7 : 8
-            var end = text[start...].firstIndex { !isHostByte($0) } ?? text.count
-            guard end > start else { return false }
-            if end < text.count, text[end] == UInt8(ascii: ":") {
-                end += 1
-                while end < text.count, (0x30...0x39).contains(text[end]) { end += 1 }
-            }
-            // Not "@": then it was no host.
-            return end == text.count || text[end] == UInt8(ascii: "/")
-        }
-        return url.absoluteString.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
+        url.absoluteString.utf8.withContiguousStorageIfAvailable { URLText.endOfPlainOrigin($0) != nil } ?? false
     }
 
     /// Fields that frame the message: what a caller set here could only contradict the body.

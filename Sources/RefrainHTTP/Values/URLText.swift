@@ -1,18 +1,20 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 
 /// Reads URLs from text, and refuses what is none with a reason.
-enum URLText {
+package enum URLText {
     /// The URL that the text spells.
-    static func parse(_ text: String) throws(HTTPError) -> URL {
+    package static func parse(_ text: String) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
             let url = URL(string: "about:invalid") ?? URL(filePath: "/")
             let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
             return HTTPError(code, request: HTTPRequest(url), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
+        // Nearly every URL is plain, and has nothing that could be refused; to ask it for its parts costs more than it.
+        if isPlain(text), let url = URL(string: text) { return url }
         guard !text.isEmpty else { throw refuse(.badURL, "is empty; a URL such as https://host/path is wanted") }
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw refuse(.badURL, "contains white space or a control character; percent-encode it")
@@ -31,6 +33,44 @@ enum URLText {
             throw refuse(.badURL, "has the port \(port); ports go from 1 to 65535")
         }
         return url
+    }
+
+    /// Whether the text obviously begins with `http` or `https`, a host's name and perhaps a port, and goes on without
+    /// white space and control characters; false where it takes more than a glance to tell.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let end = endOfPlainOrigin(bytes) else { return false }
+            return bytes[end...].allSatisfy { $0 > 0x20 && $0 != 0x7F }
+        } ?? false
+    }
+
+    /// The end of a plain scheme, host and port that the text begins with, if nothing or a path follows them.
+    static func endOfPlainOrigin(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        let isHTTP = text.starts(with: "http://".utf8)
+        guard isHTTP || text.starts(with: "https://".utf8) else { return nil }
+        let start = isHTTP ? 7 : 8
+        var end = text[start...].firstIndex { !isHostByte($0) } ?? text.count
+        guard end > start else { return nil }
+        if end < text.count, text[end] == UInt8(ascii: ":") {
+            var port = 0
+            end += 1
+            while end < text.count, port <= 65_535, (0x30...0x39).contains(text[end]) {
+                port = port * 10 + Int(text[end] & 0x0F)
+                end += 1
+            }
+            guard (1...65_535).contains(port) else { return nil }
+        }
+        // Not "@": then it was no host.
+        return end == text.count || text[end] == UInt8(ascii: "/") ? end : nil
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     /// The URL as text, without user and password.

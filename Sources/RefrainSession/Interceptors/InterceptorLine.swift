@@ -1,41 +1,48 @@
 /// The adapters and the retriers of one request, the session's before its own, with composites taken apart.
 ///
 /// Taken apart, each retrier is seen for what it is: a policy's decision keeps its schedule, its rules and its reason.
-struct InterceptorLine: Sendable {
-    private(set) var adapters: [any RequestAdapter] = []
+final class InterceptorLine: Sendable {
+    let adapters: [any RequestAdapter]
     /// Whether there are adapters, those included that are known to change nothing and are not asked.
-    private(set) var hasAdapters = false
-    private(set) var retriers: [any RequestRetrier] = []
+    let hasAdapters: Bool
+    let retriers: [any RequestRetrier]
     /// The retriers as what can be asked without a wait, where they can; found out once, since that takes a while.
-    private(set) var promptRetriers: [(any PromptStrategy)?] = []
+    let promptRetriers: [(any PromptStrategy)?]
 
     /// Whether nobody is asked but who can be asked without a wait.
     var isPrompt: Bool { adapters.isEmpty && !promptRetriers.contains { $0 == nil } }
 
     init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
+        var parts = Parts()
         for interceptor in [session, request] {
             guard let interceptor else { continue }
-            add(adapter: interceptor)
-            add(retrier: interceptor)
+            parts.add(adapter: interceptor)
+            parts.add(retrier: interceptor)
         }
+        adapters = parts.adapters
+        hasAdapters = parts.hasAdapters
+        retriers = parts.retriers
+        promptRetriers = parts.retriers.map { $0 as? any PromptStrategy }
     }
 
-    private mutating func add(adapter: any RequestAdapter) {
-        guard let composite = adapter as? Interceptor else {
-            hasAdapters = true
-            // A policy adapts nothing.
-            if !(adapter is RetryPolicy) { adapters.append(adapter) }
-            return
-        }
-        for part in composite.adapters { add(adapter: part) }
-    }
+    private struct Parts {
+        var adapters: [any RequestAdapter] = []
+        var hasAdapters = false
+        var retriers: [any RequestRetrier] = []
 
-    private mutating func add(retrier: any RequestRetrier) {
-        guard let composite = retrier as? Interceptor else {
-            retriers.append(retrier)
-            promptRetriers.append(retrier as? any PromptStrategy)
-            return
+        mutating func add(adapter: any RequestAdapter) {
+            guard let composite = adapter as? Interceptor else {
+                hasAdapters = true
+                // A policy adapts nothing.
+                if !(adapter is RetryPolicy) { adapters.append(adapter) }
+                return
+            }
+            for part in composite.adapters { add(adapter: part) }
         }
-        for part in composite.retriers { add(retrier: part) }
+
+        mutating func add(retrier: any RequestRetrier) {
+            guard let composite = retrier as? Interceptor else { return retriers.append(retrier) }
+            for part in composite.retriers { add(retrier: part) }
+        }
     }
 }

@@ -16,5 +16,5 @@ public class DataRequest: Request, @unchecked Sendable {
 
 extension HTTPResponse {
     /// The bytes of a body that was collected.
-    var content: Data { body.dataInMemory ?? Data() }
+    var content: Data { data ?? Data() }
 }

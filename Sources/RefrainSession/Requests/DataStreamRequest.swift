@@ -54,9 +54,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return failure
     }
 
-    override func didEnd(_ outcome: RequestOutcome) {
+    override func didEnd() {
         // Where nothing was sent, nothing was settled.
-        channel.finish(outcome.error.map { .failure($0) } ?? .success(()))
+        channel.finish(ending?.outcome.error.map { .failure($0) } ?? .success(()))
     }
 
     private func pass(on response: HTTPResponse) async -> RefrainError? {

@@ -18,9 +18,9 @@ public struct DownloadTask: Sendable {
     /// Everything that is known when the request has finished; the value is the file.
     public var response: DataResponse<URL> {
         get async {
-            let outcome = await request.outcome(cancelsAutomatically: cancelsAutomatically)
+            let (outcome, sent) = await request.outcome(cancelsAutomatically: cancelsAutomatically)
             let result = outcome.error.map { Result.failure($0) } ?? .success(request.fileURL)
-            return DataResponse(outcome, of: request.request, result)
+            return DataResponse(outcome, of: sent, result)
         }
     }
 

@@ -4,12 +4,29 @@ struct FirstAndRest<Element>: Sequence {
     private var rest: [Element] = []
 
     var isEmpty: Bool { first == nil }
-    var last: Element? { rest.last ?? first }
+    var last: Element? { rest.isEmpty ? first : rest[rest.count - 1] }
     /// All entries, in order.
     var all: [Element] { first.map { [$0] + rest } ?? [] }
 
     mutating func append(_ element: Element) {
         if first == nil { first = element } else { rest.append(element) }
+    }
+
+    /// The first answer that is not nil, of the entries in order.
+    func firstAnswer<Answer>(_ ask: (Element) -> Answer?) -> Answer? {
+        guard let first else { return nil }
+        if let answer = ask(first) { return answer }
+        for element in rest {
+            if let answer = ask(element) { return answer }
+        }
+        return nil
+    }
+
+    /// Calls `body` with each entry, in order.
+    func forEach(_ body: (Element) -> Void) {
+        guard let first else { return }
+        body(first)
+        for element in rest { body(element) }
     }
 
     struct Iterator: IteratorProtocol {

@@ -6,28 +6,34 @@ extension Request {
     /// A request that was cancelled or has ended is left as it is.
     @discardableResult
     public func resume() -> Self {
-        enum Step { case none, start, goOn }
-        let step = state.withLock { state -> Step in
-            guard state.move(to: .resumed) else { return .none }
-            guard !state.hasStarted else { return .goOn }
-            state.hasStarted = true
-            return .start
-        }
-        switch step {
-        case .none: return self
-        case .start:
-            gate.open()
-            watcher?.requestDidResume(self)
-            guard let session else {
-                finish(.failure(RefrainError.sessionDeinitialized.asHTTPError(request)))
-                return self
-            }
-            start(in: session)
-        case .goOn:
-            gate.open()
-            watcher?.requestDidResume(self)
-        }
+        resume { _ in true }
         return self
+    }
+
+    /// Starts the request, unless its session leaves that to ``resume()``, or somebody has dealt with it already.
+    func startIfWanted() {
+        guard sessionReference.startsRequestsImmediately else { return }
+        resume { $0 == .initialized }
+    }
+
+    /// Starts the request, or lets it go on, where it is in a state in which that is wanted.
+    private func resume(where isWanted: (State) -> Bool) {
+        enum Step { case none, start, goOn }
+        let (step, held) = state.withLock { state -> (Step, [CheckedContinuation<Void, Never>]) in
+            guard isWanted(state.lifecycle), state.move(to: .resumed) else { return (.none, []) }
+            let held = state.openGate()
+            guard !state.hasStarted else { return (.goOn, held) }
+            state.hasStarted = true
+            return (.start, held)
+        }
+        guard step != .none else { return }
+        for waiter in held { waiter.resume() }
+        watcher?.requestDidResume(self)
+        guard step == .start else { return }
+        guard let session else {
+            return finish(.failure(RefrainError.sessionDeinitialized.asHTTPError(request)))
+        }
+        start(in: session)
     }
 
     /// Holds the request: no further try begins, and no byte is taken from a stream, until ``resume()``.
@@ -69,16 +75,27 @@ extension Request {
         }
     }
 
+    /// What the request has come to, and the request that its last try has sent; nil while it has not ended.
+    var ending: Ending? { state.withLock { $0.hasEnded ? ending(in: $0) : nil } }
+
+    /// What the request comes to, and the request that its last try has sent.
+    typealias Ending = (outcome: RequestOutcome, request: HTTPRequest?)
+
     /// Waits for the end; a request that nobody starts is waited for until somebody does.
-    func outcome() async -> RequestOutcome {
+    func outcome() async -> Ending {
         // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed here.
         await withUnsafeContinuation { continuation in
-            let outcome: RequestOutcome? = state.withLock { state in
-                if state.outcome == nil { state.waiters.append(continuation) }
-                return state.outcome
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.waiters.append(continuation) }
+                return state.hasEnded
             }
-            if let outcome { continuation.resume(returning: outcome) }
+            if hasEnded { continuation.resume() }
         }
+        return state.withLock { ending(in: $0) }
+    }
+
+    private func ending(in state: RequestState) -> Ending {
+        (state.outcome, state.requests.last ?? (try? original.get()))
     }
 
     /// Cancels what the request runs in, without a word on why: a reset does so.
@@ -95,7 +112,7 @@ extension Request {
     func take(_ task: Task<Void, Never>) {
         // Cancelled between its start and here: nobody else has seen the task.
         let isCancelled = state.withLock { state in
-            guard state.outcome == nil else { return false }
+            guard !state.hasEnded else { return false }
             state.task = task
             return state.isTaskCancelled
         }
@@ -138,66 +155,39 @@ extension Request {
     @inline(never)
     func conclude(_ result: HTTPResult) {
         inspectLate(result)
-        end(makeOutcome(result))
+        finish(result)
     }
 
     @inline(never)
     private func settle(_ result: HTTPResult) async {
         inspectLate(result)
-        var outcome = makeOutcome(result)
-        outcome.error = await settle(outcome.response, error: outcome.error)
-        end(outcome)
+        let (response, error) = state.withLock { state in
+            state.note(result)
+            return (state.outcome.response, state.outcome.error)
+        }
+        let settled = await settle(response, error: error)
+        end { $0.settle(settled) }
     }
 
     /// Looks at a response that no try of this request has looked at.
     private func inspectLate(_ result: HTTPResult) {
-        guard case .success(let response) = result, !state.withLock({ $0.current.isInspected }) else { return }
-        inspect(response)
+        guard !state.withLock({ $0.current.isInspected }), case .success(let response) = result else { return }
+        _ = inspect(response)
     }
 
-    /// Ends a request that has sent nothing.
-    private func finish(_ result: HTTPResult) { end(makeOutcome(result)) }
+    /// Ends the request with a result.
+    private func finish(_ result: HTTPResult) { end { $0.note(result) } }
 
-    private func makeOutcome(_ result: HTTPResult) -> RequestOutcome {
-        state.withLock { state in
-            var outcome = RequestOutcome(attempts: result.attempts)
-            switch result {
-            case .success(let response):
-                outcome.response = response
-                outcome.error = state.current.validationError
-                outcome.serializationError = state.current.serializationError
-            case .failure(let error):
-                outcome.response = error.response
-                outcome.error = RefrainError(of: error)
-            }
-            if outcome.attempts.isEmpty { outcome.attempts = state.attempts }
-            outcome.error = outcome.error?.recording(outcome.attempts)
-            if let retryFailure = state.retryFailure { outcome.error = retryFailure }
-            if state.lifecycle == .cancelled {
-                outcome.error = state.endReason ?? .explicitlyCancelled
-            }
-            return outcome
+    private func end(_ note: (inout RequestState) -> Void) {
+        let waiters: FirstAndRest<UnsafeContinuation<Void, Never>>? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            note(&state)
+            return state.end()
         }
-    }
-
-    private func end(_ outcome: RequestOutcome) {
-        let ending: (RequestOutcome, FirstAndRest<UnsafeContinuation<RequestOutcome, Never>>)? = state.withLock {
-            state in
-            guard state.outcome == nil else { return nil }
-            var outcome = outcome
-            // Cancelled while the kind settled.
-            if state.lifecycle == .cancelled { outcome.error = state.endReason ?? .explicitlyCancelled }
-            _ = state.move(to: .finished)
-            state.outcome = outcome
-            state.response = outcome.response
-            state.task = nil
-            defer { state.waiters = FirstAndRest() }
-            return (outcome, state.waiters)
-        }
-        guard let (outcome, waiters) = ending else { return }
+        guard let waiters else { return }
         sessionReference.forget(self)
-        didEnd(outcome)
+        didEnd()
         watcher?.requestDidFinish(self)
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in waiters { waiter.resume() }
     }
 }

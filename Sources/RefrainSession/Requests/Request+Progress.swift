@@ -6,7 +6,7 @@ extension Request {
     /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
     @discardableResult
     public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.uploadHandlers.append(handler) }
+        state.withLock { $0.withRare { $0.uploadHandlers.append(handler) } }
         return self
     }
 
@@ -15,33 +15,48 @@ extension Request {
     /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
     @discardableResult
     public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.downloadHandlers.append(handler) }
+        state.withLock { $0.withRare { $0.downloadHandlers.append(handler) } }
         return self
     }
 
     /// How far the request's body has gone, where its progress is watched.
-    public var uploadProgress: TransferProgress { state.withLock { $0.uploadProgress } }
+    public var uploadProgress: TransferProgress { state.withLock { $0.rare?.uploadProgress } ?? .none }
     /// How far the response's body has come, where its progress is watched.
-    public var downloadProgress: TransferProgress { state.withLock { $0.downloadProgress } }
+    public var downloadProgress: TransferProgress { state.withLock { $0.rare?.downloadProgress } ?? .none }
 
     /// Whether anybody wants to know how far bodies have come.
-    var watchesBytes: Bool { watchesUpload || watchesDownload }
-    var watchesUpload: Bool { self is UploadRequest || state.withLock { !$0.uploadHandlers.isEmpty } }
-    var watchesDownload: Bool { state.withLock { !$0.downloadHandlers.isEmpty } }
+    var watchesBytes: Bool {
+        self is UploadRequest
+            || state.withLock { state in
+                guard let rare = state.rare else { return false }
+                return !rare.uploadHandlers.isEmpty || !rare.downloadHandlers.isEmpty
+            }
+    }
+    var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.rare?.uploadHandlers.isEmpty == false } }
+    var watchesDownload: Bool { state.withLock { $0.rare?.downloadHandlers.isEmpty == false } }
 
     func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in
-            state.uploadProgress = progress
-            return state.uploadHandlers
+            state.withRare { rare in
+                rare.uploadProgress = progress
+                return rare.uploadHandlers
+            }
         }
         for handler in handlers { handler(progress) }
     }
 
     func note(downloaded progress: TransferProgress) {
         let handlers = state.withLock { state in
-            state.downloadProgress = progress
-            return state.downloadHandlers
+            state.withRare { rare in
+                rare.downloadProgress = progress
+                return rare.downloadHandlers
+            }
         }
         for handler in handlers { handler(progress) }
     }
+}
+
+extension TransferProgress {
+    /// The progress of a transfer that nobody watches.
+    fileprivate static let none = TransferProgress(completed: 0, total: nil)
 }

@@ -51,8 +51,8 @@ extension Request: Caller {
     /// Notes what the adapters made of the request.
     func note(sent request: HTTPRequest) { state.withLock { $0.requests.append(request) } }
 
-    /// Hands a try's response to the checks until one fails, then to the readers.
-    func inspect(_ response: HTTPResponse) {
+    /// Hands a try's response to the checks until one fails, then to the readers; answers whether none has failed.
+    func inspect(_ response: HTTPResponse) -> Bool {
         let (validations, serializations, last) = state.withLock { state in
             state.response = response
             state.current.isInspected = true
@@ -60,19 +60,21 @@ extension Request: Caller {
         }
         // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
         let sent = last ?? (try? original.get()) ?? response.request
-        for validation in validations {
-            guard let error = validation.inspect(sent, response) else { continue }
-            state.withLock { $0.current.validationError = error }
+        if !validations.isEmpty {
+            let error = validations.firstAnswer { $0.inspect(sent, response) }
+            if let error { state.withLock { $0.current.validationError = error } }
             watcher?.request(self, didValidate: response, error: error)
-            return
+            guard error == nil else { return false }
         }
-        if !validations.isEmpty { watcher?.request(self, didValidate: response, error: nil) }
-        for serialization in serializations {
-            guard let error = serialization.inspect(sent, response) else { continue }
+        var hasFailed = false
+        serializations.forEach { serialization in
+            guard let error = serialization.inspect(sent, response) else { return }
+            hasFailed = true
             state.withLock { state in
                 if state.current.serializationError == nil { state.current.serializationError = error }
             }
         }
+        return !hasFailed
     }
 
     /// Why a try has failed, in the eyes of the retriers; nil where it has not.
@@ -91,7 +93,7 @@ extension Request: Caller {
     /// Notes a failed try before the retriers are asked.
     func note(failure: RefrainError?, facts: RetryFacts, of result: HTTPResult) {
         state.withLock { state in
-            state.lastFacts = facts
+            state.lastFacts = .known(facts)
             if case .failure(let error) = result {
                 state.current.failure = failure
                 state.response = error.response
@@ -100,28 +102,30 @@ extension Request: Caller {
     }
 
     /// Notes that a retrier ended the request.
-    func note(retryFailure: RefrainError) { state.withLock { $0.retryFailure = retryFailure } }
+    func note(retryFailure: RefrainError) { state.withLock { $0.withRare { $0.retryFailure = retryFailure } } }
 
     /// Notes what was decided after the last of these attempts, and tells the monitor.
     package func note(_ attempts: [AttemptRecord]) {
-        guard var record = attempts.last else { return }
+        guard let last = attempts.indices.last else { return }
         state.withLock { state in
-            if record.decision == .retry { state.retryCount += 1 }
+            if attempts[last].decision == .retry { state.retryCount += 1 }
             // The stage's own list, while it is the same; after a redirect a new one has begun.
-            guard !state.attempts.isEmpty || attempts.count > 1 else { return state.attempts = attempts }
-            record.number = state.attempts.count + 1
-            state.attempts.append(record)
+            guard !state.attempts.isEmpty || last > 0 else { return state.attempts = attempts }
+            state.attempts.append(attempts[last])
+            state.attempts[state.attempts.count - 1].number = state.attempts.count
         }
+        guard let watcher else { return }
+        let record = attempts[last]
         switch record.decision {
-        case .retry: watcher?.request(self, willRetryAfter: record.delay, reason: record.reason)
+        case .retry: watcher.request(self, willRetryAfter: record.delay, reason: record.reason)
         case .finish:
             guard record.reason != .succeeded else { return }
-            watcher?.request(self, didGiveUp: record.reason)
+            watcher.request(self, didGiveUp: record.reason)
         }
     }
 
     /// Whether this is the first replay that an authenticator asks for (rule R27).
     func claimReplay(for authenticator: ObjectIdentifier) -> Bool {
-        state.withLock { $0.replays.insert(authenticator).inserted }
+        state.withLock { $0.withRare { $0.replays.insert(authenticator).inserted } }
     }
 }

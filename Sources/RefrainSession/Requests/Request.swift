@@ -17,14 +17,7 @@ public class Request: @unchecked Sendable, Identifiable {
     // The compiler cannot know that of subclasses, of which there are none outside of this module.
 
     /// The identity of the request; it is drawn when it is first asked for.
-    public var id: UUID {
-        state.withLock { state in
-            if let known = state.id { return known }
-            let new = UUID()
-            state.id = new
-            return new
-        }
-    }
+    public var id: UUID { state.withLock { $0.withRare { $0.id } } }
 
     /// What was asked for, or why that is no request.
     let original: Result<HTTPRequest, RefrainError>
@@ -54,7 +47,7 @@ public class Request: @unchecked Sendable, Identifiable {
     func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
 
     /// What the kind of request does once the request has ended, however it did.
-    func didEnd(_ outcome: RequestOutcome) {}
+    func didEnd() {}
 
     /// What the kind of request does where the checks of a try have failed, before another one.
     func discardTry() async {}
@@ -84,18 +77,18 @@ extension Request {
     public var lastRequest: HTTPRequest? { requests.last }
 
     /// The last try's response, or nil where it had none.
-    public var response: HTTPResponse? { state.withLock { $0.response } }
+    public var response: HTTPResponse? { state.withLock { $0.response ?? $0.outcome.response } }
 
     /// How often the request was tried again.
     public var retryCount: Int { state.withLock { $0.retryCount } }
 
     /// Every attempt so far, in order, with what was decided and why (rule R29).
-    public var attempts: [AttemptRecord] { state.withLock { $0.outcome?.attempts ?? $0.attempts } }
+    public var attempts: [AttemptRecord] { state.withLock { $0.hasEnded ? $0.outcome.attempts : $0.attempts } }
 
     /// Why the request failed, or its last try did; nil where it did not.
     public var error: RefrainError? {
         state.withLock { state in
-            if let outcome = state.outcome { return outcome.error ?? outcome.serializationError }
+            if state.hasEnded { return state.outcome.error ?? state.outcome.serializationError }
             return state.current.failure ?? state.current.validationError ?? state.current.serializationError
         }
     }
@@ -104,7 +97,10 @@ extension Request {
     public var session: Session? { sessionReference.session }
 
     /// The facts of the last failed try, for retriers that decide as `RetryPolicy` does.
-    public var lastFacts: RetryFacts? { state.withLock { $0.lastFacts } }
+    public var lastFacts: RetryFacts? {
+        guard case .known(let facts) = state.withLock({ $0.lastFacts }) else { return nil }
+        return facts
+    }
 
     /// What the last try sent as a `curl` command; credentials included, so mind where it goes.
     public func cURLDescription() -> String {

@@ -7,48 +7,50 @@ internal import Foundation
 #endif
 
 /// The changing part of a request: a value without a lock, so that each change is one step.
+///
+/// There is one for each request that waits, so what few requests need lies apart.
 struct RequestState {
-    /// The identity, once somebody has asked for it.
-    var id: UUID?
-    var gate = SuspensionGate.State()
     var lifecycle = Request.State.initialized
     var hasStarted = false
-    var task: Task<Void, Never>?
     /// Whether the task is to be cancelled as soon as it is there.
     var wantsTaskCancelled = false
+    /// Whether tries may begin, and streams flow.
+    var isGateOpen = true
+    /// Whether `outcome` is what the request has come to.
+    private(set) var hasEnded = false
     /// Whether the transport has the first try, and no task waits for it.
     var isWithTransport = false
     /// The first try, while it can be cancelled at the transport.
     var firstTry: FirstTry?
+    var task: Task<Void, Never>?
 
     /// The requests that tries have sent, as the adapters made them.
     var requests = FirstAndRest<HTTPRequest>()
     var tries = 0
     var attempts: [AttemptRecord] = []
     var retryCount = 0
-    /// The last try's response.
+    /// The response of the try that runs, or ran last before the request has ended.
     var response: HTTPResponse?
     var current = TryState()
-    var lastFacts: RetryFacts?
-    /// The error of a retrier that ended the request.
-    var retryFailure: RefrainError?
-    /// Why it was cancelled, where it was not by the caller.
-    var endReason: RefrainError?
-    /// The authenticators that have had their one replay (rule R27).
-    var replays: Set<ObjectIdentifier> = []
+    var lastFacts = LastFacts.none
 
     var validations = FirstAndRest<Request.Look>()
     var serializations = FirstAndRest<Request.Look>()
     /// Whether none of these takes long, nor is the caller's own.
     var checksAreLight = true
 
-    var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
-    var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
-    var uploadProgress = TransferProgress(completed: 0, total: nil)
-    var downloadProgress = TransferProgress(completed: 0, total: nil)
+    /// What the request has come to, once it has ended.
+    private(set) var outcome = RequestOutcome()
+    var waiters = FirstAndRest<UnsafeContinuation<Void, Never>>()
 
-    var outcome: RequestOutcome?
-    var waiters = FirstAndRest<UnsafeContinuation<RequestOutcome, Never>>()
+    /// What few requests need, where this one has.
+    private(set) var rare: Rare?
+
+    /// Whether anybody wants to know how far bodies have come.
+    var watchesBytes: Bool {
+        guard let rare else { return false }
+        return !rare.uploadHandlers.isEmpty || !rare.downloadHandlers.isEmpty
+    }
 
     /// Whether what the request runs in is to be cancelled.
     var isTaskCancelled: Bool { lifecycle == .cancelled || wantsTaskCancelled }
@@ -58,6 +60,78 @@ struct RequestState {
         guard lifecycle.canTransition(to: state) else { return false }
         lifecycle = state
         return true
+    }
+
+    /// Notes what a result of the chain is to the request, before it ends.
+    mutating func note(_ result: HTTPResult) {
+        outcome.attempts = result.attempts.isEmpty ? attempts : result.attempts
+        switch result {
+        case .success(let response):
+            outcome.response = response
+            outcome.error = current.validationError
+            outcome.serializationError = current.serializationError
+        case .failure(let error):
+            outcome.response = error.response
+            outcome.error = RefrainError(of: error)
+        }
+        if let error = outcome.error { outcome.error = error.recording(outcome.attempts) }
+        if let error = rare?.retryFailure { outcome.error = error }
+        if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
+    }
+
+    /// Notes what the kind of request has made of the error.
+    mutating func settle(_ error: RefrainError?) {
+        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+    }
+
+    /// Ends the request, which happens once, with what was noted; the answer is all who wait for it.
+    mutating func end() -> FirstAndRest<UnsafeContinuation<Void, Never>> {
+        _ = move(to: .finished)
+        hasEnded = true
+        response = nil
+        task = nil
+        defer { waiters = FirstAndRest() }
+        return waiters
+    }
+
+    /// Why it was cancelled, where it was not by the caller.
+    var endReason: RefrainError? {
+        get { rare?.endReason }
+        set { if newValue != nil || rare != nil { withRare { $0.endReason = newValue } } }
+    }
+
+    /// Changes what few requests need.
+    mutating func withRare<Result>(_ body: (Rare) -> Result) -> Result {
+        if let rare { return body(rare) }
+        let new = Rare()
+        rare = new
+        return body(new)
+    }
+}
+
+extension RequestState {
+    /// What few requests need.
+    final class Rare {
+        /// The identity, once somebody has asked for it.
+        lazy var id = UUID()
+        /// Who waits at the gate.
+        var gate = SuspensionGate.Waiters()
+        /// The error of a retrier that ended the request.
+        var retryFailure: RefrainError?
+        var endReason: RefrainError?
+        /// The authenticators that have had their one replay (rule R27).
+        var replays: Set<ObjectIdentifier> = []
+
+        var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
+        var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
+        var uploadProgress = TransferProgress(completed: 0, total: nil)
+        var downloadProgress = TransferProgress(completed: 0, total: nil)
+    }
+
+    /// The facts of the last try that has failed, which take a quarter of a kilobyte.
+    enum LastFacts {
+        case none
+        indirect case known(RetryFacts)
     }
 }
 
@@ -82,5 +156,5 @@ struct RequestOutcome: Sendable {
     /// The error of a reader of the response, which other readers need not have.
     var serializationError: RefrainError?
     /// Every attempt, in order.
-    var attempts: [AttemptRecord]
+    var attempts: [AttemptRecord] = []
 }

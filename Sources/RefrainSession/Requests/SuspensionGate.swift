@@ -4,27 +4,21 @@ internal import RefrainCore
 ///
 /// It stands within the state of its request, behind the lock of that.
 struct SuspensionGate: Sendable {
-    /// What the state of a request keeps of its gate.
-    struct State {
-        var isOpen = true
-        var nextKey = 0
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// Who waits at a gate.
+    struct Waiters {
+        fileprivate var nextKey = 0
+        fileprivate var all: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
     let state: Locked<RequestState>
 
     /// Whether nobody would have to wait.
-    var isOpen: Bool { state.withLock { $0.gate.isOpen } }
+    var isOpen: Bool { state.withLock { $0.isGateOpen } }
 
-    func close() { state.withLock { $0.gate.isOpen = false } }
+    func close() { state.withLock { $0.isGateOpen = false } }
 
     func open() {
-        let waiters = state.withLock { state in
-            state.gate.isOpen = true
-            defer { state.gate.waiters.removeAll() }
-            return Array(state.gate.waiters.values)
-        }
-        for waiter in waiters { waiter.resume() }
+        for waiter in state.withLock({ $0.openGate() }) { waiter.resume() }
     }
 
     /// Returns when the gate is open, or the task is cancelled.
@@ -36,21 +30,33 @@ struct SuspensionGate: Sendable {
     @inline(never)
     private func wait() async {
         let key = state.withLock { state in
-            state.gate.nextKey &+= 1
-            return state.gate.nextKey
+            state.withRare { rare in
+                rare.gate.nextKey &+= 1
+                return rare.gate.nextKey
+            }
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
                     // The handler may have run before: then nobody would wake this waiter.
-                    guard !state.gate.isOpen, !Task.isCancelled else { return true }
-                    state.gate.waiters[key] = continuation
+                    guard !state.isGateOpen, !Task.isCancelled else { return true }
+                    state.withRare { $0.gate.all[key] = continuation }
                     return false
                 }
                 if passes { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.gate.waiters.removeValue(forKey: key) }?.resume()
+            state.withLock { $0.rare?.gate.all.removeValue(forKey: key) }?.resume()
         }
+    }
+}
+
+extension RequestState {
+    /// Opens the gate; the answer is who has waited at it.
+    mutating func openGate() -> [CheckedContinuation<Void, Never>] {
+        isGateOpen = true
+        guard let rare else { return [] }
+        defer { rare.gate.all.removeAll() }
+        return Array(rare.gate.all.values)
     }
 }

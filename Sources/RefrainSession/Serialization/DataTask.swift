@@ -6,12 +6,12 @@ public struct DataTask<Value: Sendable>: Sendable {
     private let request: DataRequest
     private let cancelsAutomatically: Bool
     // The whole response, so that the types that it is made of are looked up where they are known.
-    private let read: @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value>
+    private let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
 
     init(
         _ request: DataRequest,
         cancelsAutomatically: Bool,
-        read: @escaping @Sendable (RequestOutcome, HTTPRequest?) -> DataResponse<Value>
+        read: @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
     ) {
         self.request = request
         self.cancelsAutomatically = cancelsAutomatically
@@ -22,7 +22,9 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
-            read(await request.outcome(cancelsAutomatically: cancelsAutomatically), request.request)
+            if let (outcome, sent) = request.ending { return read(outcome, sent) }
+            let (outcome, sent) = await request.outcome(cancelsAutomatically: cancelsAutomatically)
+            return read(outcome, sent)
         }
     }
 
@@ -43,14 +45,8 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension Request {
-    /// Starts the request, unless its session leaves that to ``resume()``, or somebody has dealt with it already.
-    func startIfWanted() {
-        guard sessionReference.startsRequestsImmediately, isInitialized else { return }
-        resume()
-    }
-
     /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
-    func outcome(cancelsAutomatically: Bool) async -> RequestOutcome {
+    func outcome(cancelsAutomatically: Bool) async -> Ending {
         guard cancelsAutomatically else { return await outcome() }
         return await withTaskCancellationHandler {
             await outcome()

@@ -6,15 +6,11 @@ internal import RefrainCore
 struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     private let state: Locked<State>
 
-    private struct State {
-        let serializer: Serializer
-        var last: Result<Serializer.Value, RefrainError>?
-    }
-
     init(_ serializer: Serializer, for request: Request) {
-        state = Locked(State(serializer: serializer))
-        request.addSerialization(isLight: serializer is DataResponseSerializer) { [self] _, response in
-            guard case .failure(let error) = read(response) else { return nil }
+        let state = Locked(making: { State(serializer: serializer) })
+        self.state = state
+        request.addSerialization(isLight: serializer is DataResponseSerializer) { _, response in
+            guard case .failure(let error) = state.withLock({ $0.read(response) }) else { return nil }
             return error
         }
     }
@@ -22,27 +18,42 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     /// What the outcome of the request is to this reader.
     func result(of outcome: RequestOutcome) -> Result<Serializer.Value, RefrainError> {
         if let error = outcome.error { return .failure(error) }
-        if let known = state.withLock({ $0.last }) { return known }
-        guard let response = outcome.response else {
-            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
+        return state.withLock { state in
+            if let known = state.last { return known }
+            guard let response = outcome.response else {
+                return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
+            }
+            return state.read(response)
         }
-        return read(response)
     }
 
-    private func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
-        let serializer = state.withLock { $0.serializer }
-        let result: Result<Serializer.Value, RefrainError>
-        do {
-            result = .success(try serializer.serialize(response))
-        } catch {
-            result = .failure(
-                error as? RefrainError
-                    ?? .responseSerializationFailed(
-                        reason: .customSerializationFailed(error: error, body: Array(response.content))
-                    )
-            )
+    private struct State {
+        let serializer: Serializer
+        var last: Result<Serializer.Value, RefrainError>?
+
+        // With the lock held: whoever else wants the value needs it read.
+        mutating func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
+            let result = Self.read(response, with: serializer)
+            last = result
+            return result
         }
-        state.withLock { $0.last = result }
-        return result
+
+        private static func read(
+            _ response: HTTPResponse,
+            with serializer: Serializer
+        ) -> Result<Serializer.Value, RefrainError> {
+            do {
+                return .success(try serializer.serialize(response))
+            } catch let error as RefrainError {
+                return .failure(error)
+            } catch {
+                let body = Array(response.content)
+                let reason = RefrainError.ResponseSerializationFailureReason.customSerializationFailed(
+                    error: error,
+                    body: body
+                )
+                return .failure(.responseSerializationFailed(reason: reason))
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ extension String: URLConvertible {
     /// The URL that the text spells.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``.
-    public func asURL() throws -> URL { try HTTPRequest(self).url }
+    public func asURL() throws -> URL { try URLText.parse(self) }
 }
 
 extension URL: URLConvertible {

@@ -148,7 +148,7 @@ extension Request {
         guard request.staysInMemory, request.retryStrategy == nil, request.attemptObserver == nil else { return false }
         guard !RetryNesting.isInside, !ResetGuard.isWithinRequest else { return false }
         return state.withLock { state in
-            state.gate.isOpen && state.checksAreLight && state.uploadHandlers.isEmpty && state.downloadHandlers.isEmpty
+            state.isGateOpen && state.checksAreLight && !state.watchesBytes
         }
     }
 }

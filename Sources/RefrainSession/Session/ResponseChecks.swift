@@ -10,8 +10,7 @@ enum ResponseChecks {
     static func pass(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) -> Bool {
         guard case .success(let response) = result else { return true }
         if request.followsRedirects, isFollowed(response.status.rawValue) { return true }
-        owner.inspect(response)
-        return owner.failure(of: result) == nil
+        return owner.inspect(response) && response.status.rawValue < 400
     }
 
     /// Whether ``Redirect`` follows a status.

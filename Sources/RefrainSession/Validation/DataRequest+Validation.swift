@@ -38,11 +38,9 @@ extension DataRequest {
     /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
-        addValidation(isLight: true) { _, response in
-            ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
-        }
         addValidation(isLight: true) { request, response in
-            ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
+            ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
+                ?? ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
         }
         return self
     }

@@ -31,9 +31,13 @@ enum ValidationRules {
     }
 
     /// Whether the content's type is one that the request's `Accept` allows.
-    static func check(accept request: HTTPRequest, _ response: HTTPResponse, isEmpty: Bool) -> RefrainError? {
+    static func check(
+        accept request: HTTPRequest,
+        _ response: HTTPResponse,
+        isEmpty: @autoclosure () -> Bool
+    ) -> RefrainError? {
         let accept = request.headers[values: "Accept"]
-        guard !isEmpty, !accept.isEmpty else { return nil }
+        guard !accept.isEmpty, !isEmpty() else { return nil }
         let listed = accept.flatMap { $0.split(separator: ",") }.map { String($0.trimmingSpaces) }
         guard let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"]) else {
             return check(contentType: response, in: listed, isEmpty: false)
