@@ -64,7 +64,7 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     public var keepsTimeouts: Bool { true }
 
     /// Loads a request for a receiver, with no task that waits for it.
-    package func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
+    public func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
         do throws(HTTPError) {
             try request.validate()
         } catch {
@@ -77,7 +77,7 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     }
 
     /// Ends an exchange that was begun for a receiver.
-    package func cancel(_ exchange: AnyObject) {
+    public func cancel(_ exchange: AnyObject) {
         guard let transfer = exchange as? Transfer else { return }
         loop.cancel(transfer)
     }

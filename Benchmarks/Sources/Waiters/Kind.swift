@@ -71,10 +71,21 @@ enum Place {
 }
 
 /// A transport without a network: the first try of each request fails in a way that is worth another.
-struct FirstFails: HTTPLoader {
+///
+/// It can be handed requests without a task, as the transport that sessions have by themselves.
+struct FirstFails: PromptLoader {
     let board: Board
 
-    func load(_ request: HTTPRequest) async -> HTTPResult {
+    func load(_ request: HTTPRequest) async -> HTTPResult { answer(request) }
+
+    func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
+        receiver.receive(answer(request))
+        return nil
+    }
+
+    func cancel(_ exchange: AnyObject) {}
+
+    private func answer(_ request: HTTPRequest) -> HTTPResult {
         let index = Place.number
         guard board.hasBegun(index) else {
             board.begins(index)

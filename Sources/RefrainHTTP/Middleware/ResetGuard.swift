@@ -61,8 +61,8 @@ extension ResetGuard {
     /// What becomes of a request that is not let through.
     package func refusal(of request: HTTPRequest) -> HTTPResult { Flights.refused(request) }
 
-    /// Runs what is left to do for a request that was let through.
-    package func goOn(in place: Place, _ rest: () async -> HTTPResult) async -> HTTPResult {
-        await FlightList.$current.withValue(flights.list(for: place.place)) { await rest() }
+    /// Begins what is left to do for a request that was let through: a task that is made here belongs to the request.
+    package func within<Result>(_ place: Place, _ begin: () -> Result) -> Result {
+        FlightList.$current.withValue(flights.list(for: place.place), operation: begin)
     }
 }

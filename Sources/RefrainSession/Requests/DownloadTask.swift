@@ -18,7 +18,8 @@ public struct DownloadTask: Sendable {
     /// Everything that is known when the request has finished; the value is the file.
     public var response: DataResponse<URL> {
         get async {
-            let (outcome, sent) = await request.outcome(cancelsAutomatically: cancelsAutomatically)
+            await request.untilEnd(cancelsAutomatically: cancelsAutomatically)
+            let (outcome, sent) = request.ending
             let result = outcome.error.map { Result.failure($0) } ?? .success(request.fileURL)
             return DataResponse(outcome, of: sent, result)
         }

@@ -75,14 +75,18 @@ extension Request {
         }
     }
 
-    /// What the request has come to, and the request that its last try has sent; nil while it has not ended.
-    var ending: Ending? { state.withLock { $0.hasEnded ? ending(in: $0) : nil } }
+    /// Whether the request has come to its end.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// What the request comes to, and the request that its last try has sent.
-    typealias Ending = (outcome: RequestOutcome, request: HTTPRequest?)
+    /// What the request has come to at its end, and the request that its last try has sent.
+    var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
+        state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
+    }
 
     /// Waits for the end; a request that nobody starts is waited for until somebody does.
-    func outcome() async -> Ending {
+    ///
+    /// What it came to is read afterwards, by others: in the frames of those who wait it would take room.
+    func untilEnd() async {
         // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed here.
         await withUnsafeContinuation { continuation in
             let hasEnded = state.withLock { state in
@@ -91,11 +95,6 @@ extension Request {
             }
             if hasEnded { continuation.resume() }
         }
-        return state.withLock { ending(in: $0) }
-    }
-
-    private func ending(in state: RequestState) -> Ending {
-        (state.outcome, state.requests.last ?? (try? original.get()))
     }
 
     /// Cancels what the request runs in, without a word on why: a reset does so.

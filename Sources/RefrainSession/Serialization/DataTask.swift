@@ -22,10 +22,16 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
-            if let (outcome, sent) = request.ending { return read(outcome, sent) }
-            let (outcome, sent) = await request.outcome(cancelsAutomatically: cancelsAutomatically)
-            return read(outcome, sent)
+            if !request.hasEnded { await request.untilEnd(cancelsAutomatically: cancelsAutomatically) }
+            return readEnding()
         }
+    }
+
+    // Apart, so that those who wait do not keep room for it.
+    @inline(never)
+    private func readEnding() -> DataResponse<Value> {
+        let (outcome, sent) = request.ending
+        return read(outcome, sent)
     }
 
     /// The value, or why there is none.
@@ -46,10 +52,10 @@ public struct DataTask<Value: Sendable>: Sendable {
 
 extension Request {
     /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
-    func outcome(cancelsAutomatically: Bool) async -> Ending {
-        guard cancelsAutomatically else { return await outcome() }
-        return await withTaskCancellationHandler {
-            await outcome()
+    func untilEnd(cancelsAutomatically: Bool) async {
+        guard cancelsAutomatically else { return await untilEnd() }
+        await withTaskCancellationHandler {
+            await untilEnd()
         } onCancel: {
             cancel()
         }

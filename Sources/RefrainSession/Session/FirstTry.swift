@@ -8,8 +8,8 @@
 /// It decides nothing: each step is the stage's. It does without what a task would cost each request: its memory while
 /// it waits, and the wakes of one thread more.
 final class FirstTry: ResultReceiver, @unchecked Sendable {
-    // @unchecked Sendable: set before the transport has the request, and from then on read by the one call of
-    // `receive` and what follows it; `exchange` is touched with the owner's state locked.
+    // @unchecked Sendable: set before the transport has the request, and from then on touched by the one call of
+    // `receive` and by the task that follows it; `exchange` is touched with the owner's state locked.
 
     private let owner: Request
     private let chain: SessionChain
@@ -21,6 +21,8 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
     private let priority: TaskPriority
     /// What the transport is to cancel.
     private var exchange: AnyObject?
+    /// What the call has come to so far, where a task goes on with it.
+    private var result: HTTPResult?
 
     private init(
         _ owner: Request,
@@ -119,17 +121,28 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
         hop.carry(carrier)
         // What comes after the first hop has a record of its own.
         if step == .redirects { owner.note(result.attempts) }
-        let task = Task(priority: priority) { finish(await rest(from: step, with: result)) }
-        owner.take(task)
+        self.result = result
+        owner.take(chain.door.within(place) { Task(priority: priority) { await run(from: step) } })
     }
 
-    private func rest(from step: Step, with result: HTTPResult) async -> HTTPResult {
-        await chain.door.goOn(in: place) {
-            var result = result
-            if step == .checks { _ = ResponseChecks.pass(result, of: call.request, owner) }
-            if step != .redirects { result = await chain.retry.goOn(call, after: result, next: chain.trial) }
-            return hop.isLast(result) ? result : await chain.redirect.follow(hop, result, chain.tries)
-        }
+    // What is kept between two waits lies in the object, and not in the frames of a task that waits.
+    private func run(from step: Step) async {
+        if step == .checks { check() }
+        if step != .redirects { result = await chain.retry.goOn(call, after: takeResult(), next: chain.trial) }
+        if !isLastHop { result = await chain.redirect.follow(hop, takeResult(), chain.tries) }
+        finish(takeResult())
+    }
+
+    @inline(never)
+    private func check() {
+        if let result { _ = ResponseChecks.pass(result, of: call.request, owner) }
+    }
+
+    private var isLastHop: Bool { result.map(hop.isLast) ?? true }
+
+    @inline(never)
+    private func takeResult() -> HTTPResult {
+        result.take() ?? .failure(HTTPError(.unknown, request: call.request))
     }
 
     private func finish(_ outcome: HTTPResult) {
