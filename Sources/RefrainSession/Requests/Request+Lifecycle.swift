@@ -87,14 +87,27 @@ extension Request {
     ///
     /// What it came to is read afterwards, by others: in the frames of those who wait it would take room.
     func untilEnd() async {
-        // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed here.
-        await withUnsafeContinuation { continuation in
-            let hasEnded = state.withLock { state in
-                if !state.hasEnded { state.waiters.append(continuation) }
-                return state.hasEnded
-            }
-            if hasEnded { continuation.resume() }
+        // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed at once.
+        await withUnsafeContinuation { resumeAtEnd($0) }
+    }
+
+    /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
+    @inline(__always)
+    func untilEnd(cancelsAutomatically: Bool) async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { resumeAtEnd($0) }
+        } onCancel: {
+            if cancelsAutomatically { cancel() }
         }
+    }
+
+    @inline(never)
+    private func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.waiters.append(waiter) }
+            return state.hasEnded
+        }
+        if hasEnded { waiter.resume() }
     }
 
     /// Cancels what the request runs in, without a word on why: a reset does so.

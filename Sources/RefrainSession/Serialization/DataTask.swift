@@ -49,15 +49,3 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Holds the request.
     public func suspend() { request.suspend() }
 }
-
-extension Request {
-    /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
-    func untilEnd(cancelsAutomatically: Bool) async {
-        guard cancelsAutomatically else { return await untilEnd() }
-        await withTaskCancellationHandler {
-            await untilEnd()
-        } onCancel: {
-            cancel()
-        }
-    }
-}
