@@ -176,6 +176,7 @@ extension Request {
         }
         guard let waiters else { return }
         sessionReference.forget(self)
+        leaveCall()
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }
