@@ -56,7 +56,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     override func didEnd() {
         // Where nothing was sent, nothing was settled.
-        channel.finish(ending?.outcome.error.map { .failure($0) } ?? .success(()))
+        channel.finish(ending.outcome.error.map { .failure($0) } ?? .success(()))
     }
 
     private func pass(on response: HTTPResponse) async -> RefrainError? {

@@ -73,27 +73,34 @@ extension Request {
         }
     }
 
-    /// What the request has come to, and the request that its last try has sent; nil while it has not ended.
-    var ending: Ending? { state.withLock { $0.hasEnded ? ending(in: $0) : nil } }
+    /// Whether the request has ended, cancelled or not.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// What the request comes to, and the request that its last try has sent.
-    typealias Ending = (outcome: RequestOutcome, request: HTTPRequest?)
+    /// What the request has come to, once it has ended, and the request that its last try has sent.
+    var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
+        state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
+    }
 
-    /// Waits for the end; a request that nobody starts is waited for until somebody does.
-    func outcome() async -> Ending {
+    /// Returns when the request has ended; one that nobody starts is waited for until somebody does.
+    func ended() async {
         // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed here.
-        await withUnsafeContinuation { continuation in
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let hasEnded = state.withLock { state in
                 if !state.hasEnded { state.waiters.append(continuation) }
                 return state.hasEnded
             }
             if hasEnded { continuation.resume() }
         }
-        return state.withLock { ending(in: $0) }
     }
 
-    private func ending(in state: RequestState) -> Ending {
-        (state.outcome, state.requests.last ?? (try? original.get()))
+    /// Returns when the request has ended; cancels it where the waiting task is cancelled, and that is wanted.
+    func ended(cancelsAutomatically: Bool) async {
+        guard cancelsAutomatically else { return await ended() }
+        await withTaskCancellationHandler {
+            await ended()
+        } onCancel: {
+            cancel()
+        }
     }
 
     /// Cancels the task that the request runs in, without a word on why: a reset does so.

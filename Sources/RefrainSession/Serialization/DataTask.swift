@@ -22,10 +22,17 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
-            if let (outcome, sent) = request.ending { return read(outcome, sent) }
-            let (outcome, sent) = await request.outcome(cancelsAutomatically: cancelsAutomatically)
-            return read(outcome, sent)
+            // Asked here as well, to spare those who need not wait the rest.
+            if !request.hasEnded { await request.ended(cancelsAutomatically: cancelsAutomatically) }
+            return responseAtEnd()
         }
+    }
+
+    // Apart, so that whoever waits has no room for what comes afterwards.
+    @inline(never)
+    private func responseAtEnd() -> DataResponse<Value> {
+        let (outcome, sent) = request.ending
+        return read(outcome, sent)
     }
 
     /// The value, or why there is none.
@@ -42,16 +49,4 @@ public struct DataTask<Value: Sendable>: Sendable {
     public func resume() { request.resume() }
     /// Holds the request.
     public func suspend() { request.suspend() }
-}
-
-extension Request {
-    /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
-    func outcome(cancelsAutomatically: Bool) async -> Ending {
-        guard cancelsAutomatically else { return await outcome() }
-        return await withTaskCancellationHandler {
-            await outcome()
-        } onCancel: {
-            cancel()
-        }
-    }
 }
