@@ -151,13 +151,13 @@ extension Request {
     // Apart from the next one, so that requests with nothing to settle neither wait nor pass through its frame.
     @inline(never)
     private func conclude(_ result: HTTPResult) {
-        inspectLate(result)
+        if !isInspected { inspectLate(result) }
         finish(result)
     }
 
     @inline(never)
     private func settle(_ result: HTTPResult) async {
-        inspectLate(result)
+        if !isInspected { inspectLate(result) }
         let (response, error) = state.withLock { state in
             state.note(result)
             return (state.outcome.response, state.outcome.error)
@@ -166,10 +166,13 @@ extension Request {
         end { $0.settle(settled) }
     }
 
+    /// Whether the last try has looked at its response.
+    private var isInspected: Bool { state.withLock { $0.current.isInspected } }
+
     /// Looks at a response that no try of this request has looked at.
+    @inline(never)
     private func inspectLate(_ result: HTTPResult) {
-        guard !state.withLock({ $0.current.isInspected }), case .success(let response) = result else { return }
-        _ = inspect(response)
+        if case .success(let response) = result { _ = inspect(response) }
     }
 
     /// Ends the request with a result.

@@ -38,13 +38,13 @@ extension Request: Caller {
 
     /// Hands a try's response to the checks until one fails, then to the readers; answers whether none has failed.
     func inspect(_ response: HTTPResponse) -> Bool {
-        let (validations, serializations, last) = state.withLock { state in
+        let (validations, serializations, sent) = state.withLock { state in
             state.response = response
             state.current.isInspected = true
-            return (state.validations, state.serializations, state.requests.last)
+            // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
+            let sent = state.requests.last ?? (try? original.get()) ?? response.request
+            return (state.validations, state.serializations, sent)
         }
-        // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
-        let sent = last ?? (try? original.get()) ?? response.request
         if !validations.isEmpty {
             let error = validations.firstAnswer { $0.inspect(sent, response) }
             if let error { state.withLock { $0.current.validationError = error } }

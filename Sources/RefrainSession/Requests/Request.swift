@@ -33,10 +33,10 @@ public class Request: @unchecked Sendable, Identifiable {
     var watcher: (any EventMonitor)? { sessionReference.isWatched ? sessionReference.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
-    init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: Session) {
+    init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: SessionReference) {
         self.original = original
         self.line = line
-        sessionReference = session.reference
+        sessionReference = session
         state = Locked(making: RequestState.init)
     }
 
@@ -101,7 +101,7 @@ extension Request {
     /// Why the request failed, or its last try did; nil where it did not.
     public var error: RefrainError? {
         state.withLock { state in
-            if state.hasEnded { return state.outcome.error ?? state.outcome.serializationError }
+            if state.hasEnded { return state.outcome.error ?? state.current.serializationError }
             return state.current.failure ?? state.current.validationError ?? state.current.serializationError
         }
     }

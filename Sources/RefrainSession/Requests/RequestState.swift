@@ -49,12 +49,12 @@ struct RequestState {
 
     /// Notes what a result of the chain is to the request, before it ends.
     mutating func note(_ result: HTTPResult) {
-        outcome.attempts = result.attempts.isEmpty ? attempts : result.attempts
+        let recorded = result.attempts
+        outcome.attempts = recorded.isEmpty ? attempts : recorded
         switch result {
         case .success(let response):
             outcome.response = response
             outcome.error = current.validationError
-            outcome.serializationError = current.serializationError
         case .failure(let error):
             outcome.response = error.response
             outcome.error = RefrainError(of: error)
@@ -138,8 +138,6 @@ struct RequestOutcome: Sendable {
     var response: HTTPResponse?
     /// Why the request failed; nil where it did not.
     var error: RefrainError?
-    /// The error of a reader of the response, which other readers need not have.
-    var serializationError: RefrainError?
     /// Every attempt, in order.
     var attempts: [AttemptRecord] = []
 }
