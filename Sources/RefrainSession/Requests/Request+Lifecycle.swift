@@ -163,7 +163,7 @@ extension Request {
             return (state.outcome.response, state.outcome.error)
         }
         let settled = await settle(response, error: error)
-        end { $0.settle(settled) }
+        leave(state.withLock { $0.end(settledWith: settled) })
     }
 
     /// Whether the last try has looked at its response.
@@ -176,14 +176,10 @@ extension Request {
     }
 
     /// Ends the request with a result.
-    private func finish(_ result: HTTPResult) { end { $0.note(result) } }
+    private func finish(_ result: HTTPResult) { leave(state.withLock { $0.end(with: result) }) }
 
-    private func end(_ note: (inout RequestState) -> Void) {
-        let waiters: FirstAndRest<UnsafeContinuation<Void, Never>>? = state.withLock { state in
-            guard !state.hasEnded else { return nil }
-            note(&state)
-            return state.end()
-        }
+    /// Is no more under way, and tells those who wait; nil: it has ended before.
+    private func leave(_ waiters: RequestState.Waiters?) {
         guard let waiters else { return }
         sessionReference.forget(self)
         leaveCall()

@@ -35,7 +35,9 @@ struct RequestState {
 
     /// What the request has come to, once it has ended.
     private(set) var outcome = RequestOutcome()
-    var waiters = FirstAndRest<UnsafeContinuation<Void, Never>>()
+    /// Who waits for the end.
+    typealias Waiters = FirstAndRest<UnsafeContinuation<Void, Never>>
+    var waiters = Waiters()
 
     /// What few requests need, where this one has.
     private(set) var rare: Rare?
@@ -64,18 +66,26 @@ struct RequestState {
         if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
     }
 
-    /// Notes what the kind of request has made of the error.
-    mutating func settle(_ error: RefrainError?) {
-        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+    /// Ends the request with a result of the chain, which happens once; the answer is all who wait for it.
+    mutating func end(with result: HTTPResult) -> Waiters? {
+        guard !hasEnded else { return nil }
+        note(result)
+        return end()
     }
 
-    /// Ends the request, which happens once, with what was noted; the answer is all who wait for it.
-    mutating func end() -> FirstAndRest<UnsafeContinuation<Void, Never>> {
+    /// Ends the request with the result that was noted, and what its kind has made of the error.
+    mutating func end(settledWith error: RefrainError?) -> Waiters? {
+        guard !hasEnded else { return nil }
+        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+        return end()
+    }
+
+    private mutating func end() -> Waiters {
         _ = move(to: .finished)
         hasEnded = true
         response = nil
         task = nil
-        defer { waiters = FirstAndRest() }
+        defer { waiters = Waiters() }
         return waiters
     }
 
