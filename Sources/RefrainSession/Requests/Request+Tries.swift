@@ -68,8 +68,8 @@ extension Request: Caller {
         case .failure(let error):
             return RefrainError(of: error)
         case .success(let response):
-            let current = state.withLock { $0.current }
-            if let error = current.validationError ?? current.serializationError { return error }
+            let known = state.withLock { $0.current.validationError ?? $0.current.serializationError }
+            if let known { return known }
             guard response.status.rawValue >= 400 else { return nil }
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response.status.rawValue))
         }
