@@ -165,7 +165,7 @@ extension Session {
         _ request: some HTTPRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil
     ) -> DataStreamRequest {
-        adopting(DataStreamRequest(RequestMaking.make(request), line: line(interceptor), session: self))
+        adopting(DataStreamRequest(RequestMaking.make(request), line: line(interceptor), session: reference))
     }
 
     /// Makes a request for a URL, whose response is read as it arrives.
@@ -177,6 +177,6 @@ extension Session {
         requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
     ) -> DataStreamRequest {
         let original = RequestMaking.make(url, method, headers, requestModifier)
-        return adopting(DataStreamRequest(original, line: line(interceptor), session: self))
+        return adopting(DataStreamRequest(original, line: line(interceptor), session: reference))
     }
 }

@@ -28,7 +28,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ original: Result<HTTPRequest, RefrainError>,
         to fileURL: URL,
         line: InterceptorLine,
-        session: Session
+        session: SessionReference
     ) {
         self.fileURL = fileURL
         super.init(original, line: line, session: session)

@@ -18,11 +18,14 @@ public struct DownloadTask: Sendable {
     /// Everything that is known when the request has finished; the value is the file.
     public var response: DataResponse<URL> {
         get async {
-            await request.untilEnd(cancelsAutomatically: cancelsAutomatically)
-            let (outcome, sent) = request.ending
-            let result = outcome.error.map { Result.failure($0) } ?? .success(request.fileURL)
-            return DataResponse(outcome, of: sent, result)
+            await request.ended(cancelsAutomatically: cancelsAutomatically)
+            return responseAtEnd()
         }
+    }
+
+    private func responseAtEnd() -> DataResponse<URL> {
+        let (outcome, sent) = request.ending
+        return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? .success(request.fileURL))
     }
 
     /// The file, or why there is none.

@@ -75,25 +75,23 @@ extension Request {
         }
     }
 
-    /// Whether the request has come to its end.
+    /// Whether the request has ended, cancelled or not.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// What the request has come to at its end, and the request that its last try has sent.
+    /// What the request has come to, once it has ended, and the request that its last try has sent.
     var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
         state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
     }
 
-    /// Waits for the end; a request that nobody starts is waited for until somebody does.
-    ///
-    /// What it came to is read afterwards, by others: in the frames of those who wait it would take room.
-    func untilEnd() async {
+    /// Returns when the request has ended; one that nobody starts is waited for until somebody does.
+    func ended() async {
         // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed at once.
         await withUnsafeContinuation { resumeAtEnd($0) }
     }
 
-    /// Waits for the end; cancels the request where the waiting task is cancelled, and that is wanted.
+    /// Returns when the request has ended; cancels it where the waiting task is cancelled, and that is wanted.
     @inline(__always)
-    func untilEnd(cancelsAutomatically: Bool) async {
+    func ended(cancelsAutomatically: Bool) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { resumeAtEnd($0) }
         } onCancel: {
@@ -166,38 +164,38 @@ extension Request {
     // Apart from the next one, so that requests with nothing to settle neither wait nor pass through its frame.
     @inline(never)
     func conclude(_ result: HTTPResult) {
-        inspectLate(result)
+        if !isInspected { inspectLate(result) }
         finish(result)
     }
 
     @inline(never)
     private func settle(_ result: HTTPResult) async {
-        inspectLate(result)
+        if !isInspected { inspectLate(result) }
         let (response, error) = state.withLock { state in
             state.note(result)
             return (state.outcome.response, state.outcome.error)
         }
         let settled = await settle(response, error: error)
-        end { $0.settle(settled) }
+        leave(state.withLock { $0.end(settledWith: settled) })
     }
 
+    /// Whether the last try has looked at its response.
+    private var isInspected: Bool { state.withLock { $0.current.isInspected } }
+
     /// Looks at a response that no try of this request has looked at.
+    @inline(never)
     private func inspectLate(_ result: HTTPResult) {
-        guard !state.withLock({ $0.current.isInspected }), case .success(let response) = result else { return }
-        _ = inspect(response)
+        if case .success(let response) = result { _ = inspect(response) }
     }
 
     /// Ends the request with a result.
-    private func finish(_ result: HTTPResult) { end { $0.note(result) } }
+    private func finish(_ result: HTTPResult) { leave(state.withLock { $0.end(with: result) }) }
 
-    private func end(_ note: (inout RequestState) -> Void) {
-        let waiters: FirstAndRest<UnsafeContinuation<Void, Never>>? = state.withLock { state in
-            guard !state.hasEnded else { return nil }
-            note(&state)
-            return state.end()
-        }
+    /// Is no more under way, and tells those who wait; nil: it has ended before.
+    private func leave(_ waiters: RequestState.Waiters?) {
         guard let waiters else { return }
         sessionReference.forget(self)
+        leaveCall()
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }

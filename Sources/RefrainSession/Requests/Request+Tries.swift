@@ -53,13 +53,13 @@ extension Request: Caller {
 
     /// Hands a try's response to the checks until one fails, then to the readers; answers whether none has failed.
     func inspect(_ response: HTTPResponse) -> Bool {
-        let (validations, serializations, last) = state.withLock { state in
+        let (validations, serializations, sent) = state.withLock { state in
             state.response = response
             state.current.isInspected = true
-            return (state.validations, state.serializations, state.requests.last)
+            // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
+            let sent = state.requests.last ?? (try? original.get()) ?? response.request
+            return (state.validations, state.serializations, sent)
         }
-        // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
-        let sent = last ?? (try? original.get()) ?? response.request
         if !validations.isEmpty {
             let error = validations.firstAnswer { $0.inspect(sent, response) }
             if let error { state.withLock { $0.current.validationError = error } }
@@ -83,8 +83,8 @@ extension Request: Caller {
         case .failure(let error):
             return RefrainError(of: error)
         case .success(let response):
-            let current = state.withLock { $0.current }
-            if let error = current.validationError ?? current.serializationError { return error }
+            let known = state.withLock { $0.current.validationError ?? $0.current.serializationError }
+            if let known { return known }
             guard response.status.rawValue >= 400 else { return nil }
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response.status.rawValue))
         }

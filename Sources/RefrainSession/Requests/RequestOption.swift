@@ -15,7 +15,7 @@ extension HTTPRequest {
     /// This request, on its way through the chain on behalf of `owner`.
     func carrying(_ owner: Request) -> HTTPRequest {
         var copy = self
-        copy.owner = CallOwner(owner)
+        copy.owner = owner.makeCallOwner()
         if let strategy = retryStrategy {
             // The session's own strategy asks the interceptors, and then this one.
             copy[option: SessionStrategyOption.self] = strategy

@@ -41,7 +41,9 @@ struct RequestState {
 
     /// What the request has come to, once it has ended.
     private(set) var outcome = RequestOutcome()
-    var waiters = FirstAndRest<UnsafeContinuation<Void, Never>>()
+    /// Who waits for the end.
+    typealias Waiters = FirstAndRest<UnsafeContinuation<Void, Never>>
+    var waiters = Waiters()
 
     /// What few requests need, where this one has.
     private(set) var rare: Rare?
@@ -64,12 +66,12 @@ struct RequestState {
 
     /// Notes what a result of the chain is to the request, before it ends.
     mutating func note(_ result: HTTPResult) {
-        outcome.attempts = result.attempts.isEmpty ? attempts : result.attempts
+        let recorded = result.attempts
+        outcome.attempts = recorded.isEmpty ? attempts : recorded
         switch result {
         case .success(let response):
             outcome.response = response
             outcome.error = current.validationError
-            outcome.serializationError = current.serializationError
         case .failure(let error):
             outcome.response = error.response
             outcome.error = RefrainError(of: error)
@@ -79,18 +81,26 @@ struct RequestState {
         if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
     }
 
-    /// Notes what the kind of request has made of the error.
-    mutating func settle(_ error: RefrainError?) {
-        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+    /// Ends the request with a result of the chain, which happens once; the answer is all who wait for it.
+    mutating func end(with result: HTTPResult) -> Waiters? {
+        guard !hasEnded else { return nil }
+        note(result)
+        return end()
     }
 
-    /// Ends the request, which happens once, with what was noted; the answer is all who wait for it.
-    mutating func end() -> FirstAndRest<UnsafeContinuation<Void, Never>> {
+    /// Ends the request with the result that was noted, and what its kind has made of the error.
+    mutating func end(settledWith error: RefrainError?) -> Waiters? {
+        guard !hasEnded else { return nil }
+        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+        return end()
+    }
+
+    private mutating func end() -> Waiters {
         _ = move(to: .finished)
         hasEnded = true
         response = nil
         task = nil
-        defer { waiters = FirstAndRest() }
+        defer { waiters = Waiters() }
         return waiters
     }
 
@@ -153,8 +163,6 @@ struct RequestOutcome: Sendable {
     var response: HTTPResponse?
     /// Why the request failed; nil where it did not.
     var error: RefrainError?
-    /// The error of a reader of the response, which other readers need not have.
-    var serializationError: RefrainError?
     /// Every attempt, in order.
     var attempts: [AttemptRecord] = []
 }

@@ -10,10 +10,20 @@ extension DataRequest {
         automaticallyCancelling: Bool = true,
         emptyResponses: EmptyResponseRules = .standard
     ) -> DataTask<Data> {
-        serializingResponse(
-            using: DataResponseSerializer(emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
+        guard emptyResponses == .standard else {
+            return serializingResponse(
+                using: DataResponseSerializer(emptyResponses: emptyResponses),
+                automaticallyCancelling: automaticallyCancelling
+            )
+        }
+        // To look at bytes in memory once more takes less than to keep what was found.
+        addSerialization { _, response in
+            guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
+            return error
+        }
+        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+            DataResponse(outcome, of: request, outcome.whole.flatMap { $0.bytes(orEmptyBy: .standard) })
+        }
     }
 
     /// Starts the request, and reads its body as text.

@@ -16,10 +16,17 @@ public struct DataResponseSerializer: ResponseSerializer {
     ///
     /// - Throws: ``RefrainError/responseSerializationFailed(reason:)`` where there are none, and there must be some.
     public func serialize(_ response: HTTPResponse) throws -> Data {
-        let bytes = response.content
-        guard !bytes.isEmpty || emptyResponses.allow(response) else {
-            throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+        try response.bytes(orEmptyBy: emptyResponses).get()
+    }
+}
+
+extension HTTPResponse {
+    /// The bytes of the body, which may be none where the rules say so.
+    func bytes(orEmptyBy rules: EmptyResponseRules) -> Result<Data, RefrainError> {
+        let bytes = content
+        guard !bytes.isEmpty || rules.allow(self) else {
+            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
         }
-        return bytes
+        return .success(bytes)
     }
 }

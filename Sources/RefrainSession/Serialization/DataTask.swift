@@ -22,14 +22,15 @@ public struct DataTask<Value: Sendable>: Sendable {
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
-            if !request.hasEnded { await request.untilEnd(cancelsAutomatically: cancelsAutomatically) }
-            return readEnding()
+            // Asked here as well, to spare those who need not wait the rest.
+            if !request.hasEnded { await request.ended(cancelsAutomatically: cancelsAutomatically) }
+            return responseAtEnd()
         }
     }
 
-    // Apart, so that those who wait do not keep room for it.
+    // Apart, so that whoever waits has no room for what comes afterwards.
     @inline(never)
-    private func readEnding() -> DataResponse<Value> {
+    private func responseAtEnd() -> DataResponse<Value> {
         let (outcome, sent) = request.ending
         return read(outcome, sent)
     }

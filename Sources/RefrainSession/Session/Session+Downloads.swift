@@ -25,6 +25,6 @@ extension Session {
         let original = RequestMaking.make(url, .get, headers, requestModifier) { request in
             try URLEncoding.queryString.encode(request, with: parameters)
         }
-        return adopting(DownloadRequest(original, to: fileURL, line: line(interceptor), session: self))
+        return adopting(DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference))
     }
 }

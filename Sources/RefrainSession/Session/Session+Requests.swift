@@ -21,7 +21,7 @@ extension Session {
         let original = RequestMaking.make(url, method, headers, requestModifier) { request in
             try encoding.encode(request, with: parameters)
         }
-        return adopting(DataRequest(original, line: line(interceptor), session: self))
+        return adopting(DataRequest(original, line: line(interceptor), session: reference))
     }
 
     /// Makes a request from a URL, with parameters that are `Encodable`.
@@ -37,7 +37,7 @@ extension Session {
         let original = RequestMaking.make(url, method, headers, requestModifier) { request in
             try encoder.encode(parameters, into: request)
         }
-        return adopting(DataRequest(original, line: line(interceptor), session: self))
+        return adopting(DataRequest(original, line: line(interceptor), session: reference))
     }
 
     /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
@@ -45,7 +45,7 @@ extension Session {
         _ request: some HTTPRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil
     ) -> DataRequest {
-        adopting(DataRequest(RequestMaking.make(request), line: line(interceptor), session: self))
+        adopting(DataRequest(RequestMaking.make(request), line: line(interceptor), session: reference))
     }
 
     /// The interceptors of a request, the session's first.

@@ -66,7 +66,7 @@ extension Session {
             request.body = body
             return request
         }
-        return adopting(UploadRequest(original, line: line(interceptor), session: self))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
     }
 
     /// Sends a form of several parts; files are read while they are sent, whatever their size.
@@ -96,6 +96,6 @@ extension Session {
             }
             return request
         }
-        return adopting(UploadRequest(original, line: line(interceptor), session: self))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
     }
 }

@@ -91,7 +91,7 @@ public final class Session: Sendable {
         var requests: Set<Request> = []
         withAllRequests { requests = $0 }
         for request in requests { request.cancel() }
-        for request in requests { await request.untilEnd() }
+        for request in requests { await request.ended() }
     }
 
     /// Cancels what is under way, resets every stage of the chain, and returns when that is done.

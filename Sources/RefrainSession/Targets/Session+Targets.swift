@@ -10,8 +10,8 @@ extension Session {
         let original = RequestMaking.make(Call(target: target))
         let request =
             target.task.isUpload
-            ? UploadRequest(original, line: line(target.interceptor), session: self)
-            : DataRequest(original, line: line(target.interceptor), session: self)
+            ? UploadRequest(original, line: line(target.interceptor), session: reference)
+            : DataRequest(original, line: line(target.interceptor), session: reference)
         if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
         return adopting(request)
     }
@@ -19,7 +19,7 @@ extension Session {
     /// Fetches a target into a file.
     public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
         let original = RequestMaking.make(Call(target: target))
-        let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: self)
+        let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: reference)
         if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
         return adopting(request)
     }

@@ -31,7 +31,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// No bytes at all.
-    public static var empty: HTTPBody { HTTPBody(.bytes(Data())) }
+    public static let empty = HTTPBody(.bytes(Data()))
 
     /// Bytes in memory.
     ///
