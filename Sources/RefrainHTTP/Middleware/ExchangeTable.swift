@@ -54,10 +54,10 @@ final class ExchangeTable: Sendable {
     /// Starts an exchange in a task of its own: it belongs to all who wait for it.
     private func start(_ number: UInt64, _ request: HTTPRequest, _ next: any HTTPLoader) -> Task<Void, Never> {
         // Now, and not when the task begins to run: whoever starts the exchange may be gone by then.
-        let starter = request.owner.flatMap { $0.hold() ? $0 : nil }
+        let starter = request.owner?.caller
         return launch { [self] in
             let result = await flights.load(request, next: next)
-            starter?.letGo()
+            withExtendedLifetime(starter) {}
             let callers = state.withLock { state in
                 state.tasks[number] = nil
                 return state.shared.finish(exchange: number)

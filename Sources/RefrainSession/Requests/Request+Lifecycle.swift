@@ -195,7 +195,6 @@ extension Request {
     private func leave(_ waiters: RequestState.Waiters?) {
         guard let waiters else { return }
         sessionReference.forget(self)
-        leaveCall()
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }

@@ -13,8 +13,7 @@ public import Foundation
 /// ``DataStreamRequest``.
 public class Request: @unchecked Sendable, Identifiable {
     // @unchecked Sendable: stored properties are immutable and Sendable; what changes lies behind `state`'s lock.
-    // `slot` belongs to the session's reference, and is touched only with the lock of that; `callOwner` to whoever
-    // starts the request, and then to whoever ends it.
+    // `slot` belongs to the session's reference, and is touched only with the lock of that.
     // The compiler cannot know that of subclasses, of which there are none outside of this module.
 
     /// The identity of the request; it is drawn when it is first asked for.
@@ -27,8 +26,6 @@ public class Request: @unchecked Sendable, Identifiable {
     let state: Locked<RequestState>
     /// Where the session keeps the request, for as long as it does.
     var slot: Int?
-    /// What leads to the request from what it sends, until it ends.
-    private var callOwner: CallOwner?
     /// The monitor, where anybody listens to it.
     var watcher: (any EventMonitor)? { sessionReference.isWatched ? sessionReference.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
@@ -39,16 +36,6 @@ public class Request: @unchecked Sendable, Identifiable {
         sessionReference = session
         state = Locked(making: RequestState.init)
     }
-
-    /// Makes what leads to the request from what it sends; called once, where it starts.
-    func makeCallOwner() -> CallOwner {
-        let new = CallOwner(self)
-        callOwner = new
-        return new
-    }
-
-    /// Is no more to be found from what it has sent.
-    func leaveCall() { callOwner.take()?.letGo() }
 
     /// What the kind of request adds to what is sent; called once, before the first try.
     func prepare(_ request: HTTPRequest) throws -> HTTPRequest { request }

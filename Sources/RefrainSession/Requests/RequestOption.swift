@@ -15,7 +15,7 @@ extension HTTPRequest {
     /// This request, on its way through the chain on behalf of `owner`.
     func carrying(_ owner: Request) -> HTTPRequest {
         var copy = self
-        copy.owner = owner.makeCallOwner()
+        copy.owner = CallOwner(owner)
         if let strategy = retryStrategy {
             // The session's own strategy asks the interceptors, and then this one.
             copy[option: SessionStrategyOption.self] = strategy

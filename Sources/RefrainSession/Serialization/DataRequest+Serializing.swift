@@ -17,7 +17,7 @@ extension DataRequest {
             )
         }
         // To look at bytes in memory once more takes less than to keep what was found.
-        addSerialization { _, response in
+        addSerialization(isLight: true) { _, response in
             guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
             return error
         }

@@ -238,7 +238,6 @@ struct DeduplicateTests {
             await wait { table.callerCount == 2 }
             first.cancel()
             #expect(await first.value)
-            request.owner?.letGo()
             starter = nil
             mayBegin.add(true)
             #expect(await second.value)
