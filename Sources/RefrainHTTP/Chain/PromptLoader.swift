@@ -24,7 +24,6 @@ package protocol ResultReceiver: AnyObject, Sendable {
 extension HTTPRequest {
     /// Whether the request's body is in memory, and its response is collected there as well.
     package var staysInMemory: Bool {
-        guard case .bytes = body.storage else { return false }
-        return !streamsResponse && download == nil
+        bodySizeInMemory != nil && !streamsResponse && download == nil
     }
 }
