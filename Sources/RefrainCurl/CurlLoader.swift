@@ -46,12 +46,13 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
 
     /// Loads a request.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
+        let endOfOrigin: Int?
         do throws(HTTPError) {
-            try request.validate()
+            endOfOrigin = try request.validate()
         } catch {
             return .failure(error)
         }
-        let transfer = Transfer(request)
+        let transfer = Transfer(request, endOfOrigin: endOfOrigin)
         if request.streamsResponse { transfer.prepareToStream(for: self) }
         return await withTaskCancellationHandler {
             await resumption { loop.submit(transfer, .task($0)) }
@@ -65,13 +66,14 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
 
     /// Loads a request for a receiver, with no task that waits for it.
     public func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
+        let endOfOrigin: Int?
         do throws(HTTPError) {
-            try request.validate()
+            endOfOrigin = try request.validate()
         } catch {
             receiver.receive(.failure(error))
             return nil
         }
-        let transfer = Transfer(request)
+        let transfer = Transfer(request, endOfOrigin: endOfOrigin)
         loop.submit(transfer, .receiver(receiver))
         return transfer
     }

@@ -55,4 +55,27 @@ struct RequestTests {
             #expect(entry.header("Content-Length") == (announces ? "\(size)" : nil))
         }
     }
+
+    @Test("a request goes where its own URL says, whatever the URL of the one before it on the handle looked like")
+    func otherURLs() async throws {
+        let plain = server.baseURL
+        let host = plain.dropFirst("http://".count)
+        let urls = [
+            (plain + "/ok?a", "/ok?a"), ("http://me:secret@\(host)/ok?b", "/ok?b"), (plain + "/ok?c#d", "/ok?c"),
+            ("HTTP://\(host)/ok?e", "/ok?e"), (plain + "/ok?f", "/ok?f"), (plain + "/ok?f", "/ok?f"),
+            (plain + "/./ok/../ok?g", "/./ok/../ok?g"), (plain + "?h", "/?h"), (plain + "/ok?i", "/ok?i"),
+        ]
+        for _ in 0..<2 {
+            for (url, path) in urls {
+                _ = try await loader.response(for: HTTPRequest(url))
+                let entry = try #require(server.log.last)
+                #expect(entry.path == path)
+                #expect(entry.header("Host") == String(host))
+                let names = url.contains("@")
+                #expect((entry.header("Authorization") != nil) == names)
+            }
+        }
+        #expect(server.log.count == 2 * urls.count)
+        #expect(server.connectionCount == 1)
+    }
 }

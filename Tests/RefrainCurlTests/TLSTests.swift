@@ -53,6 +53,20 @@ struct TLSTests {
         #expect(error.code == .serverCertificateHasUnknownRoot)
     }
 
+    @Test("the agent is named over TLS too, once, and the caller's own instead of ours")
+    func agent() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        defer { fixture.stop() }
+        let loader = try loader(trusting: fixture)
+        for agent in [nil, "mine", nil] {
+            var request = try HTTPRequest(fixture.baseURL + "/ok")
+            if let agent { request.headers["User-Agent"] = agent }
+            _ = try await loader.response(for: request)
+            let named = server.log.last?.headers.filter { $0.first == "User-Agent" }.map(\.last)
+            #expect(named == [agent ?? CurlLoader.Configuration().userAgent])
+        }
+    }
+
     @Test("plain text on the TLS port, and TLS to a port that closes, fail the handshake")
     func plainText() async throws {
         let url = "https://127.0.0.1:\(server.port)/ok"

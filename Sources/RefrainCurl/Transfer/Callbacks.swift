@@ -30,7 +30,7 @@ func receiveHeader(
     _ user: UnsafeMutableRawPointer?
 ) -> Int {
     guard let bytes else { return 0 }
-    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count).assumingMemoryBound(to: UInt8.self)
     return serve(user) { transfer, slot in transfer.receiveHeader(line, by: slot) ? line.count : 0 }
 }
 

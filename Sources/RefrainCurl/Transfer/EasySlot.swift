@@ -130,7 +130,8 @@ final class EasySlot {
         guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
             throw transfer.failure(.badURL, message: "libcurl does not take the URL")
         }
-        // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again.
+        // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again. It (7.88)
+        // loses the zone of an IPv6 address where it copies a parsed URL, so only plain ones are handed over.
         let isParsed = transfer.namesPlainHost && parse(transfer.url)
         if isParsed != usesParsedURL {
             usesParsedURL = isParsed

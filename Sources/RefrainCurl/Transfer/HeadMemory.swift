@@ -62,6 +62,14 @@ struct HeadMemory {
         return differ(line, at: index)
     }
 
+    /// Takes a line that is the same, and neither the first nor the last one; else takes nothing, and says so.
+    @inline(__always)
+    mutating func skip(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let index = same, index > 0, index &+ 1 < ends.count, isEqual(line, to: index) else { return false }
+        same = index &+ 1
+        return true
+    }
+
     private mutating func differ(_ line: UnsafeBufferPointer<UInt8>, at index: Int) -> Comparison {
         same = nil
         meaning = nil

@@ -32,6 +32,20 @@ struct HeadReader {
         case refuse(String)
     }
 
+    /// Takes a line within the head that is the same as the last time, and is of no use before the end of the head.
+    ///
+    /// False where the line is to be read.
+    @inline(__always)
+    mutating func skip(_ raw: UnsafeBufferPointer<UInt8>) -> Bool {
+        let newSize = size &+ raw.count
+        guard newSize <= Self.maximumSize, lines < Self.maximumLines, !head.isComplete, !Self.isStatusLine(raw),
+            memory.skip(raw)
+        else { return false }
+        size = newSize
+        lines &+= 1
+        return true
+    }
+
     /// Takes a line, with its end.
     mutating func read(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
         head.hasBegun = true

@@ -9,9 +9,14 @@ internal import Foundation
 
 extension Transfer {
     /// Takes a line of the head; false ends the transfer.
-    func receiveHeader(_ line: UnsafeRawBufferPointer, by slot: EasySlot) -> Bool {
+    @inline(__always)
+    func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasySlot) -> Bool {
         noteActivity()
-        let outcome = slot.reader.read(line.assumingMemoryBound(to: UInt8.self))
+        return slot.reader.skip(line) || readHeader(line, by: slot)
+    }
+
+    private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasySlot) -> Bool {
+        let outcome = slot.reader.read(line)
         head.note(slot.reader.head)
         switch outcome {
         case .goOn:

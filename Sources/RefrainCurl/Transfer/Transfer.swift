@@ -28,6 +28,8 @@ final class Transfer: @unchecked Sendable {
     let isPlain: Bool
     /// Whether the request surely has no body.
     let isBodyless: Bool
+    /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
+    let namesPlainHost: Bool
     /// Where the part of the URL ends that says where the request goes.
     private let hostEnd: Int
 
@@ -94,14 +96,16 @@ final class Transfer: @unchecked Sendable {
     private var firstByteLimit = Moment.never
     @exclusivity(unchecked) private var lastActivity = Moment.never
 
-    init(_ request: HTTPRequest) {
+    /// - Parameter endOfOrigin: what validating the request has returned.
+    init(_ request: HTTPRequest, endOfOrigin: Int? = nil) {
         self.request = request
         limits = Limits(request.timeouts)
         url = request.url.absoluteString
+        namesPlainHost = endOfOrigin != nil
         (isTLS, hostEnd) = url.withUTF8Bytes {
-            ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), Self.hostEnd(in: $0))
+            ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), endOfOrigin ?? Self.hostEnd(in: $0))
         }
-        let bodySize = Self.bodySize(of: request)
+        let bodySize = request.bodySizeInMemory ?? .max
         isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
         isBodyless = bodySize == 0
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
@@ -129,31 +133,6 @@ final class Transfer: @unchecked Sendable {
                 return memcmp(start, named, hostEnd) == 0
             }
         }
-    }
-
-    /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
-    ///
-    /// Zones of IPv6 addresses get lost where libcurl (7.88) copies a parsed URL.
-    var namesPlainHost: Bool {
-        url.withUTF8Bytes { url in
-            guard let colon = url[..<hostEnd].firstIndex(of: UInt8(ascii: ":")), colon + 3 < hostEnd else {
-                return false
-            }
-            return url[(colon + 3)..<hostEnd].allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
-                    true
-                default: false
-                }
-            }
-        }
-    }
-
-    /// How many bytes of body are in memory; more than any where the body is elsewhere.
-    private static func bodySize(of request: HTTPRequest) -> Int {
-        guard case .bytes(let bytes) = request.body.storage else { return .max }
-        return bytes.count
     }
 
     func prepareToStream(for loader: CurlLoader) {

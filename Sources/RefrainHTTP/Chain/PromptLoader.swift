@@ -25,7 +25,6 @@ public protocol ResultReceiver: AnyObject, Sendable {
 extension HTTPRequest {
     /// Whether the request's body is in memory, and its response is collected there as well.
     package var staysInMemory: Bool {
-        guard case .bytes = body.storage else { return false }
-        return !streamsResponse && download == nil
+        bodySizeInMemory != nil && !streamsResponse && download == nil
     }
 }

@@ -18,11 +18,16 @@ extension HTTPRequest {
     }
 
     /// As ``validated()``, for those who have the request already.
-    package func validate() throws(HTTPError) {
+    ///
+    /// - Returns: where the origin ends in the text of the URL, if that was seen at a glance: if it consists of a
+    ///   scheme, a host in plain ASCII and perhaps a port.
+    @discardableResult
+    package func validate() throws(HTTPError) -> Int? {
         func refuse(_ code: HTTPError.Code, _ message: String) -> HTTPError {
             HTTPError(code, request: self, message: message, bytesSent: 0)
         }
-        if !hasPlainOrigin {
+        let endOfOrigin = endOfPlainOrigin
+        if endOfOrigin == nil {
             guard let scheme = url.scheme else {
                 throw refuse(.badURL, "the URL is relative; name a host, or put ApplyEnvironment into the chain")
             }
@@ -33,7 +38,7 @@ extension HTTPRequest {
                     : refuse(.unsupportedURL, "the scheme \(scheme) is not supported; only http and https are")
             }
         }
-        guard method.isValid else {
+        guard method == .get || method.isValid else {
             throw refuse(.invalidRequest, "the method \"\(method)\" is not a token (RFC 9110 §5.6.2)")
         }
         for field in headers {
@@ -50,11 +55,12 @@ extension HTTPRequest {
                 throw refuse(.invalidRequest, "the header \(field.name) is the transport's to set")
             }
         }
+        return endOfOrigin
     }
 
-    /// Whether the URL obviously names a host; false where it takes more than a glance to tell.
-    private var hasPlainOrigin: Bool {
-        url.absoluteString.utf8.withContiguousStorageIfAvailable { URLText.endOfPlainOrigin($0) != nil } ?? false
+    /// Where the origin ends if the URL obviously names a host; nil where it takes more than a glance to tell.
+    private var endOfPlainOrigin: Int? {
+        url.absoluteString.utf8.withContiguousStorageIfAvailable(URLText.endOfPlainOrigin) ?? nil
     }
 
     /// Fields that frame the message: what a caller set here could only contradict the body.

@@ -56,6 +56,13 @@ public struct HTTPRequest: Sendable {
         _modify { yield &contents.fields.body }
     }
 
+    /// How many bytes of body are in memory; nil where the body is elsewhere.
+    package var bodySizeInMemory: Int? {
+        // Asked here, the body is not copied for it.
+        guard case .bytes(let bytes) = contents.fields.body.storage else { return nil }
+        return bytes.count
+    }
+
     /// How the stages of the chain shall treat the request.
     var options: OptionValues {
         get { contents.fields.options }
