@@ -99,8 +99,9 @@ extension Request {
         }
     }
 
+    /// Resumes a waiter when the request has ended, which may be now.
     @inline(never)
-    private func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
+    func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
         let hasEnded = state.withLock { state in
             if !state.hasEnded { state.waiters.append(waiter) }
             return state.hasEnded

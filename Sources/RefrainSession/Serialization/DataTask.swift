@@ -3,36 +3,63 @@
 /// The request starts when the task is made. A task that awaits it and is cancelled cancels the request, unless it was
 /// made otherwise.
 public struct DataTask<Value: Sendable>: Sendable {
-    private let request: DataRequest
-    private let cancelsAutomatically: Bool
-    // The whole response, so that the types that it is made of are looked up where they are known.
-    private let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+    // One reference: what those who wait hold in their frames is kept by each of them.
+    private let reading: Reading
+
+    private final class Reading: Sendable {
+        let request: DataRequest
+        let cancelsAutomatically: Bool
+        // The whole response, so that the types that it is made of are looked up where they are known.
+        let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+
+        init(
+            _ request: DataRequest,
+            _ cancelsAutomatically: Bool,
+            _ read: @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+        ) {
+            self.request = request
+            self.cancelsAutomatically = cancelsAutomatically
+            self.read = read
+        }
+
+        @inline(never)
+        func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) { request.resumeAtEnd(waiter) }
+
+        func isCancelled() {
+            if cancelsAutomatically { request.cancel() }
+        }
+
+        // Apart, so that whoever waits has no room for what comes afterwards.
+        @inline(never)
+        func responseAtEnd() -> DataResponse<Value> {
+            let (outcome, sent) = request.ending
+            return read(outcome, sent)
+        }
+    }
 
     init(
         _ request: DataRequest,
         cancelsAutomatically: Bool,
         read: @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
     ) {
-        self.request = request
-        self.cancelsAutomatically = cancelsAutomatically
-        self.read = read
+        reading = Reading(request, cancelsAutomatically, read)
         request.startIfWanted()
     }
 
     /// Everything that is known when the request has finished.
     public var response: DataResponse<Value> {
         get async {
+            let reading = reading
             // Asked here as well, to spare those who need not wait the rest.
-            if !request.hasEnded { await request.ended(cancelsAutomatically: cancelsAutomatically) }
-            return responseAtEnd()
+            if !reading.request.hasEnded {
+                await withTaskCancellationHandler {
+                    await withUnsafeContinuation { reading.resumeAtEnd($0) }
+                } onCancel: {
+                    reading.isCancelled()
+                }
+            }
+            return reading.responseAtEnd()
         }
-    }
-
-    // Apart, so that whoever waits has no room for what comes afterwards.
-    @inline(never)
-    private func responseAtEnd() -> DataResponse<Value> {
-        let (outcome, sent) = request.ending
-        return read(outcome, sent)
     }
 
     /// The value, or why there is none.
@@ -44,9 +71,9 @@ public struct DataTask<Value: Sendable>: Sendable {
     public var value: Value { get async throws(RefrainError) { try await response.result.get() } }
 
     /// Cancels the request.
-    public func cancel() { request.cancel() }
+    public func cancel() { reading.request.cancel() }
     /// Lets the request go on.
-    public func resume() { request.resume() }
+    public func resume() { reading.request.resume() }
     /// Holds the request.
-    public func suspend() { request.suspend() }
+    public func suspend() { reading.request.suspend() }
 }
