@@ -78,4 +78,27 @@ struct RequestTests {
         #expect(server.log.count == 2 * urls.count)
         #expect(server.connectionCount == 1)
     }
+
+    @Test("each request on a handle has its own fields, and those of the transport once")
+    func otherFields() async throws {
+        let requests: [(HTTPHeaders, HTTPMethod, HTTPBody)] = [
+            ([:], .get, .empty), (["X-A": "1"], .get, .empty), ([:], .get, .empty),
+            (["X-A": "2", "X-B": "ü", "X-C": ""], .post, .text("a")), (["User-Agent": "mine"], .get, .empty),
+            (["X-B": "3"], .post, .bytes([1])), (["accept-encoding": "identity"], .get, .empty),
+            (["content-type": "a/b", "X-A": "4"], .put, .text("b")), ([:], .post, .empty), (["X-A": "5"], .get, .empty),
+        ]
+        for (headers, method, body) in requests {
+            let request = try HTTPRequest(server.baseURL + "/ok", method: method, headers: headers, body: body)
+            _ = try await loader.response(for: request)
+            let sent = try #require(server.log.last).headers.map { [$0[0].lowercased(), $0[1]] }
+            var expected = headers.map { [$0.name.lowercased(), $0.value] }
+            expected += [["host", String(server.baseURL.dropFirst("http://".count))], ["accept", "*/*"]]
+            if !headers.contains("User-Agent") { expected += [["user-agent", CurlLoader.Configuration().userAgent]] }
+            if !headers.contains("Accept-Encoding") { expected += [["accept-encoding", "gzip, deflate"]] }
+            if method != .get { expected += [["content-length", "\(body.length ?? 0)"]] }
+            if let type = body.contentType, !headers.contains("Content-Type") { expected += [["content-type", type]] }
+            #expect(sent.sorted { $0[0] < $1[0] } == expected.sorted { $0[0] < $1[0] })
+        }
+        #expect(server.connectionCount == 1)
+    }
 }

@@ -230,23 +230,25 @@ final class EasySlot {
             return setList(settings.standardFields(isTLS: isTLS))
         }
         decodes = settings.decodes && !headers.contains("Accept-Encoding")
-        fields.begin(
-            for: headers,
-            extraBytes: settings.fieldBytes + (transfer.request.body.contentType?.utf8.count ?? 0)
-        )
+        let contentType = hasBody ? transfer.request.body.contentType : nil
+        fields.begin(for: headers, extraBytes: settings.fieldBytes + (contentType?.utf8.count ?? 0))
         for field in headers { fields.add(name: field.name, value: field.value) }
-        settings.addFields(to: fields, agent: !namesAgent && !headers.contains("User-Agent"), codings: decodes)
+        let bringsAgent = headers.contains("User-Agent")
+        // Those that all requests share are not written anew.
+        let isStandard = decodes == settings.decodes && !bringsAgent
+        if !isStandard { settings.addFields(to: fields, agent: !namesAgent && !bringsAgent, codings: decodes) }
         if hasBody {
             // No waiting for 100 Continue, and no media type that nobody gave.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }
             if !headers.contains("Content-Type") {
-                if let type = transfer.request.body.contentType, HTTPToken.isValidFieldValue(type) {
-                    fields.add(name: "Content-Type", value: type)
+                if let contentType, HTTPToken.isValidFieldValue(contentType) {
+                    fields.add(name: "Content-Type", value: contentType)
                 } else {
                     fields.remove(name: "Content-Type")
                 }
             }
         }
+        if isStandard { fields.link(settings.standardFields(isTLS: isTLS)) }
         setList(fields.list)
     }
 

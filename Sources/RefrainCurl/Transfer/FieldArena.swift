@@ -42,8 +42,13 @@ final class FieldArena {
         guard used + name.utf8.count + value.utf8.count + 4 <= textCapacity else { return }
         beginLine()
         put(name)
-        put(value.isEmpty ? ";" : ": ")
-        put(value)
+        if value.isEmpty {
+            put(UInt8(ascii: ";"))
+        } else {
+            put(UInt8(ascii: ":"))
+            put(UInt8(ascii: " "))
+            put(value)
+        }
         endLine()
     }
 
@@ -51,8 +56,14 @@ final class FieldArena {
     func remove(name: String) {
         beginLine()
         put(name)
-        put(":")
+        put(UInt8(ascii: ":"))
         endLine()
+    }
+
+    /// Lets other lines follow, which stay where they are.
+    func link(_ others: UnsafeMutablePointer<curl_slist>?) {
+        guard count > 0 else { return }
+        nodes?[count - 1].next = others
     }
 
     func free() {
@@ -69,18 +80,20 @@ final class FieldArena {
         count += 1
     }
 
-    private func endLine() {
-        text?[used] = 0
-        used += 1
-    }
+    private func endLine() { put(0) }
 
     private func put(_ string: String) {
         guard let text else { return }
-        var string = string
         let place = UnsafeMutableRawPointer(text + used)
-        used += string.withUTF8 { bytes in
+        let copied: Void? = string.utf8.withContiguousStorageIfAvailable { bytes in
             if let base = bytes.baseAddress { place.copyMemory(from: base, byteCount: bytes.count) }
-            return bytes.count
+            used += bytes.count
         }
+        if copied == nil { for byte in string.utf8 { put(byte) } }
+    }
+
+    private func put(_ byte: UInt8) {
+        text?[used] = CChar(bitPattern: byte)
+        used += 1
     }
 }

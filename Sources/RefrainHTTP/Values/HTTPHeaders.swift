@@ -77,14 +77,20 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Whether two field names are the same: equal but for the case of ASCII letters.
     public static func isSame(_ left: String, _ right: String) -> Bool {
-        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
-        while true {
-            switch (left.next(), right.next()) {
-            case (nil, nil): return true
-            case (let a?, let b?) where a == b || lowercased(a) == lowercased(b): continue
-            default: return false
+        // Most names are told apart by their length.
+        guard left.utf8.count == right.utf8.count else { return false }
+        let inOnePiece = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right in
+                for index in left.indices where !isSame(left[index], right[index]) { return false }
+                return true
             }
         }
+        return (inOnePiece ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { isSame($0, $1) }
+    }
+
+    @inline(__always)
+    private static func isSame(_ left: UInt8, _ right: UInt8) -> Bool {
+        left == right || lowercased(left) == lowercased(right)
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -2,12 +2,23 @@
 public enum HTTPToken {
     /// Whether the text is a token: a method or a field name.
     public static func isValid(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+        text.utf8.withContiguousStorageIfAvailable(isToken) ?? isToken(text.utf8)
     }
 
     /// Whether the text may stand as a field value: no control characters but the tab, no white space round it.
     public static func isValidFieldValue(_ text: String) -> Bool {
-        let bytes = text.utf8
+        text.utf8.withContiguousStorageIfAvailable(isFieldValue) ?? isFieldValue(text.utf8)
+    }
+
+    // Nearly all text lies in one piece, where a byte costs a fraction of what the next one of a string does.
+
+    @inline(__always)
+    private static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
+    }
+
+    @inline(__always)
+    private static func isFieldValue(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
         guard let first = bytes.first, let last = bytes.last else { return true }
         guard !isWhitespace(first), !isWhitespace(last) else { return false }
         return bytes.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
