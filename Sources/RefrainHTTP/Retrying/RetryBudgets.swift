@@ -67,10 +67,15 @@ extension URLText {
 
     /// Whether that part of a URL is this one.
     fileprivate static func place(of url: String, is place: String) -> Bool {
-        guard let end = url.utf8.index(url.startIndex, offsetBy: place.utf8.count, limitedBy: url.endIndex),
-            url[..<end] == place
-        else { return false }
-        return end == url.endIndex || endsPlace(url.utf8[end])
+        let isSame = url.utf8.withContiguousStorageIfAvailable { url in
+            place.utf8.withContiguousStorageIfAvailable { place in
+                guard url.count >= place.count else { return false }
+                for index in place.indices where url[index] != place[index] { return false }
+                return url.count == place.count || endsPlace(url[place.count])
+            }
+        }
+        // Text that is not in one piece is not compared: then the URL is taken apart.
+        return isSame == true
     }
 
     private static func endsPlace(_ byte: UInt8) -> Bool {
