@@ -134,7 +134,9 @@ extension DataStreamRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation(isLight: true) { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
+        addValidation(isLight: true) { _, response in
+            ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
+        }
         return self
     }
 

@@ -1,9 +1,9 @@
 /// The first try of a request, made without a task.
 ///
 /// Most requests end with their first answer, and until then none of the stages that they go through has anything to
-/// wait for. So they are taken through these step by step, in the order of ``SessionChain``, and handed to the transport,
-/// which calls when the answer is there. Only where something must be waited for after all (another try, a redirect, a
-/// check of the caller's) a task begins, and goes on in the stages' own `load`.
+/// wait for. So they are taken through these step by step, in the order of ``SessionChain``, and handed to the
+/// transport, which calls when the answer is there. Only where something must be waited for after all (another try, a
+/// redirect, a check of the caller's) a task begins, and goes on in the stages' own `load`.
 ///
 /// It decides nothing: each step is the stage's. It does without what a task would cost each request: its memory while
 /// it waits, and the wakes of one thread more.

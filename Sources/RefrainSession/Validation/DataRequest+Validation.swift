@@ -21,7 +21,9 @@ extension DataRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation(isLight: true) { _, response in ValidationRules.check(statusCode: response, isAccepted: accepted.contains) }
+        addValidation(isLight: true) { _, response in
+            ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
+        }
         return self
     }
 
