@@ -16,6 +16,7 @@ package final class RetryCall {
     private let budget: RetryBudget?
 
     private let began: Duration
+    private var firstTryEnded: Duration?
     private var attemptBegan: Duration
     private var record = CallRecord()
     private var needsFreshConnection = false
@@ -48,6 +49,9 @@ package final class RetryCall {
         prepare(Attempt(number: 1, remaining: request.deadline?.clampedToDeadline))
     }
 
+    /// Notes that the first try is over, where it may be a while until its result is looked at.
+    package func noteArrival() { firstTryEnded = clocks.now }
+
     /// The outcome of the call where its first result leaves nothing to decide, or nil: then it is decided on by
     /// ``Retry/goOn(_:after:next:)``.
     ///
@@ -74,7 +78,7 @@ package final class RetryCall {
         return AttemptRecord(
             number: 1,
             start: .zero,
-            duration: clocks.now - began,
+            duration: (firstTryEnded ?? clocks.now) - began,
             status: response.status,
             bytesSent: response.exchange.bytesSent,
             decision: .finish,

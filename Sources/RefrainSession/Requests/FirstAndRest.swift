@@ -12,6 +12,12 @@ struct FirstAndRest<Element>: Sequence {
         if first == nil { first = element } else { rest.append(element) }
     }
 
+    /// Takes the first entry out.
+    mutating func popFirst() -> Element? {
+        defer { first = rest.isEmpty ? nil : rest.removeFirst() }
+        return first
+    }
+
     /// The first answer that is not nil, of the entries in order.
     func firstAnswer<Answer>(_ ask: (Element) -> Answer?) -> Answer? {
         guard let first else { return nil }

@@ -75,8 +75,15 @@ extension Request {
         }
     }
 
-    /// Whether the request has ended, cancelled or not.
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    /// Whether the request has ended, cancelled or not; one whose answer has just arrived may end here.
+    ///
+    /// Whoever was woken asks this, and goes on waiting while the answer is no.
+    func hasEnded() -> Bool {
+        let (hasEnded, arrived) = state.withLock { ($0.hasEnded, $0.takeArrived()) }
+        guard let arrived else { return hasEnded }
+        arrived.conclude()
+        return state.withLock { $0.hasEnded }
+    }
 
     /// What the request has come to, once it has ended, and the request that its last try has sent.
     var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
@@ -85,21 +92,21 @@ extension Request {
 
     /// Returns when the request has ended; one that nobody starts is waited for until somebody does.
     func ended() async {
-        // Unsafe: the state holds it until the request has ended, which it does once, or it is resumed at once.
-        await withUnsafeContinuation { resumeAtEnd($0) }
+        while !hasEnded() { await withUnsafeContinuation { resumeAtEnd($0) } }
     }
 
     /// Returns when the request has ended; cancels it where the waiting task is cancelled, and that is wanted.
     @inline(__always)
     func ended(cancelsAutomatically: Bool) async {
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { resumeAtEnd($0) }
+            await ended()
         } onCancel: {
             if cancelsAutomatically { cancel() }
         }
     }
 
-    /// Resumes a waiter when the request has ended, which may be now.
+    /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
+    // Unsafe: the state holds it until then, and gives it away once, or it is resumed here.
     @inline(never)
     func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
         let hasEnded = state.withLock { state in

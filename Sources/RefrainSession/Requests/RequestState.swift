@@ -20,7 +20,9 @@ struct RequestState {
     private(set) var hasEnded = false
     /// Whether the transport has the first try, and no task waits for it.
     var isWithTransport = false
-    /// The first try, while it can be cancelled at the transport.
+    /// Whether the first try's result is there, and one of those who wait was woken to look at it.
+    var hasArrived = false
+    /// The first try, from the moment at which it can be cancelled until somebody looks at its result.
     var firstTry: FirstTry?
     var task: Task<Void, Never>?
 
@@ -47,6 +49,13 @@ struct RequestState {
 
     /// What few requests need, where this one has.
     private(set) var rare: Rare?
+
+    /// Takes a first try whose result has arrived, and that nobody has looked at.
+    mutating func takeArrived() -> FirstTry? {
+        guard hasArrived else { return nil }
+        hasArrived = false
+        return firstTry.take()
+    }
 
     /// Whether anybody wants to know how far bodies have come.
     var watchesBytes: Bool {

@@ -50,8 +50,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public var response: DataResponse<Value> {
         get async {
             let reading = reading
-            // Asked here as well, to spare those who need not wait the rest.
-            if !reading.request.hasEnded {
+            while !reading.request.hasEnded() {
                 await withTaskCancellationHandler {
                     await withUnsafeContinuation { reading.resumeAtEnd($0) }
                 } onCancel: {

@@ -9,7 +9,8 @@
 /// it waits, and the wakes of one thread more.
 final class FirstTry: ResultReceiver, @unchecked Sendable {
     // @unchecked Sendable: set before the transport has the request, and from then on touched by the one call of
-    // `receive` and by the task that follows it; `exchange` is touched with the owner's state locked.
+    // `receive`, then by that of `conclude`, and by the task that follows it, each of which makes way for the next one
+    // with the owner's state locked; `exchange` is touched with that locked.
 
     private let owner: Request
     private let chain: SessionChain
@@ -97,15 +98,29 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
     /// The steps that are left once there is an answer.
     private enum Step { case checks, decision, redirects }
 
-    /// Takes the try's result through the stages, from the innermost out, for as long as none of them has to wait.
+    /// Takes the result over.
+    ///
+    /// What is left to do is done by somebody who waits for the request, where there is one: the transport's thread has
+    /// the answers of all others to fetch, and the request lies in the memory of the thread that made it.
     func receive(_ result: HTTPResult) {
-        let checksAreLight = owner.state.withLock { state in
+        call.noteArrival()
+        let waiter = owner.state.withLock { state in
             state.isWithTransport = false
-            state.firstTry = nil
             exchange = nil
-            return state.checksAreLight
+            self.result = result
+            state.firstTry = self
+            let waiter = state.waiters.popFirst()
+            state.hasArrived = waiter != nil
+            if waiter == nil { state.firstTry = nil }
+            return waiter
         }
-        guard checksAreLight else { return goOn(from: .checks, with: result) }
+        if let waiter { waiter.resume() } else { conclude() }
+    }
+
+    /// Takes the result through the stages, from the innermost out, for as long as none of them has to wait.
+    func conclude() {
+        let result = takeResult()
+        guard owner.state.withLock({ $0.checksAreLight }) else { return goOn(from: .checks, with: result) }
         let passes = ResponseChecks.pass(result, of: call.request, owner)
         guard let outcome = call.outcome(ofFirst: result, isContent: passes) else {
             return goOn(from: .decision, with: result)
