@@ -65,7 +65,15 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     public var keepsTimeouts: Bool { true }
 
     /// Loads a request for a receiver, with no task that waits for it.
+    ///
+    /// The loader must live until then: what is under way when it goes ends with it. A request whose response is to be
+    /// read as it arrives is received as ``HTTPError/Code/invalidRequest``; load it instead.
     public func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
+        guard !request.streamsResponse else {
+            let message = "a response that is read as it arrives needs somebody who reads: load the request instead"
+            receiver.receive(.failure(HTTPError(.invalidRequest, request: request, message: message, bytesSent: 0)))
+            return nil
+        }
         let endOfOrigin: Int?
         do throws(HTTPError) {
             endOfOrigin = try request.validate()
@@ -78,9 +86,9 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
         return transfer
     }
 
-    /// Ends an exchange that was begun for a receiver.
+    /// Ends an exchange that this loader has begun for a receiver; any other object is ignored.
     public func cancel(_ exchange: AnyObject) {
-        guard let transfer = exchange as? Transfer else { return }
+        guard let transfer = exchange as? Transfer, transfer.loop == ObjectIdentifier(loop) else { return }
         loop.cancel(transfer)
     }
 

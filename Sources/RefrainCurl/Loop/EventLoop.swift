@@ -46,6 +46,7 @@ final class EventLoop: @unchecked Sendable {
     /// Takes a request over; the recipient hears of its result exactly once.
     func submit(_ transfer: Transfer, _ recipient: Recipient) {
         transfer.submittedAt = .now
+        transfer.loop = ObjectIdentifier(self)
         let mayLead = canBeLed && transfer.isPlain
         switch inbox.withLock({ enter(transfer, recipient, mayLead: mayLead, &$0) }) {
         case .waits(let how):

@@ -127,6 +127,8 @@ final class EasySlot {
     }
 
     private func setURL(_ transfer: Transfer) throws(HTTPError) {
+        // libcurl forgets the one that it has before it refuses another.
+        url = nil
         guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
             throw transfer.failure(.badURL, message: "libcurl does not take the URL")
         }

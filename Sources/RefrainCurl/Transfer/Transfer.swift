@@ -40,6 +40,8 @@ final class Transfer: @unchecked Sendable {
     // Set once before the loop sees the transfer.
     @exclusivity(unchecked) var recipient = Recipient.nobody
     var submittedAt = Moment.never
+    /// The loop that has taken it over.
+    var loop: ObjectIdentifier?
     /// Where the body goes if it is read as it arrives.
     @exclusivity(unchecked) private(set) var pipe: BodyPipe?
     /// The loader, which must live as long as a body that is read as it arrives.

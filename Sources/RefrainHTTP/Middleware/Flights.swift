@@ -13,7 +13,7 @@ final class Flights: Sendable {
 
     /// The place of an owned request among those under way.
     struct Place {
-        fileprivate let number: UInt64
+        let number: UInt64
         fileprivate let slot: Int
     }
 
@@ -78,7 +78,9 @@ final class Flights: Sendable {
     /// Loads a request in the present task, which is its caller's and which the caller cancels for a reset.
     func load(_ request: HTTPRequest, of caller: any Caller, next: any HTTPLoader) async -> HTTPResult {
         guard let place = enter(for: caller) else { return Self.refused(request) }
-        let result = await FlightList.$current.withValue(list(for: place)) { await next.load(request) }
+        let result = await FlightList.$current.withValue(FlightList(self, place.number, FlightList.current)) {
+            await next.load(request)
+        }
         leave(place)
         return result
     }
@@ -90,9 +92,6 @@ final class Flights: Sendable {
             return Place(number: number, slot: state.owned.insert(Owned(number: number, caller: caller)))
         }
     }
-
-    /// What code that runs for a request must have as its list of flights.
-    func list(for place: Place) -> FlightList { FlightList(self, place.number, FlightList.current) }
 
     /// Lets go of a request that has returned.
     func leave(_ place: Place) {

@@ -62,7 +62,11 @@ extension ResetGuard {
     package func refusal(of request: HTTPRequest) -> HTTPResult { Flights.refused(request) }
 
     /// Begins what is left to do for a request that was let through: a task that is made here belongs to the request.
+    ///
+    /// To nothing else: the present code may run for another request, which has brought the answer of this one.
     package func within<Result>(_ place: Place, _ begin: () -> Result) -> Result {
-        FlightList.$current.withValue(flights.list(for: place.place), operation: begin)
+        RetryNesting.$isInside.withValue(false) {
+            FlightList.$current.withValue(FlightList(flights, place.place.number, nil), operation: begin)
+        }
     }
 }

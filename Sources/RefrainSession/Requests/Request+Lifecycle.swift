@@ -41,8 +41,12 @@ extension Request {
     /// An exchange whose response is collected in memory runs to its end; what follows it waits.
     @discardableResult
     public func suspend() -> Self {
-        guard state.withLock({ $0.move(to: .suspended) }) else { return self }
-        gate.close()
+        let isHeld = state.withLock { state in
+            guard state.move(to: .suspended) else { return false }
+            state.isGateOpen = false
+            return true
+        }
+        guard isHeld else { return self }
         watcher?.requestDidSuspend(self)
         return self
     }
@@ -126,15 +130,23 @@ extension Request {
         task?.cancel()
     }
 
-    /// Takes over the task that the request runs in from now on.
-    func take(_ task: Task<Void, Never>) {
-        // Cancelled between its start and here: nobody else has seen the task.
-        let isCancelled = state.withLock { state in
-            guard !state.hasEnded else { return false }
+    /// Takes over the task that the request runs in from now on, which `make` makes or has made.
+    ///
+    /// It is made with the state locked, and begins with ``isTaken()``: whoever cancels comes before both, or sees it.
+    func take(_ make: () -> Task<Void, Never>) {
+        let cancelled: Task<Void, Never>? = state.withLock { state in
+            let task = make()
+            guard !state.hasEnded else { return nil }
             state.task = task
-            return state.isTaskCancelled
+            return state.isTaskCancelled ? task : nil
         }
-        if isCancelled { task.cancel() }
+        // Not with the state locked, which those want who hear of it.
+        cancelled?.cancel()
+    }
+
+    /// Returns when the task that calls this is the request's, and is cancelled where it should be.
+    func isTaken() {
+        if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
     }
 
     private func start(in session: Session) {
@@ -149,18 +161,25 @@ extension Request {
         if let loader = chain.prompt, needsNoTask(request) {
             FirstTry.begin(request, of: self, on: chain, loader)
         } else {
-            take(startTask(request.carrying(self), chain.whole))
+            startTask(request.carrying(self), chain.whole)
         }
     }
 
     /// Starts the request's task; where no adapter of the caller's is to run first, on the present thread at once.
     ///
     /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
-    private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) -> Task<Void, Never> {
+    private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
-            return Task.immediate { await run(carried, chain) }
+            let task = Task.immediate { await run(carried, chain) }
+            take { task }
+        } else {
+            take {
+                Task {
+                    isTaken()
+                    await run(carried, chain)
+                }
+            }
         }
-        return Task { await run(carried, chain) }
     }
 
     /// Loads the request, lets its kind settle, and ends it.

@@ -36,12 +36,14 @@ extension Request: Caller {
         }
     }
 
-    /// Notes that the first try begins, with this request and without a task.
-    func beginFirstTry(sending request: HTTPRequest) {
+    /// Notes that the first try begins, with this request and without a task; false where it was cancelled before.
+    func beginFirstTry(sending request: HTTPRequest) -> Bool {
         state.withLock { state in
+            guard !state.isTaskCancelled else { return false }
             state.tries = 1
             state.requests.append(request)
             state.isWithTransport = true
+            return true
         }
     }
 

@@ -4,13 +4,14 @@ internal import RefrainCore
 ///
 /// Reading within the try lets retriers hear of a response that cannot be read, each try once.
 struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
-    private let state: Locked<State>
+    private let serializer: Serializer
+    private let last: Locked<Result<Serializer.Value, RefrainError>?>
 
     init(_ serializer: Serializer, for request: Request) {
-        let state = Locked(making: { State(serializer: serializer) })
-        self.state = state
-        request.addSerialization(isLight: serializer is DataResponseSerializer) { _, response in
-            guard case .failure(let error) = state.withLock({ $0.read(response) }) else { return nil }
+        self.serializer = serializer
+        last = Locked(nil)
+        request.addSerialization(isLight: serializer is DataResponseSerializer) { [self] _, response in
+            guard case .failure(let error) = read(response) else { return nil }
             return error
         }
     }
@@ -18,42 +19,36 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     /// What the outcome of the request is to this reader.
     func result(of outcome: RequestOutcome) -> Result<Serializer.Value, RefrainError> {
         if let error = outcome.error { return .failure(error) }
-        return state.withLock { state in
-            if let known = state.last { return known }
-            guard let response = outcome.response else {
-                return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
-            }
-            return state.read(response)
+        if let known = last.withLock({ $0 }) { return known }
+        guard let response = outcome.response else {
+            return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
         }
+        return read(response)
     }
 
-    private struct State {
-        let serializer: Serializer
-        var last: Result<Serializer.Value, RefrainError>?
-
-        // With the lock held: whoever else wants the value needs it read.
-        mutating func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
-            let result = Self.read(response, with: serializer)
-            last = result
-            return result
+    // Without the lock: it is the caller's own code that reads, and that lets go of what was read before.
+    private func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
+        let result = serialize(response)
+        let previous = last.withLock { last in
+            defer { last = result }
+            return last
         }
+        _ = consume previous
+        return result
+    }
 
-        private static func read(
-            _ response: HTTPResponse,
-            with serializer: Serializer
-        ) -> Result<Serializer.Value, RefrainError> {
-            do {
-                return .success(try serializer.serialize(response))
-            } catch let error as RefrainError {
-                return .failure(error)
-            } catch {
-                let body = Array(response.content)
-                let reason = RefrainError.ResponseSerializationFailureReason.customSerializationFailed(
-                    error: error,
-                    body: body
-                )
-                return .failure(.responseSerializationFailed(reason: reason))
-            }
+    private func serialize(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
+        do {
+            return .success(try serializer.serialize(response))
+        } catch let error as RefrainError {
+            return .failure(error)
+        } catch {
+            let body = Array(response.content)
+            let reason = RefrainError.ResponseSerializationFailureReason.customSerializationFailed(
+                error: error,
+                body: body
+            )
+            return .failure(.responseSerializationFailed(reason: reason))
         }
     }
 }

@@ -47,6 +47,9 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
         guard let place = chain.door.enter(for: owner) else {
             return owner.conclude(chain.door.refusal(of: request))
         }
+        // It may be one that another caller's was sent as.
+        var request = request
+        if request.owner != nil { request.owner = nil }
         let first: FirstTry
         do throws(HTTPError) {
             let hop = try chain.redirect.firstHop(request, isCancelled: false)
@@ -59,7 +62,8 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
         do throws(HTTPError) {
             sent = try first.makeRequest()
         } catch {
-            return first.goOn(from: .decision, with: .failure(error))
+            first.result = .failure(error)
+            return first.conclude()
         }
         first.send(sent)
     }
@@ -71,7 +75,9 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
             owner.beginTry()
             return try Adaptation.conclude(checked, request, owner)
         }
-        owner.beginFirstTry(sending: sent)
+        guard owner.beginFirstTry(sending: sent) else {
+            throw HTTPError(.cancelled, request: request, message: "cancelled before it was sent", bytesSent: 0)
+        }
         return sent
     }
 
@@ -103,18 +109,19 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
     /// What is left to do is done by somebody who waits for the request, where there is one: the transport's thread has
     /// the answers of all others to fetch, and the request lies in the memory of the thread that made it.
     func receive(_ result: HTTPResult) {
-        call.noteArrival()
-        let waiter = owner.state.withLock { state in
+        let (isFirst, waiter) = owner.state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
+            // A transport that tells twice is heard once.
+            guard state.isWithTransport else { return (false, nil) }
             state.isWithTransport = false
             exchange = nil
+            call.noteArrival()
             self.result = result
-            state.firstTry = self
             let waiter = state.waiters.popFirst()
             state.hasArrived = waiter != nil
-            if waiter == nil { state.firstTry = nil }
-            return waiter
+            state.firstTry = waiter == nil ? nil : self
+            return (true, waiter)
         }
-        if let waiter { waiter.resume() } else { conclude() }
+        if let waiter { waiter.resume() } else if isFirst { conclude() }
     }
 
     /// Takes the result through the stages, from the innermost out, for as long as none of them has to wait.
@@ -137,11 +144,12 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
         // What comes after the first hop has a record of its own.
         if step == .redirects { owner.note(result.attempts) }
         self.result = result
-        owner.take(chain.door.within(place) { Task(priority: priority) { await run(from: step) } })
+        owner.take { chain.door.within(place) { Task(priority: priority) { await run(from: step) } } }
     }
 
     // What is kept between two waits lies in the object, and not in the frames of a task that waits.
     private func run(from step: Step) async {
+        owner.isTaken()
         if step == .checks { check() }
         if step != .redirects { result = await chain.retry.goOn(call, after: takeResult(), next: chain.trial) }
         if !isLastHop { result = await chain.redirect.follow(hop, takeResult(), chain.tries) }
@@ -170,7 +178,8 @@ extension Request {
     /// Whether the request can be handed to a transport without a task: there is nothing to wait for before, and nobody
     /// but the session's own parts has a say.
     ///
-    /// What others have written may look at task-local values, and may take its time: it runs in a task.
+    /// What others have written may look at task-local values, and may take its time: it runs in a task that has those
+    /// of the caller. What is added only after the start has those of whoever looks at the answer.
     func needsNoTask(_ request: HTTPRequest) -> Bool {
         guard !settles, watcher == nil, line.isPrompt, !(self is UploadRequest) else { return false }
         guard request.staysInMemory, request.retryStrategy == nil, request.attemptObserver == nil else { return false }

@@ -261,6 +261,95 @@ struct FirstTryTests {
         }
     }
 
+    @Test("R30: a transport that tells twice is heard once")
+    func toldTwice() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        let request = session.request(HTTPRequest.sample)
+        async let response = request.serializingData().response
+        while loader.exchanges.isEmpty { await Task.yield() }
+        loader.exchanges[0].answer(200)
+        loader.exchanges[0].answer(503)
+        #expect(try await response.result.get().count == 2)
+        loader.exchanges[0].answer(503)
+        #expect(request.response?.status == 200)
+        #expect(request.attempts.count == 1)
+        #expect(loader.loads.isEmpty)
+        // Neither is a reset confused by it.
+        await session.reset()
+    }
+
+    @Test("R9: a request that is cancelled before it is handed over is not sent")
+    func cancelledBefore() async {
+        let loader = HeldLoader()
+        // The budget is asked for after the start, and before anything is sent.
+        let early = Locked<Request?>(nil)
+        let impatient = Session.testing(loader) { settings in
+            settings.budgets = RetryBudgets { _ in
+                early.withLock { $0 }?.cancel()
+                return .standard()
+            }
+        }
+        let request = impatient.request(HTTPRequest.sample)
+        early.withLock { $0 = request }
+        let task = request.serializingData()
+        guard case .failure(.explicitlyCancelled) = await task.result else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(loader.exchanges.isEmpty)
+        #expect(request.attempts.first?.bytesSent == 0)
+        early.withLock { $0 = nil }
+        withExtendedLifetime(impatient) {}
+    }
+
+    @Test("R9: nothing is sent again once cancel() has returned, whenever the first answer comes")
+    func cancelledAsTheAnswerComes() async throws {
+        let policy = try RetryPolicy.recommended.with(schedule: .immediately(maximumNumberOfAttempts: 3))
+        for round in 0..<2_000 {
+            let isCancelled = Locked(false)
+            let late = Locked(0)
+            let loader = HeldLoader(answer: { request in
+                // One that was on its way to the transport just then has a task that is cancelled, which that sees.
+                if isCancelled.withLock({ $0 }), !Task.isCancelled { late.withLock { $0 += 1 } }
+                return .success(HTTPResponse(request: request, status: 200, body: .text("loaded")))
+            })
+            let session = Session.testing(loader, interceptor: policy)
+            let request = session.request(HTTPRequest.sample)
+            request.resume()
+            let answers = Locked(false)
+            DispatchQueue.global().async {
+                answers.withLock { $0 = true }
+                loader.exchanges[0].answer(503)
+            }
+            while !answers.withLock({ $0 }) {}
+            for _ in 0..<(round % 200) { _ = answers.withLock { $0 } }
+            request.cancel()
+            isCancelled.withLock { $0 = true }
+            _ = await request.serializingData().response
+            #expect(late.withLock { $0 } == 0, "round \(round)")
+            withExtendedLifetime(session) {}
+        }
+    }
+
+    @Test("R29: a request that another caller's was sent as says nothing to that caller")
+    func borrowed() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let first = session.request(HTTPRequest.sample)
+        async let done = first.serializingString().response
+        _ = await done
+        let sent = try #require(first.request)
+        let count = first.attempts.count
+        let second = session.request(sent)
+        let task = second.serializingData()
+        second.cancel()
+        _ = await task.response
+        #expect(second.attempts.count == 1)
+        #expect(first.attempts.count == count)
+        withExtendedLifetime(session) {}
+    }
+
     @Test("a request that has ended is kept by nobody")
     func isReleased() async {
         let loader = ScriptedLoader(.status(200, body: "ok"))
