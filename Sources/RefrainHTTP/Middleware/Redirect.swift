@@ -93,8 +93,8 @@ package struct FirstHop {
     /// When it began; nil where no redirect is followed.
     package let began: Duration?
 
-    /// Names the one whom the call is made for, before anybody has to know.
-    package mutating func carry(_ owner: CallOwner) { request.owner = owner }
+    /// Takes over the call's own request, which says whom it is made for.
+    package mutating func carry(_ request: HTTPRequest) { self.request = request }
 
     /// Whether the hop's outcome is the call's: an answer that points nowhere, with its record, as nearly all are.
     @inline(never)

@@ -69,9 +69,11 @@ public struct HTTPRequest: Sendable {
         _modify { yield &contents.fields.options }
     }
 
-    // Beside the box: a session sets it on a request that its caller has, too.
     /// Whoever the request is made for, where that is a request of a session.
-    package var owner: CallOwner?
+    package var owner: CallOwner? {
+        get { contents.fields.owner }
+        _modify { yield &contents.fields.owner }
+    }
 
     /// The origin that the request goes to, or nil where the URL is relative.
     public var origin: Origin? { Origin(contents.fields.url) }
@@ -82,6 +84,7 @@ public struct HTTPRequest: Sendable {
         var headers: HTTPHeaders
         var body: HTTPBody
         var options = OptionValues()
+        var owner: CallOwner?
     }
 }
 
