@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 CURLcode refrain_set_long(CURL *easy, CURLoption option, long value) {
@@ -70,19 +68,7 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode initialized;
 
-// glibc's calloc goes past the cache that each thread has of small pieces, to the arena and its lock; malloc does not.
-// libcurl asks for a dozen zeroed pieces for each request. Large ones may come from the kernel, which has zeroed them.
-static void *zeroed(size_t count, size_t size) {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    if (bytes > 1024) return calloc(count, size);
-    void *memory = malloc(bytes);
-    return memory ? memset(memory, 0, bytes) : NULL;
-}
-
-static void initialize(void) {
-    initialized = curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, free, realloc, strdup, zeroed);
-}
+static void initialize(void) { initialized = curl_global_init(CURL_GLOBAL_DEFAULT); }
 
 CURLcode refrain_global_init(void) {
     pthread_once(&once, initialize);
