@@ -67,7 +67,7 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     /// Loads a request for a receiver, with no task that waits for it.
     ///
     /// The loader must live until then: what is under way when it goes ends with it. A request whose response is to be
-    /// read as it arrives is received as ``HTTPError/Code/invalidRequest``; load it instead.
+    /// read as it arrives is received as `HTTPError.Code.invalidRequest`; load it instead.
     public func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
         guard !request.streamsResponse else {
             let message = "a response that is read as it arrives needs somebody who reads: load the request instead"
