@@ -268,10 +268,12 @@ struct FirstTryTests {
         let request = session.request(HTTPRequest.sample)
         async let response = request.serializingData().response
         while loader.exchanges.isEmpty { await Task.yield() }
+        let receiver = try #require(loader.exchanges[0].receiver)
+        let second = HTTPResult.success(HTTPResponse(request: .sample, status: 503))
         loader.exchanges[0].answer(200)
-        loader.exchanges[0].answer(503)
+        receiver.receive(second)
         #expect(try await response.result.get().count == 2)
-        loader.exchanges[0].answer(503)
+        receiver.receive(second)
         #expect(request.response?.status == 200)
         #expect(request.attempts.count == 1)
         #expect(loader.loads.isEmpty)

@@ -6,20 +6,29 @@ final class HeldLoader: PromptLoader {
     /// A request that it was handed, with the one who waits for the result.
     final class Exchange: Sendable {
         let request: HTTPRequest
-        let receiver: any ResultReceiver
+        private let held: Locked<(any ResultReceiver)?>
 
         init(_ request: HTTPRequest, _ receiver: any ResultReceiver) {
             self.request = request
-            self.receiver = receiver
+            held = Locked(receiver)
         }
+
+        /// The one who waits, until it has been told: it holds the loader.
+        var receiver: (any ResultReceiver)? { held.withLock { $0 } }
 
         func answer(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: String = "ok") {
-            receiver.receive(
-                .success(HTTPResponse(request: request, status: status, headers: headers, body: .text(body)))
-            )
+            tell(.success(HTTPResponse(request: request, status: status, headers: headers, body: .text(body))))
         }
 
-        func cancel() { receiver.receive(.failure(HTTPError(.cancelled, request: request, bytesSent: 90))) }
+        func cancel() { tell(.failure(HTTPError(.cancelled, request: request, bytesSent: 90))) }
+
+        private func tell(_ result: HTTPResult) {
+            held.withLock { held in
+                defer { held = nil }
+                return held
+            }?
+            .receive(result)
+        }
     }
 
     private struct State {
