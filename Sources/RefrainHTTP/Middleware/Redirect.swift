@@ -94,7 +94,7 @@ package struct FirstHop {
     package let began: Duration?
 
     /// Takes over the call's own request, which says whom it is made for.
-    package mutating func carry(_ request: HTTPRequest) { self.request = request }
+    package mutating func takeOver(_ request: HTTPRequest) { self.request = request }
 
     /// Whether the hop's outcome is the call's: an answer that points nowhere, with its record, as nearly all are.
     @inline(never)

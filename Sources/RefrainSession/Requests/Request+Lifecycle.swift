@@ -100,7 +100,6 @@ extension Request {
     }
 
     /// Returns when the request has ended; cancels it where the waiting task is cancelled, and that is wanted.
-    @inline(__always)
     func ended(cancelsAutomatically: Bool) async {
         await withTaskCancellationHandler {
             await ended()
@@ -109,8 +108,8 @@ extension Request {
         }
     }
 
-    /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
     // Unsafe: the state holds it until then, and gives it away once, or it is resumed here.
+    /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
     @inline(never)
     func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
         let hasEnded = state.withLock { state in

@@ -26,11 +26,7 @@ extension Request {
 
     /// Whether anybody wants to know how far bodies have come.
     var watchesBytes: Bool {
-        self is UploadRequest
-            || state.withLock { state in
-                guard let rare = state.rare else { return false }
-                return !rare.uploadHandlers.isEmpty || !rare.downloadHandlers.isEmpty
-            }
+        self is UploadRequest || state.withLock { $0.watchesBytes }
     }
     var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.rare?.uploadHandlers.isEmpty == false } }
     var watchesDownload: Bool { state.withLock { $0.rare?.downloadHandlers.isEmpty == false } }

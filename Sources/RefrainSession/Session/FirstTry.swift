@@ -139,7 +139,7 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
     private func goOn(from step: Step, with result: HTTPResult) {
         // From here on stages ask for whom they work.
         call.carry(CallOwner(owner))
-        hop.carry(call.request)
+        hop.takeOver(call.request)
         // What comes after the first hop has a record of its own.
         if step == .redirects { owner.note(result.attempts) }
         self.result = result
