@@ -26,6 +26,30 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
     giveUp: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    let outcome = await withRetryUnlessCancelled(
+        deadline: deadline,
+        clock: clock,
+        operation: operation,
+        decide: decide,
+        giveUp: giveUp
+    )
+    guard let outcome else { throw CancellationError() }
+    return outcome
+}
+
+/// The loop of ``withRetry(deadline:clock:operation:decide:giveUp:)``, which is nil where the task was cancelled.
+///
+/// The size of a `CancellationError` is only known while the program runs, so where one may be thrown it takes a place
+/// beside the frame, which whoever waits would keep.
+@inlinable
+@inline(__always)
+package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>(
+    deadline: Duration?,
+    clock: C,
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
+    giveUp: (Attempt, Outcome, Duration) -> Outcome
+) async -> Outcome? where C.Duration == Duration {
     // Every value that lives across an `await` is kept by all who wait, so the beginning is not one of them.
     var end: C.Instant?
     var remaining: Duration?
@@ -34,7 +58,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
         end = clock.now.advanced(by: deadline.clampedToDeadline)
     }
     var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
-    guard !Task.isCancelled else { throw CancellationError() }
+    guard !Task.isCancelled else { return nil }
     while true {
         let outcome = await operation(attempt)
         switch await decide(attempt, outcome) {
@@ -42,7 +66,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
             return outcome
         case .retry(let wanted, _, let isFree):
             // Where there is no wait, this is also the check before the next attempt.
-            guard !Task.isCancelled else { throw CancellationError() }
+            guard !Task.isCancelled else { return nil }
             let delay = wanted > .zero ? wanted.clampedToDelay : .zero
             if deadline != nil, let end {
                 let left = clock.now.duration(to: end)
@@ -53,7 +77,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
                 // Where there is no deadline, nobody asks for the outcome again: the wait does not keep it.
                 let last: Outcome? = deadline == nil ? nil : outcome
                 _ = consume outcome
-                guard await clock.waits(for: delay), !Task.isCancelled else { throw CancellationError() }
+                guard await clock.waits(for: delay), !Task.isCancelled else { return nil }
                 // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
                 if deadline != nil, let end, let last {
                     let left = clock.now.duration(to: end)

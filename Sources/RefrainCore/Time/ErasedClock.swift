@@ -87,30 +87,17 @@ public struct ErasedClock: InterruptibleClock {
 
     /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
     public func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
-        try await wait(until: deadline, in: group)
-    }
-
-    /// What ``sleep(until:in:)`` does, for those whose own frame is to be the only one: it is inlined.
-    @inlinable
-    @inline(__always)
-    nonisolated(nonsending) func wait(until deadline: Instant, in group: SleepGroup?) async throws {
-        if let foreignWait {
-            try await foreignWait(deadline.offset, group)
-        } else {
-            guard await TimerClock.sleep(for: left(until: deadline), in: group) else { throw CancellationError() }
+        switch base {
+        case .timer:
+            guard await TimerClock.sleep(for: now.duration(to: deadline), in: group) else { throw CancellationError() }
+        case .other(_, let wait, _): try await wait(deadline.offset, group)
         }
     }
 
-    /// How to wait on a clock that is not the system's timer.
-    @usableFromInline var foreignWait: (@Sendable (Duration, SleepGroup?) async throws -> Void)? {
-        if case .other(_, let wait, _) = base { wait } else { nil }
+    /// Whether it is the system's timer, which can be told how long to wait without being read.
+    @usableFromInline var isTimer: Bool {
+        if case .timer = base { true } else { false }
     }
-
-    // Not inlined: instants of the standard library have a size that is only known while the program runs, and so
-    // would be allocations beside the frame.
-    @usableFromInline
-    @inline(never)
-    func left(until deadline: Instant) -> Duration { now.duration(to: deadline) }
 }
 
 /// A wait on a clock that knows no groups.

@@ -2,6 +2,7 @@
 ///
 /// It does what ``GroupedClock`` does, but its waits are inlined into their caller, so that a request in back-off keeps
 /// fewer frames.
+@usableFromInline
 package struct StageClock: Clock {
     @usableFromInline let base: ErasedClock
     @usableFromInline let group: SleepGroup
@@ -11,12 +12,24 @@ package struct StageClock: Clock {
         self.group = group
     }
 
-    package var now: ErasedClock.Instant { base.now }
-    package var minimumResolution: Duration { base.minimumResolution }
+    @usableFromInline package var now: ErasedClock.Instant { base.now }
+    @usableFromInline package var minimumResolution: Duration { base.minimumResolution }
 
+    @usableFromInline
+    package func sleep(until deadline: ErasedClock.Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, in: group)
+    }
+
+    /// Waits for `delay`; false as soon as the task or the group is cancelled.
     @inlinable
     @inline(__always)
-    package func sleep(until deadline: ErasedClock.Instant, tolerance: Duration?) async throws {
-        try await base.wait(until: deadline, in: group)
+    nonisolated(nonsending) func waits(inStageFor delay: Duration) async -> Bool {
+        if base.isTimer { return await TimerClock.sleep(for: delay, in: group) }
+        do {
+            try await sleep(until: now.advanced(by: delay), tolerance: nil)
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -58,24 +58,22 @@ public struct Retry: HTTPMiddleware {
     /// Goes on with a call whose first try somebody else has made.
     @inline(never)
     package func goOn(_ call: RetryCall, after first: HTTPResult, next: any HTTPLoader) async -> HTTPResult {
-        call.firstResult = first
+        call.result = first
         return await run(call, next)
     }
 
     // Inlined, so that it has no frame of its own.
     @inline(__always)
     private func run(_ call: RetryCall, _ next: any HTTPLoader) async -> HTTPResult {
-        do {
-            return try await withRetry(
-                deadline: call.remaining,
-                clock: StageClock(settings.clocks.monotonic, call.generation),
-                operation: { attempt in await call.send(attempt, to: next) },
-                decide: { attempt, result in await call.decide(attempt, result) },
-                giveUp: { attempt, result, _ in call.giveUp(attempt, result) }
-            )
-        } catch {
-            return .failure(call.cancelled())
-        }
+        let ended: Void? = await withRetryUnlessCancelled(
+            deadline: call.remaining,
+            clock: StageClock(settings.clocks.monotonic, call.generation),
+            operation: { attempt in await call.send(attempt, to: next) },
+            decide: { attempt, _ in await call.decide(attempt) },
+            giveUp: { _, _, _ in call.giveUp() }
+        )
+        guard ended != nil, let result = call.result else { return .failure(call.cancelled()) }
+        return result
     }
 
     /// Ends every wait between two tries, and sees to it that no request that has begun is tried again.

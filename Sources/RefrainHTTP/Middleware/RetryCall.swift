@@ -9,8 +9,11 @@ package final class RetryCall {
     package private(set) var request: HTTPRequest
     /// The sleepers that the call belongs to: a reset ends them, and what has begun before it is not tried again.
     let generation: SleepGroup
-    /// What the first try has come to, where somebody else has made it, until it is taken.
-    var firstResult: HTTPResult?
+    /// What the last try has come to, and in the end what the call comes to.
+    ///
+    /// That of a first try which somebody else has made is there from the beginning. It is kept here, and not by the
+    /// loop, since who waits in the loop keeps a place for each value that it hands on.
+    var result: HTTPResult?
 
     private let settings: RetrySettings
     private let budget: RetryBudget?
@@ -87,11 +90,12 @@ package final class RetryCall {
     }
 
     /// Makes one attempt, from the original request (rule R6).
-    func send(_ attempt: Attempt, to next: any HTTPLoader) async -> HTTPResult {
-        if let result = firstResult.take() { return result }
-        let request = prepare(attempt)
-        guard attempt.number > 1 else { return await next.load(request) }
-        return await Self.sendAgain(request, to: next)
+    func send(_ attempt: Attempt, to next: any HTTPLoader) async {
+        if attempt.number > 1 {
+            result = await Self.sendAgain(prepare(attempt), to: next)
+        } else if result == nil {
+            result = await next.load(prepare(attempt))
+        }
     }
 
     /// Makes an attempt after the first one: in a frame of its own, which nobody keeps while it waits.
@@ -115,20 +119,31 @@ package final class RetryCall {
         return request
     }
 
-    /// Decides what follows an attempt; nothing follows it where the stage was reset meanwhile.
+    /// Decides what follows an attempt; nothing follows it where the stage was reset meanwhile (rule R9), also where
+    /// there is no wait.
     ///
     /// Not inlined, since whoever waits for the next try would keep a part of it.
     @inline(never)
-    func decide(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
-        if let decision = decidePromptly(attempt, result) { return unlessReset(decision) }
-        return unlessReset(await decideLater(attempt, result))
+    func decide(_ attempt: Attempt) async -> RetryDecision<Void> {
+        guard let result = result.take() else { return .finish((), .cancelled) }
+        if let decision = decidePromptly(attempt, result) { return settle(decision, on: result) }
+        return settle(await decideLater(attempt, result), on: result)
     }
 
-    /// The decision; also where no wait lies between, what was reset is not tried again (rule R9).
     @inline(never)
-    private func unlessReset(_ decision: RetryDecision<HTTPResult>) -> RetryDecision<HTTPResult> {
-        guard case .retry = decision, generation.isClosed else { return decision }
-        return .finish(.failure(cancelled()), .cancelled)
+    private func settle(_ decision: RetryDecision<HTTPResult>, on last: HTTPResult) -> RetryDecision<Void> {
+        switch decision {
+        case .finish(let outcome, let reason):
+            result = outcome
+            return .finish((), reason)
+        case .retry where generation.isClosed:
+            result = .failure(cancelled())
+            return .finish((), .cancelled)
+        case .retry(let delay, let reason, let isFree):
+            // Only a deadline may ask for it again: other waits do not keep a response.
+            result = request.deadline == nil ? nil : last
+            return .retry(after: delay, reason, isFree: isFree)
+        }
     }
 
     /// The decision, where the strategy can give its judgement without a wait.
@@ -227,15 +242,15 @@ package final class RetryCall {
     }
 
     /// The last word where the deadline passed between the decision and the wait.
-    func giveUp(_ attempt: Attempt, _ result: HTTPResult) -> HTTPResult {
+    func giveUp() {
         record.endLast(.deadlineExceeded)
-        return CallEnding.deadlineExceeded(request, result).recorded(record.attempts)
+        result = result.map { CallEnding.deadlineExceeded(request, $0).recorded(record.attempts) }
     }
 
     /// The last word where the wait, or the time before an attempt, was cancelled.
     func cancelled() -> HTTPError {
         // Cancelled before anything was decided on the first try: it was made all the same.
-        if let result = firstResult.take() {
+        if record.attempts.isEmpty, let result {
             record.add(
                 result,
                 start: attemptBegan - began,

@@ -68,6 +68,45 @@ struct RetryStageTests {
         #expect(clock.sleeps.isEmpty)
     }
 
+    @Test("who waits keeps nothing of the last try, unless a deadline may ask for it again")
+    func waitsKeepNothing() async throws {
+        for deadline: Duration? in [nil, .seconds(60)] {
+            let clock = TestClock()
+            let cause = Locked(Weakly())
+            let stage = Retry(try Backoff.constant(delay: .seconds(5)), budgets: nil, clocks: clock.clockPair())
+            let loader = stage --> FailsOnce(cause: cause)
+            var request = try request()
+            request.deadline = deadline
+            let call = Task { [request] in await loader.load(request) }
+            await clock.sleepers(atLeast: 1)
+            #expect(cause.withLock { $0.error == nil } == (deadline == nil))
+            await clock.advanceToNextSleeper()
+            #expect(await call.value.attempts.map(\.error) == [.networkConnectionLost, nil])
+        }
+    }
+
+    private final class Cause: Error {}
+
+    private struct Weakly {
+        weak var error: Cause?
+        var tries = 0
+    }
+
+    private struct FailsOnce: HTTPLoader {
+        let cause: Locked<Weakly>
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let error = Cause()
+            let isFirst = cause.withLock { cause in
+                cause.tries += 1
+                if cause.tries == 1 { cause.error = error }
+                return cause.tries == 1
+            }
+            guard isFirst else { return .success(HTTPResponse(request: request, status: 200)) }
+            return .failure(HTTPError(.networkConnectionLost, request: request, underlyingError: error, bytesSent: 0))
+        }
+    }
+
     @Test("R2: a POST that a server answered with 503 is not sent again, unless the caller allows it")
     func unsafeRequest() async throws {
         mock.then(.status(503))
