@@ -19,7 +19,7 @@ package enum URLText {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw refuse(.badURL, "contains white space or a control character; percent-encode it")
         }
-        guard let url = URL(string: text) else { throw refuse(.badURL, "is not a URL") }
+        guard let url = URL(string: escaped(text)) else { throw refuse(.badURL, "is not a URL") }
         // By its bytes: to look for a text within a text takes longer than all the rest.
         guard let scheme = url.scheme?.lowercased(), text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8)
         else {
@@ -36,11 +36,11 @@ package enum URLText {
     }
 
     /// Whether the text obviously begins with `http` or `https`, a host's name and perhaps a port, and goes on without
-    /// white space and control characters; false where it takes more than a glance to tell.
+    /// anything that would have to be escaped; false where it takes more than a glance to tell.
     static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             guard let end = endOfPlainOrigin(bytes) else { return false }
-            return bytes[end...].allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            return !needsEscapes(bytes[end...])
         } ?? false
     }
 
