@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// How far a download has come, and whether a response goes on from there: values only.
 struct DownloadState: Hashable, Sendable {
     /// The bytes that the sink holds.
@@ -6,11 +12,13 @@ struct DownloadState: Hashable, Sendable {
     var total: Int64?
     /// What proves that further bytes belong to these; nil: nothing does, and a cut starts over.
     var validator: StrongValidator?
+    /// What the bytes came from: a validator says nothing of other resources (RFC 9110 §8.8.1).
+    var source: String?
 
     /// What a response is to this download.
     enum Continuation: Hashable {
-        /// The rest, from the byte where the download stands; so many bytes, where that is known.
-        case rest(length: Int64, total: Int64?)
+        /// The rest, or the beginning of it, from the byte where the download stands: so many bytes.
+        case rest(length: Int64, total: Int64)
         /// The whole, from its beginning.
         case whole(total: Int64?)
         /// A part of something else: the download must be asked for anew, from its beginning.
@@ -19,14 +27,19 @@ struct DownloadState: Hashable, Sendable {
         case other
     }
 
-    /// Whether the next request can ask for the rest.
+    /// Whether the rest can be asked for where the bytes came from.
     var canResume: Bool { offset > 0 && validator != nil }
 
-    /// Judges a response to a request that asked for the rest, or for the whole.
-    func continuation(_ response: HTTPResponse, askedForRest: Bool) -> Continuation {
+    /// Whether a request can ask for the rest.
+    func canResume(with request: HTTPRequest) -> Bool { canResume && source == Self.source(of: request) }
+
+    /// Judges a response to a request that asked for the rest, for the whole, or for a part of its caller's choosing.
+    func continuation(_ response: HTTPResponse, askedForRest: Bool, hasOwnRange: Bool = false) -> Continuation {
         switch response.status.rawValue {
         case 206 where askedForRest:
             return rest(response)
+        case 206 where !hasOwnRange && !Self.isWhole(response):
+            return .mismatch("a part came that was not asked for")
         case 416 where askedForRest:
             return .mismatch("the server has no such range any more")
         case 200..<300:
@@ -34,6 +47,20 @@ struct DownloadState: Hashable, Sendable {
         default:
             return .other
         }
+    }
+
+    private static func isWhole(_ response: HTTPResponse) -> Bool {
+        guard
+            case .part(0, let last, let total?) = ContentRange.parse(
+                fieldValues: response.headers[values: "Content-Range"]
+            )
+        else { return false }
+        return last == total - 1
+    }
+
+    private static func source(of request: HTTPRequest) -> String {
+        let text = request.url.absoluteString
+        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
     }
 
     private func rest(_ response: HTTPResponse) -> Continuation {
@@ -49,8 +76,12 @@ struct DownloadState: Hashable, Sendable {
         if let total, let newTotal, total != newTotal {
             return .mismatch("the whole has \(newTotal) bytes now instead of \(total)")
         }
+        guard let total = newTotal ?? total else {
+            return .mismatch("the rest came without a word on how long the whole is")
+        }
+        guard last < total else { return .mismatch("the rest ends at \(last), behind the end at \(total)") }
         guard isSameRepresentation(response) else { return .mismatch("the content has changed since the beginning") }
-        return .rest(length: last - first + 1, total: newTotal ?? total)
+        return .rest(length: last - first + 1, total: total)
     }
 
     /// Whether what the response says of its version agrees with the version of the beginning.
@@ -79,6 +110,7 @@ struct DownloadState: Hashable, Sendable {
                 date: response.headers[values: "Date"],
                 wallClock: now
             )
+            state.source = source(of: response.request)
         }
         return state
     }

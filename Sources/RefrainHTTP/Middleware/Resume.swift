@@ -21,7 +21,8 @@ public struct Resume: HTTPMiddleware {
     @inline(never)
     private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
         let state = download.current
-        if state.offset > 0, !state.canResume, !download.sink.canStartOver {
+        let canResume = state.canResume(with: request)
+        if state.offset > 0, !canResume, !download.sink.canStartOver {
             // What would come now could not be used, so it is not asked for.
             return .failure(cannotGoOn(request))
         }
@@ -30,7 +31,7 @@ public struct Resume: HTTPMiddleware {
         // A caller's own Range makes the body a part of his choosing, of which a further part cannot be asked for.
         let hasOwnRange = request.headers.contains("Range")
         if !part.headers.contains("Accept-Encoding") { part.headers["Accept-Encoding"] = "identity" }
-        let askedForRest = state.canResume && !hasOwnRange
+        let askedForRest = canResume && !hasOwnRange
         if askedForRest, let validator = state.validator {
             part.headers["Range"] = "bytes=\(state.offset)-"
             part.headers["If-Range"] = validator.fieldValue
@@ -40,7 +41,7 @@ public struct Resume: HTTPMiddleware {
         case .failure(let error): return .failure(error)
         case .success(let arrived): response = arrived
         }
-        switch state.continuation(response, askedForRest: askedForRest) {
+        switch state.continuation(response, askedForRest: askedForRest, hasOwnRange: hasOwnRange) {
         case .rest(let length, let total):
             download.current.total = total
             return await deliver(response, to: download, atMost: length)
@@ -75,11 +76,12 @@ public struct Resume: HTTPMiddleware {
             return .failure(failure(error, response, download, resumedBytes: length == nil ? 0 : gained))
         }
         let state = download.current
-        if let total = state.total, state.offset < total {
+        let isCut = length.map { gained < $0 } ?? false
+        if isCut || state.total.map({ state.offset < $0 }) ?? false {
             let cut = HTTPError(
                 .networkConnectionLost,
                 request: response.request,
-                message: "\(state.offset) of \(total) bytes arrived",
+                message: "\(state.offset) of \(state.total.map { "\($0)" } ?? "?") bytes arrived",
                 bytesSent: response.exchange.bytesSent
             )
             return .failure(failure(cut, response, download, resumedBytes: length == nil ? 0 : gained))
@@ -155,19 +157,23 @@ public struct Resume: HTTPMiddleware {
         )
     }
 
-    /// The response with its body in memory, as it would be without a download.
+    /// How much is kept of the body of an answer that is not the download's.
+    private static let keptOfOtherBodies = 65_536
+
+    /// The response with its body in memory, or its first 64 KiB: an answer is an answer, however long it talks, and
+    /// its status decides on the next try. The rest of it is not waited for (rule R28).
     private func collected(_ response: HTTPResponse) async -> HTTPResult {
-        var whole = response
+        var answer = response
         do {
-            let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
-            whole.body = .bytes(try await response.body.collect(upTo: limit))
-            return .success(whole)
+            let limit = min(response.request.maximumBodySize ?? .max, Self.keptOfOtherBodies)
+            answer.body = .bytes(try await response.body.beginning(upTo: limit))
+            return .success(answer)
         } catch let error as HTTPError {
             return .failure(error)
         } catch {
             return .failure(
                 HTTPError(
-                    error is BodyTooLarge ? .dataLengthExceedsMaximum : .callerFailed,
+                    .callerFailed,
                     request: response.request,
                     underlyingError: error,
                     message: "\(error)",

@@ -93,6 +93,7 @@ struct ResumeTests {
             ("no range", 206, [:]),
             ("a coding", 206, ["Content-Range": "bytes 400-999/1000", "Content-Encoding": "gzip"]),
             ("no such range", 416, ["Content-Range": "bytes */1000"]),
+            ("an end behind the end", 206, ["Content-Range": "bytes 400-1000/*", "ETag": "\"v1\""]),
         ] as [(String, HTTPStatus, HTTPHeaders)]
     )
     func startsOver(_ name: String, status: HTTPStatus, headers: HTTPHeaders) async throws {
@@ -158,6 +159,60 @@ struct ResumeTests {
         let sink = CollectingSink()
         _ = try await load(sink, chain())
         #expect(sink.bytes == content)
+    }
+
+    @Test("R10: where no length was known, a rest is checked by its range, and counts only with a known end")
+    func unknownLength() async throws {
+        let chunked: HTTPHeaders = ["ETag": "\"v1\""]
+        mock.then(part(0..<400, status: 200, headers: chunked, cut: true))
+            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+            .then(part(700..<1000, status: 206, headers: ["Content-Range": "bytes 700-999/1000"], cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        mock.then(part(0..<400, status: 200, headers: chunked, cut: true))
+            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-699/*"], cut: false))
+            .then(part(0..<1000, status: 200, headers: chunked, cut: false))
+        let second = CollectingSink()
+        _ = try await load(second, chain())
+        #expect(second.bytes == content)
+    }
+
+    @Test("R10: a part that nobody asked for is not the whole, unless it is all of it")
+    func unaskedPart() async throws {
+        mock.then(part(0..<400, status: 206, headers: ["Content-Range": "bytes 0-399/1000"], cut: false))
+            .then(part(0..<1000, status: 206, headers: ["Content-Range": "bytes 0-999/1000"], cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain())
+        #expect(sink.bytes == content)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R11: the validator of one resource proves nothing of another one, to which a redirect leads")
+    func otherResource() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(.status(302, headers: ["Location": "/other"]))
+            .then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, Redirect(clocks: clock.clockPair()) --> chain())
+        #expect(sink.bytes == content)
+        #expect(mock.requests.map { $0.headers["Range"] } == [nil, "bytes=400-", nil])
+        #expect(sink.restarts == 1)
+    }
+
+    @Test("R28: of the body of another answer 64 KiB are kept, and its status decides, however long it is")
+    func longOtherBody() async throws {
+        let endless = MockReply { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { Array(repeating: 7, count: 10_000) }
+            return .success(HTTPResponse(request: request, status: 503, body: .oneShot(chunks)))
+        }
+        mock.then(endless).then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink()
+        let result = try await load(sink, chain())
+        #expect(result.attempts.map(\.status) == [503, 200])
+        #expect(sink.bytes == content)
+        mock.otherwise(endless)
+        #expect(try await load(CollectingSink(), chain()).get().body.bytesInMemory?.count == 65_536)
     }
 
     @Test("A sink that has passed bytes on ends the call instead of repeating them")

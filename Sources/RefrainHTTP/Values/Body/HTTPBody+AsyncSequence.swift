@@ -77,6 +77,16 @@ extension HTTPBody: AsyncSequence {
         return collected
     }
 
+    /// Reads the beginning of the body; a stream is left where it is longer.
+    func beginning(upTo maximum: Int) async throws -> [UInt8] {
+        var beginning: [UInt8] = []
+        for try await chunk in self {
+            beginning += chunk.prefix(maximum - beginning.count)
+            if beginning.count == maximum { break }
+        }
+        return beginning
+    }
+
     /// The bytes, where they are in memory; nil for files and streams.
     ///
     /// It is a copy each time; ``HTTPResponse/data`` is none.
