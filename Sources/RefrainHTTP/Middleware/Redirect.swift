@@ -49,7 +49,7 @@ public struct Redirect: HTTPMiddleware {
         }
         let result = await next.load(first.request)
         if first.isLast(result) { return result }
-        return await follow(first, result, next)
+        return await follow(first, consume result, next)
     }
 
     /// Makes the request ready for its first hop; what needs no wait is done apart, so that a request that waits does
@@ -62,9 +62,16 @@ public struct Redirect: HTTPMiddleware {
     }
 
     /// Goes from hop to hop; the first one is made already.
+    ///
+    /// Its result is handed over for good: a response that is read as it arrives holds a connection, which the next hop
+    /// may need (rule R28).
     @inline(never)
-    package func follow(_ first: FirstHop, _ result: HTTPResult, _ next: any HTTPLoader) async -> HTTPResult {
-        let call = RedirectCall(first, result, limit: maximumNumberOfRedirects, clocks: clocks)
+    package func follow(
+        _ first: FirstHop,
+        _ result: consuming HTTPResult,
+        _ next: any HTTPLoader
+    ) async -> HTTPResult {
+        let call = RedirectCall(first, consume result, limit: maximumNumberOfRedirects, clocks: clocks)
         do {
             return try await withRetry(
                 deadline: call.remaining,

@@ -57,8 +57,12 @@ public struct Retry: HTTPMiddleware {
 
     /// Goes on with a call whose first try somebody else has made.
     @inline(never)
-    package func goOn(_ call: RetryCall, after first: HTTPResult, next: any HTTPLoader) async -> HTTPResult {
-        call.result = first
+    package func goOn(
+        _ call: RetryCall,
+        after first: consuming HTTPResult,
+        next: any HTTPLoader
+    ) async -> HTTPResult {
+        call.result = consume first
         return await run(call, next)
     }
 

@@ -92,7 +92,10 @@ package final class RetryCall {
     /// Makes one attempt, from the original request (rule R6).
     func send(_ attempt: Attempt, to next: any HTTPLoader) async {
         if attempt.number > 1 {
-            result = await Self.sendAgain(prepare(attempt), to: next)
+            let request = prepare(attempt)
+            // A response that is read as it arrives gives its connection back when nobody holds it any more.
+            result = nil
+            result = await Self.sendAgain(request, to: next)
         } else if result == nil {
             result = await next.load(prepare(attempt))
         }
@@ -192,6 +195,8 @@ package final class RetryCall {
         var outcome = result
         if case .retry(let wait) = judgement.action {
             delay = wait.drawn(using: settings.random)
+            // Jitter may take what a server's own delay leaves, but not more (rule R18).
+            if let remaining, delay >= remaining, wait.server != nil { delay = wait.range.lowerBound }
             if let remaining, delay >= remaining {
                 judgement = .finish(.deadlineExceeded, judgement.rules.union(Rules(20)))
             } else if let budget, judgement.drawsOnBudget {

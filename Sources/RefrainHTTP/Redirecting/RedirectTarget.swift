@@ -26,7 +26,8 @@ enum RedirectTarget {
             self = .refused(.redirectToNonExistentLocation, "a \(response.status) without a single Location")
             return
         }
-        guard let url = Self.resolve(location, against: request), let target = Origin(url),
+        let base = Self.base(of: request, response)
+        guard let url = Self.resolve(location, against: base), let target = Origin(url),
             (1...65_535).contains(target.port)
         else {
             self = .refused(
@@ -35,7 +36,8 @@ enum RedirectTarget {
             )
             return
         }
-        if request.origin?.scheme == "https", target.scheme != "https" {
+        let origin = Origin(base)
+        if origin?.scheme == "https", target.scheme != "https" {
             self = .refused(.insecureRedirect, "the Location \(target) would leave TLS")
             return
         }
@@ -49,17 +51,37 @@ enum RedirectTarget {
             self = .refused(.requestBodyStreamExhausted, "the \(response.status) wants the body again, which is spent")
             return
         }
-        if target != request.origin { next.dropCredentials() }
+        if target != origin {
+            // What a stage further in has called secret is so as well.
+            next.secretHeaders.formUnion(response.request.secretHeaders)
+            next.dropCredentials()
+        }
         self = .follow(next)
     }
 
+    /// What a Location is relative to, and whose origin counts: the URL that was sent. A stage further in, such as an
+    /// adapter, may have completed the request's, or have sent it elsewhere.
+    private static func base(of request: HTTPRequest, _ response: HTTPResponse) -> URL {
+        response.request.url.scheme == nil ? request.url : response.request.url
+    }
+
     /// The absolute URL, without the user and password that a server may have put there.
-    private static func resolve(_ location: String, against request: HTTPRequest) -> URL? {
-        guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL else { return nil }
-        guard url.user() != nil || url.password() != nil else { return url }
+    ///
+    /// Those of the request's own URL stay with its origin, as any other credentials, and so does its fragment where
+    /// the Location has none (RFC 9110 §10.2.2).
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        var text = URLText.escaped(location)
+        if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {
+            text += "#\(fragment)"
+        }
+        guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+        let own = URLComponents(url: base, resolvingAgainstBaseURL: true)
+        let isOwn = own?.percentEncodedUser != nil || own?.percentEncodedPassword != nil
+        guard isOwn || url.user() != nil || url.password() != nil else { return url }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
-        parts.user = nil
-        parts.password = nil
+        let stays = Origin(url) == Origin(base)
+        parts.percentEncodedUser = stays ? own?.percentEncodedUser : nil
+        parts.percentEncodedPassword = stays ? own?.percentEncodedPassword : nil
         return parts.url
     }
 

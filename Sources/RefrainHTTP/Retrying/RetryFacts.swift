@@ -57,9 +57,26 @@ public struct RetryFacts: Sendable {
         }
         body = request.body.replayability
         hasIdempotencyKey = request.hasIdempotencyKey
+        // A stage further in, such as an adapter, may have made another request of it. Where that one must not be sent
+        // twice, it is what counts.
+        let sent = result.request
+        if !sent.method.isIdempotent {
+            if method.isIdempotent { method = sent.method }
+            hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
+        }
         replay = request.replay
         serverDelays = request.serverDelays
         self.attempt = attempt
         self.remaining = remaining
+    }
+}
+
+extension HTTPResult {
+    /// The request as it was sent last, as far as that is known.
+    var request: HTTPRequest {
+        switch self {
+        case .success(let response): response.request
+        case .failure(let error): error.request
+        }
     }
 }

@@ -16,10 +16,10 @@ enum RetryTiming {
                 let when = RetryJudgement.Action.comeBack(at: facts.now.advanced(by: server.delay))
                 return RetryJudgement(action: when, reason: .comeBackLater, rules: rules.union(Rules(18)))
             }
-            // Strictly before the deadline: a wait that ends with it leaves no time for the try.
+            // A wait that ends with the deadline leaves no time for the try: jitter takes half of what is left at most.
             let bound = min(
                 facts.serverDelays.cap,
-                facts.remaining.map { $0 - .nanoseconds(1) } ?? facts.serverDelays.cap
+                facts.remaining.map { server.delay + ($0 - server.delay) / 2 } ?? facts.serverDelays.cap
             )
             let wait = RetryWait(schedule: schedule, server: server.delay, bound: bound)
             judgement = .retry(wait, reason, rules.union(Rules(17)))

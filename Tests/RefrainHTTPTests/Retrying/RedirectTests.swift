@@ -113,6 +113,31 @@ struct RedirectTests {
         #expect(mock.requests.last?.url.absoluteString == "http://a.example/x")
     }
 
+    @Test("R26: the request's own userinfo stays with its origin, and leaves with it")
+    func ownUserinfo() async throws {
+        mock.then(redirect(302, to: "/x")).then(redirect(302, to: "http://other:one@a.example/y"))
+            .then(redirect(302, to: "http://b.example/")).then(redirect(302, to: "http://a.example/z"))
+            .then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://me:p%40ss@a.example/"))
+        #expect(
+            mock.requests.map(\.url.absoluteString) == [
+                "http://me:p%40ss@a.example/", "http://me:p%40ss@a.example/x", "http://me:p%40ss@a.example/y",
+                "http://b.example/", "http://a.example/z",
+            ]
+        )
+    }
+
+    @Test("R26: escapes in a Location stay as they are, whatever stands beside them")
+    func escapes() async throws {
+        mock.then(redirect(302, to: "/t?f[a]=x%20y")).then(redirect(302, to: "é%20x z")).then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://a.example/"))
+        #expect(
+            mock.requests.map(\.url.absoluteString).dropFirst() == [
+                "http://a.example/t?f%5Ba%5D=x%20y", "http://a.example/%C3%A9%20x%20z",
+            ]
+        )
+    }
+
     @Test("R26: https never falls to http")
     func downgrade() async throws {
         mock.then(redirect(302, to: "http://a.example/x"))

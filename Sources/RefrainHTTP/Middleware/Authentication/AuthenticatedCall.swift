@@ -39,19 +39,41 @@ struct AuthenticatedCall<Credential: Sendable> {
             return .failure(HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0))
         }
         let sent = clocks.now
-        let result = await next.load(first)
-        guard case .success(let response) = result, isRefusal(response, of: first), let desk = desk(true),
-            !desk.isWithinWork
-        else { return result }
-        let exchange = Exchange(result: result, response: response, start: sent - began, duration: clocks.now - sent)
-        return await replay(original, after: exchange, ticket, desk, began, next)
+        let exchange: Exchange
+        let refusing: CredentialDesk<Credential>
+        // A scope of its own: what was refused shall not live on beside the replay.
+        do {
+            let result = await next.load(first)
+            guard case .success(let response) = result, isRefusal(response, of: first), let desk = desk(true),
+                !desk.isWithinWork
+            else { return result }
+            let all = Exchange(response: response, start: sent - began, duration: clocks.now - sent)
+            let facts = RetryFacts(original, result, attempt: .first, remaining: nil, now: clocks.wallNow)
+            if case .unsafe(let reason, let rules) = ReplaySafety.judge(facts) {
+                // The request is lost, but the next one shall not be refused for the same credential.
+                desk.markRefused(ticket)
+                return all.stands(reason, rules.union(Rules(27)))
+            }
+            exchange = all.withoutStream
+            refusing = desk
+        }
+        return await replay(original, after: exchange, ticket, refusing, began, next)
     }
 
     private struct Exchange {
-        let result: HTTPResult
-        let response: HTTPResponse
+        private(set) var response: HTTPResponse
         let start: Duration
         let duration: Duration
+
+        private var result: HTTPResult { .success(response) }
+
+        /// The exchange without a body that nobody has read: it holds a connection, which the request for a new
+        /// credential may need, and the replay (rule R28).
+        var withoutStream: Exchange {
+            var copy = self
+            if copy.response.body.dataInMemory == nil { copy.response.body = .empty }
+            return copy
+        }
 
         func record(
             _ decision: AttemptRecord.Decision,
@@ -90,12 +112,6 @@ struct AuthenticatedCall<Credential: Sendable> {
         _ began: Duration,
         _ next: any HTTPLoader
     ) async -> HTTPResult {
-        let facts = RetryFacts(original, exchange.result, attempt: .first, remaining: nil, now: clocks.wallNow)
-        if case .unsafe(let reason, let rules) = ReplaySafety.judge(facts) {
-            // The request is lost, but the next one shall not be refused for the same credential.
-            desk.markRefused(ticket)
-            return exchange.stands(reason, rules.union(Rules(27)))
-        }
         let ended = clocks.now
         let credential: Credential
         let newTicket: Ticket

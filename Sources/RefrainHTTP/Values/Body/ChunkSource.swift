@@ -23,6 +23,7 @@ package final class OneShotSource: Sendable {
 
     private struct State {
         var bytesRead: Int64 = 0
+        var wasPulled = false
         var reader = 0
         var isPulling = false
     }
@@ -35,11 +36,14 @@ package final class OneShotSource: Sendable {
     /// The number of bytes that readers have taken.
     package var bytesRead: Int64 { state.withLock { $0.bytesRead } }
 
+    /// Whether anybody has asked for a chunk, which may come after he has gone: then it is lost, with no byte read.
+    package var wasPulled: Bool { state.withLock { $0.wasPulled } }
+
     /// A ticket for a new reader; the reader before it is turned away from then on.
     package func makeReader() -> Int {
         state.withLock { state in
             // A body that has been read keeps its reader: whoever comes later is told so, instead of missing the start.
-            guard state.bytesRead == 0 else { return -1 }
+            guard !state.wasPulled else { return -1 }
             state.reader += 1
             return state.reader
         }
@@ -50,6 +54,7 @@ package final class OneShotSource: Sendable {
         let mayPull = state.withLock { state in
             guard state.reader == reader, !state.isPulling else { return false }
             state.isPulling = true
+            state.wasPulled = true
             return true
         }
         guard mayPull else { throw BodyReadTwice() }

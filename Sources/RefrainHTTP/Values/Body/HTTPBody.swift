@@ -98,7 +98,7 @@ public struct HTTPBody: Sendable {
         if isEmpty { return .none }
         switch storage {
         case .bytes, .file, .restartable: return .replayable
-        case .oneShot(let source): return source.bytesRead > 0 ? .onceAndRead : .once
+        case .oneShot(let source): return source.wasPulled ? .onceAndRead : .once
         }
     }
 
