@@ -12,7 +12,7 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
     private let headers: HTTPHeaders
     private let options: [ObjectIdentifier: AnyHashable]
     private let isRetried: Bool
-    private let desks: Set<ObjectIdentifier>
+    private let desks: Set<ObjectIdentifier?>
 
     /// The key of a request; nil where its exchange cannot be shared.
     ///
@@ -28,6 +28,6 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
         self.options = options
         // What a stage further in would treat differently is different.
         isRetried = RetryNesting.isInside
-        desks = AuthenticationScope.desks
+        desks = Set(AuthenticationScope.desks.lazy.filter(\.goesOn).map(\.owner))
     }
 }

@@ -36,6 +36,11 @@ final class Flights: Sendable {
             return lastNumber
         }
 
+        /// Whether a request has not returned. A task that it has begun may live longer, and belongs to it no more.
+        func isUnderWay(_ number: UInt64) -> Bool {
+            tasks[number] != nil || owned.all.contains { $0.number == number }
+        }
+
         /// Takes out an owned request that has returned; answers the reset that has waited for it as the last one.
         mutating func endOwned(_ number: UInt64, _ slot: Int) -> UnsafeContinuation<Void, Never>? {
             owned.remove(at: slot)
@@ -149,7 +154,11 @@ final class Flights: Sendable {
         }
     }
 
-    fileprivate func isLeaving(_ number: UInt64) -> Bool { state.withLock { number <= $0.lastLeaving } }
+    fileprivate func isLeaving(_ number: UInt64) -> Bool {
+        state.withLock { $0.lastLeaving >= number && $0.isUnderWay(number) }
+    }
+
+    fileprivate func isUnderWay(_ number: UInt64) -> Bool { state.withLock { $0.isUnderWay(number) } }
 }
 
 /// The stages whose requests the present code runs within, from the innermost out.
@@ -177,7 +186,7 @@ struct FlightList: Sendable {
     }
 
     func contains(_ wanted: Flights) -> Bool {
-        flights === wanted || (outer?.list.contains(wanted) ?? false)
+        flights === wanted && flights.isUnderWay(number) || (outer?.list.contains(wanted) ?? false)
     }
 
     /// Whether the request is part of a reset that has begun.

@@ -65,7 +65,7 @@ extension ResetGuard {
     ///
     /// To nothing else: the present code may run for another request, which has brought the answer of this one.
     package func within<Result>(_ place: Place, _ begin: () -> Result) -> Result {
-        RetryNesting.$isInside.withValue(false) {
+        RetryNesting.outside {
             FlightList.$current.withValue(FlightList(flights, place.place.number, nil), operation: begin)
         }
     }

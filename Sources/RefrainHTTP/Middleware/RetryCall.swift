@@ -105,7 +105,7 @@ package final class RetryCall {
     @inline(never)
     private static func sendAgain(_ request: HTTPRequest, to next: any HTTPLoader) async -> HTTPResult {
         // Only from the second try on: a first try whose inner stage spends its tries comes back marked as exhausted.
-        await RetryNesting.$isInside.withValue(true) { await next.load(request) }
+        await RetryNesting.within { await next.load(request) }
     }
 
     @inline(never)
@@ -321,8 +321,27 @@ enum BudgetCause {
 
 /// Whether this code runs within an attempt of a retry stage further out (rule R24).
 package enum RetryNesting {
+    @TaskLocal private static var attempt: WorkScope?
+
     /// Whether it does.
-    @TaskLocal package static var isInside = false
+    package static var isInside: Bool { attempt?.goesOn ?? false }
+
+    /// Does what belongs to an attempt.
+    package static func within<Result>(_ operation: () async -> Result) async -> Result {
+        let attempt = WorkScope()
+        defer { attempt.end() }
+        return await $attempt.withValue(attempt, operation: operation)
+    }
+
+    /// Does what has tries of its own, whichever attempt of another request has begun it.
+    package static func outside<Result>(_ operation: () async -> Result) async -> Result {
+        await $attempt.withValue(nil, operation: operation)
+    }
+
+    /// Does what has tries of its own, whichever attempt of another request has begun it.
+    package static func outside<Result>(_ operation: () -> Result) -> Result {
+        $attempt.withValue(nil, operation: operation)
+    }
 }
 
 extension HTTPResult {

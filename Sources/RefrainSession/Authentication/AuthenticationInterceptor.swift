@@ -115,7 +115,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     package var numberOfWaitingRequests: Int { state.withLock { $0.waiters.count } }
 
     /// Whether this code runs within a refresh of this interceptor's, and so must not wait for it.
-    private var isWithinRefresh: Bool { RefreshScope.interceptors.contains(ObjectIdentifier(self)) }
+    private var isWithinRefresh: Bool { RefreshScope.interceptors.contains(workOf: self) }
 
     /// Asks the state machine, does what it says, and answers the credential that comes of it.
     private func obtain(
@@ -145,20 +145,23 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
+    private func refreshed(_ credential: Credential, for session: Session) async -> Result<Credential, any Error> {
+        do {
+            return .success(try await authenticator.refresh(credential, for: session))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Refreshes in a task of its own: it is for all, and goes on when the request that began it is cancelled.
     private func refresh(_ credential: Credential, _ number: Int, for session: Session) {
         Task {
-            let outcome: Result<Credential, any Error>
-            do {
-                let inside = RefreshScope.interceptors.union([ObjectIdentifier(self)])
-                outcome = .success(
-                    try await RefreshScope.$interceptors.withValue(inside) {
-                        try await authenticator.refresh(credential, for: session)
-                    }
-                )
-            } catch {
-                outcome = .failure(error)
+            let work = WorkScope(of: self)
+            let outcome = await RefreshScope.$interceptors.withValue(RefreshScope.interceptors + [work]) {
+                // Its requests have tries of their own, whichever try of another one began this.
+                await RetryNesting.outside { await refreshed(credential, for: session) }
             }
+            work.end()
             let waiters = state.withLock { state in
                 state.credentials.end(number, with: try? outcome.get()) ? state.takeWaiters() : []
             }
@@ -169,5 +172,5 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
 /// The interceptors within whose refresh this code runs.
 private enum RefreshScope {
-    @TaskLocal static var interceptors: Set<ObjectIdentifier> = []
+    @TaskLocal static var interceptors: [WorkScope] = []
 }

@@ -264,8 +264,8 @@ struct DeduplicateTests {
         let loader = stage --> mock
         let desk = CredentialDesk<Int> { _ in .success(1) }
         async let plain = loader.load(sampleRequest())
-        async let nested = RetryNesting.$isInside.withValue(true) { await loader.load(sampleRequest()) }
-        async let within = AuthenticationScope.$desks.withValue([ObjectIdentifier(desk)]) {
+        async let nested = RetryNesting.within { await loader.load(sampleRequest()) }
+        async let within = AuthenticationScope.$desks.withValue([WorkScope(of: desk)]) {
             await loader.load(sampleRequest())
         }
         await hold.arrivals(atLeast: 3)

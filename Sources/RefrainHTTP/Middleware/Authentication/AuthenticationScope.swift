@@ -2,5 +2,5 @@
 ///
 /// A request that is made in there must not wait for the very credential that it is to bring.
 enum AuthenticationScope {
-    @TaskLocal static var desks: Set<ObjectIdentifier> = []
+    @TaskLocal static var desks: [WorkScope] = []
 }

@@ -44,7 +44,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     /// Whether the present code obtains this desk's credential, and so must not wait for it.
-    var isWithinWork: Bool { AuthenticationScope.desks.contains(ObjectIdentifier(self)) }
+    var isWithinWork: Bool { AuthenticationScope.desks.contains(workOf: self) }
 
     /// A credential to sign with; with `obtaining` a new one, where there is none.
     func sign(obtaining: Bool) async -> Answer {
@@ -101,11 +101,12 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     /// Obtains a credential in a task of its own: it is for all, and goes on when the request that began it leaves.
     private func start(_ round: Int, replacing old: Credential?) -> Task<Void, Never> {
         Task {
-            let inside = AuthenticationScope.desks.union([ObjectIdentifier(self)])
-            let outcome = await AuthenticationScope.$desks.withValue(inside) {
+            let work = WorkScope(of: self)
+            let outcome = await AuthenticationScope.$desks.withValue(AuthenticationScope.desks + [work]) {
                 // The requests that obtain it have tries of their own, whichever try of another one began this.
-                await RetryNesting.$isInside.withValue(false) { await obtain(old) }
+                await RetryNesting.outside { await obtain(old) }
             }
+            work.end()
             let (waiters, answer) = state.withLock { state -> ([PendingAnswer<Answer>], Answer) in
                 guard state.turns.end(round: round, with: outcome) else { return ([], .cancelled) }
                 state.work = nil

@@ -1,0 +1,85 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainSession
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("What was sent counts, and not what was asked for")
+struct AdaptedRequestsTests {
+    private func redirecting(_ location: String) -> ScriptedLoader {
+        ScriptedLoader(.status(302, headers: ["Location": location]), .status(200, body: "ok"))
+    }
+
+    /// Sends requests for one host to another one, over TLS.
+    private let rewriting = Adapter { request, _ in
+        guard request.url.host() == "host.test",
+            var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
+        else { return request }
+        parts.scheme = "https"
+        parts.host = "api.real.test"
+        var request = request
+        request.url = parts.url ?? request.url
+        return request
+    }
+
+    @Test("R26: a field that an adapter sets and calls secret does not cross origins")
+    func secret() async {
+        let loader = redirecting("http://other.test/x")
+        let adapter = Adapter { request, _ in
+            var request = request
+            request.headers["X-Api-Key"] = "secret"
+            request.secretHeaders.insert("X-Api-Key")
+            return request
+        }
+        let session = Session.testing(loader, interceptor: Interceptor(adapters: [adapter]))
+        _ = await session.request(HTTPRequest.sample).serializingString().response
+        #expect(loader.requests.map { $0.headers["X-Api-Key"] } == ["secret", nil])
+    }
+
+    @Test("R26: https never falls to http, also where an adapter has brought it there")
+    func downgrade() async {
+        let loader = redirecting("http://plain.test/x")
+        let session = Session.testing(loader, interceptor: Interceptor(adapters: [rewriting]))
+        let request = HTTPRequest("/a", method: .put, body: .text("private"))
+        let response = await session.request(request).serializingString().response
+        #expect(loader.requests.count == 1)
+        #expect(response.error?.transportCode == .insecureRedirect)
+    }
+
+    @Test("R26: the origin is the one that the request was sent to, and credentials stay with it")
+    func sameOrigin() async {
+        let loader = redirecting("https://api.real.test/b")
+        let session = Session.testing(loader, interceptor: Interceptor(adapters: [rewriting]))
+        let signing = Adapter { request, _ in
+            var request = request
+            request.headers["Authorization"] = "Bearer x"
+            return request
+        }
+        _ = await session.request(HTTPRequest("/a"), interceptor: signing).serializingString().response
+        #expect(loader.requests.map { $0.headers["Authorization"] } == ["Bearer x", "Bearer x"])
+    }
+
+    @Test("R2: a GET of which an adapter makes a POST is not sent twice")
+    func method() async {
+        let loader = ScriptedLoader(.status(503), .status(200))
+        let adapter = Adapter { request, _ in
+            var request = request
+            request.method = .post
+            request.body = .text("charge")
+            return request
+        }
+        let session = Session.testing(
+            loader,
+            interceptor: Interceptor(interceptors: [adapter, .recommendedRetryPolicy])
+        )
+        let response = await session.request(HTTPRequest.sample).serializingString().response
+        #expect(loader.requests.map(\.method) == [.post])
+        #expect(response.attempts.map(\.reason) == [.notReplayable])
+    }
+}
