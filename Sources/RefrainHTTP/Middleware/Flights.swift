@@ -36,7 +36,9 @@ final class Flights: Sendable {
             return lastNumber
         }
 
-        /// Whether a request has not returned. A task that it has begun may live longer, and belongs to it no more.
+        /// Whether a request has not returned.
+        ///
+        /// A task that it has begun may live longer, and belongs to it no more.
         func isUnderWay(_ number: UInt64) -> Bool {
             tasks[number] != nil || owned.all.contains { $0.number == number }
         }

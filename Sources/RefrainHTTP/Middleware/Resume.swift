@@ -160,8 +160,10 @@ public struct Resume: HTTPMiddleware {
     /// How much is kept of the body of an answer that is not the download's.
     private static let keptOfOtherBodies = 65_536
 
-    /// The response with its body in memory, or its first 64 KiB: an answer is an answer, however long it talks, and
-    /// its status decides on the next try. The rest of it is not waited for (rule R28).
+    /// The response with its body in memory, or the first 64 KiB of it.
+    ///
+    /// An answer is an answer, however long it talks: its status decides on the next try, and the rest of it is not
+    /// waited for (rule R28).
     private func collected(_ response: HTTPResponse) async -> HTTPResult {
         var answer = response
         do {

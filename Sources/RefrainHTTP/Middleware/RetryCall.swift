@@ -118,7 +118,10 @@ package final class RetryCall {
         }
         if needsFreshConnection { request.needsFreshConnection = true }
         // The deadline of the call cuts its last try, too (rule R20).
-        if let remaining = attempt.remaining { request.timeouts.cutTotal(to: remaining) }
+        if let remaining = attempt.remaining {
+            request.deadline = remaining
+            request.timeouts.cutTotal(to: remaining)
+        }
         return request
     }
 

@@ -12,15 +12,21 @@
 /// A request that is cancelled while it waits leaves the queue at once. The idea is from "HTTP in Swift".
 public struct Throttle: HTTPMiddleware {
     private let slots: ThrottleSlots
+    private let clocks: ClockPair
 
     /// Makes a stage that holds nobody back until a limit is set.
-    public init() { slots = ThrottleSlots(limit: .max) }
+    public init(clocks: ClockPair = .system) {
+        slots = ThrottleSlots(limit: .max)
+        self.clocks = clocks
+    }
 
     /// Makes the stage with its limit.
     ///
+    /// - Parameter clocks: the clocks that a wait is measured on, where the request has a deadline.
     /// - Throws: `InvalidArgument` for a limit under 1.
-    public init(maximumNumberOfRequests limit: Int) throws(InvalidArgument) {
+    public init(maximumNumberOfRequests limit: Int, clocks: ClockPair = .system) throws(InvalidArgument) {
         slots = ThrottleSlots(limit: try Self.checked(limit))
+        self.clocks = clocks
     }
 
     /// How many requests may be under way at a time.
@@ -45,11 +51,19 @@ public struct Throttle: HTTPMiddleware {
     /// Hands a request on as soon as there is a slot for it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.throttle == .always else { return await next.load(request) }
+        let began = request.deadline == nil ? nil : clocks.now
         guard await slots.take() else { return .failure(Self.turnedAway(request)) }
         defer { slots.giveBack() }
         // The slot may be that of a request which the same reset has cancelled a moment before.
         guard FlightList.current?.isLeaving != true else { return .failure(Self.turnedAway(request)) }
-        return await next.load(request)
+        guard let began else { return await next.load(request) }
+        guard let left = request.afterWaiting(clocks.now - began) else { return .failure(Self.late(request)) }
+        return await next.load(left)
+    }
+
+    private static func late(_ request: HTTPRequest) -> HTTPError {
+        let message = "the deadline of the call passed while it waited for its turn"
+        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
     }
 
     private static func turnedAway(_ request: HTTPRequest) -> HTTPError {

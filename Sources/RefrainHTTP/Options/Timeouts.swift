@@ -128,8 +128,21 @@ extension HTTPRequest {
     }
 
     /// The time for the whole call, all tries, waits and redirects together; nil: no limit.
+    ///
+    /// What a stage hands on has what is left of it. A wait for a slot, an adapter or a credential is not cut short by
+    /// it, but nothing is sent after it.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue?.withinClocks }
+    }
+
+    /// The request with what a wait has left of its deadline; nil where nothing is left (rule R20).
+    package func afterWaiting(_ wait: Duration) -> HTTPRequest? {
+        guard let deadline, wait > .zero else { return self }
+        guard deadline > wait else { return nil }
+        var copy = self
+        copy.deadline = deadline - wait
+        copy.timeouts.cutTotal(to: deadline - wait)
+        return copy
     }
 }

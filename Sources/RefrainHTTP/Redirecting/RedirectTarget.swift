@@ -59,8 +59,9 @@ enum RedirectTarget {
         self = .follow(next)
     }
 
-    /// What a Location is relative to, and whose origin counts: the URL that was sent. A stage further in, such as an
-    /// adapter, may have completed the request's, or have sent it elsewhere.
+    /// What a Location is relative to, and whose origin counts: the URL that was sent.
+    ///
+    /// A stage further in, such as an adapter, may have completed the request's, or have sent it elsewhere.
     private static func base(of request: HTTPRequest, _ response: HTTPResponse) -> URL {
         response.request.url.scheme == nil ? request.url : response.request.url
     }

@@ -17,8 +17,9 @@ struct ServerDelay {
             if case .date = retryAfter { return ServerDelay(delay: delay, rules: Rules(15, 16)) }
             return ServerDelay(delay: delay, rules: Rules(15))
         }
-        // Fields that tell of a limit are told with every answer, a redirect's too; only a refusal says it was reached.
-        guard status.rawValue >= 400, let limit = fields.binding(wallClock: facts.now, values: { facts.headers[values: $0] }),
+        // The fields are there with every answer, a redirect's, too; only a refusal says that the limit was reached.
+        guard status.rawValue >= 400,
+            let limit = fields.binding(wallClock: facts.now, values: { facts.headers[values: $0] }),
             // A 429 speaks of a limit by itself. Any other refusal does only where the limit is known to be used up.
             status == .tooManyRequests || limit.remaining == 0,
             let delay = limit.retryDelay

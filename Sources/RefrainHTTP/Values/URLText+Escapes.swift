@@ -56,9 +56,10 @@ extension URLText {
 
     /// Whether the bytes begin with `%` and two hexadecimal digits.
     private static func isEscape(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        bytes.count > 2 && bytes.prefix(3).dropFirst().allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
-        }
+        bytes.count > 2
+            && bytes.prefix(3).dropFirst().allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
+            }
     }
 
     /// Whether a byte may stand in every part of a URL that comes after the host (RFC 3986 §3.3 and §3.4), escapes and

@@ -11,11 +11,13 @@ struct Trial: HTTPLoader {
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         guard let owner = request.sessionRequest else { return await whole.load(request) }
+        let began = request.deadline == nil ? nil : clocks.now
         // Asked here as well, to spare those who need not wait a frame.
         if !owner.gate.isOpen { await owner.gate.pass() }
         let sent: HTTPRequest
         do {
-            sent = owner.line.adapters.isEmpty ? try begin(request, owner) : try await adapt(request, owner)
+            let adapted = owner.line.adapters.isEmpty ? try begin(request, owner) : try await adapt(request, owner)
+            sent = try inTime(adapted, since: began)
         } catch {
             return .failure(error)
         }
@@ -50,6 +52,17 @@ struct Trial: HTTPLoader {
         try Adaptation.begin(request, owner)
         let adapted = await Adaptation.adapt(request, of: owner, attempt: owner.tryCount)
         return try Adaptation.conclude(adapted, request, owner)
+    }
+
+    /// The request with what is left of its deadline, which may have passed while it was suspended or adapted.
+    @inline(never)
+    private func inTime(_ request: HTTPRequest, since began: Duration?) throws(HTTPError) -> HTTPRequest {
+        guard let began else { return request }
+        guard let left = request.afterWaiting(clocks.now - began) else {
+            let message = "the deadline of the call passed before the request was ready to be sent"
+            throw HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
+        }
+        return left
     }
 
     /// Whether nothing but the transport has anything to do with the request.

@@ -51,5 +51,29 @@ struct ThrottleAndRetryTests {
         #expect(sends.values == ["A1", "B1", "A2", "A3"])
     }
 
+    @Test("R20: nothing is sent after the deadline, though the request waited for its turn until then")
+    func deadline() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1, clocks: clock.clockPair())
+        let hold = MockHold()
+        let mock = MockLoader().then(.held(by: hold, .status(200)))
+        mock.otherwise(.status(200))
+        let chain = try retry() --> throttle --> mock
+        let first = chain.load(sampleRequest("A")) { _ in }
+        await hold.arrivals(atLeast: 1)
+        var limited = sampleRequest("B")
+        limited.deadline = .seconds(2)
+        let late = chain.load(limited) { _ in }
+        limited.deadline = .seconds(9)
+        let inTime = chain.load(limited) { _ in }
+        await wait { throttle.numberOfWaitingRequests == 2 }
+        await clock.advance(by: .seconds(3))
+        await hold.release()
+        #expect(await late.result.attempts.map(\.error) == [.deadlineExceeded])
+        #expect(await inTime.result.status == 200)
+        #expect(await first.result.status == 200)
+        #expect(mock.requests.count == 2)
+        #expect(mock.requests.last?.timeout == .seconds(6))
+    }
+
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 }

@@ -138,6 +138,39 @@ struct RedirectTests {
         )
     }
 
+    @Test("R19, R26: fields that tell of a rate limit hold no redirect back")
+    func rateLimits() async throws {
+        let used: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3000"]
+        mock.then(redirect(302, to: "http://b.example/x", used)).then(.status(200))
+        #expect(try await chain.response(for: HTTPRequest("http://a.example/")).status == 200)
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test("R26: a Location without a fragment inherits the request's, as RFC 9110 §10.2.2 has it")
+    func fragments() async throws {
+        mock.then(redirect(302, to: "/x")).then(redirect(302, to: "/y#own")).then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://a.example/#part"))
+        #expect(
+            mock.requests.map(\.url.absoluteString) == [
+                "http://a.example/#part", "http://a.example/x#part", "http://a.example/y#own",
+            ]
+        )
+    }
+
+    @Test("R26: a Location is relative to the URL that was sent, which a stage further in may have completed")
+    func completedURL() async throws {
+        var environment = ServerEnvironment(host: "a.example")
+        environment.headers["Authorization"] = "Bearer x"
+        mock.then(redirect(301, to: "/people/")).then(.status(200))
+        let loader = Redirect(clocks: clock.clockPair()) --> ApplyEnvironment(environment) --> mock
+        var request = try HTTPRequest(path: "people")
+        request.headers["X-Own"] = "1"
+        request.secretHeaders = ["X-Own"]
+        #expect(try await loader.response(for: request).status == 200)
+        #expect(mock.requests.last?.url.absoluteString == "https://a.example/people/")
+        #expect(mock.requests.last?.headers["X-Own"] == "1")
+    }
+
     @Test("R26: https never falls to http")
     func downgrade() async throws {
         mock.then(redirect(302, to: "http://a.example/x"))

@@ -145,6 +145,62 @@ struct RetryStageTests {
         #expect(try await chain().response(for: request(.put, body: stream())).status == 200)
     }
 
+    @Test("R4: a one-shot body of which a chunk was asked for is spent, though the chunk came when nobody listened")
+    func lateChunks() async throws {
+        let (chunks, feed) = AsyncStream.makeStream(of: [UInt8].self)
+        let body = HTTPBody.oneShot(chunks)
+        let reader = Task { for try await _ in body {} }
+        // The first try's reader is gone before the first chunk is there.
+        reader.cancel()
+        _ = await reader.result
+        feed.yield(Array("important".utf8))
+        feed.finish()
+        #expect(body.replayability == .onceAndRead)
+        // Nobody gets less than the whole of it, and takes it for the whole.
+        await #expect(throws: BodyReadTwice.self) { for try await _ in body {} }
+    }
+
+    @Test("R18: jitter never takes a wait that the server asked for past the deadline, however late the clock is read")
+    func jitterBeforeTheDeadline() async throws {
+        for deadline: Duration in [.milliseconds(1050), .microseconds(1_000_030)] {
+            for seed in UInt64(0)..<50 {
+                mock.then(.status(429, headers: ["Retry-After": "1"])).then(.status(200))
+                var limited = try request()
+                limited.deadline = deadline
+                let clocks = TickingClock.pair()
+                let random = RandomSource(seed: seed)
+                let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clocks, random: random) --> mock
+                let response = try await loader.response(for: limited)
+                #expect(response.status == 200, "\(deadline), seed \(seed)")
+            }
+        }
+    }
+
+    /// A clock that is a microsecond later whenever it is read, and on which every wait is over at once.
+    private struct TickingClock: InterruptibleClock {
+        private let present = Locked(Duration.zero)
+
+        static func pair() -> ClockPair { ClockPair(monotonic: ErasedClock(TickingClock())) { WallInstant.now } }
+
+        var now: TestClock.Instant {
+            TestClock().now.advanced(
+                by: present.withLock {
+                    $0 += .microseconds(1); return $0
+                }
+            )
+        }
+        var minimumResolution: Duration { .microseconds(1) }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+            try await sleep(until: deadline, in: nil)
+        }
+
+        func sleep(until deadline: TestClock.Instant, in group: SleepGroup?) async throws {
+            let left = now.duration(to: deadline)
+            if left > .zero { present.withLock { $0 += left } }
+        }
+    }
+
     @Test("R5: a generated key is the same on every try, another for each call, and a structured string")
     func generatedKeys() async throws {
         var keyed = try request(.post, body: .text("x"))

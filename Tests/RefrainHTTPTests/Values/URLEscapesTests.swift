@@ -33,7 +33,9 @@ struct URLEscapesTests {
 
     @Test("of 10,000 random paths each keeps its meaning, and what was escaped once is not escaped again")
     func property() {
-        let pieces = ["%20", "%", "%4", "a", "/", "?", "[", "]", "|", "é", "\"", "{", "^", "+", "&x=", "%C3%A9", "=", "\\"]
+        let pieces = [
+            "%20", "%", "%4", "a", "/", "?", "[", "]", "|", "é", "\"", "{", "^", "+", "&x=", "%C3%A9", "=", "\\",
+        ]
         forEachSeed { random in
             var text = "http://a.example/"
             for _ in 0..<Int.random(in: 0...12, using: &random) {

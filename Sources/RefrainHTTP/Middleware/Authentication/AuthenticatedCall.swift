@@ -159,13 +159,7 @@ struct AuthenticatedCall<Credential: Sendable> {
 
     /// The request with what is left of its deadline; nil where nothing is (rule R20).
     private func limited(_ request: HTTPRequest, since began: Duration) -> HTTPRequest? {
-        let elapsed = clocks.now - began
-        guard let deadline = request.deadline, elapsed > .zero else { return request }
-        guard deadline > elapsed else { return nil }
-        var copy = request
-        copy.deadline = deadline - elapsed
-        copy.timeouts.cutTotal(to: deadline - elapsed)
-        return copy
+        request.deadline == nil ? request : request.afterWaiting(clocks.now - began)
     }
 
     private func cancelled(_ request: HTTPRequest, after response: HTTPResponse?) -> HTTPError {
