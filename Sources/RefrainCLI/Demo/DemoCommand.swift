@@ -12,6 +12,7 @@ struct DemoCommand {
 
     /// Plays everything; the status says whether it was as it must be.
     func run() async throws -> ExitStatus {
+        Signals.beginWork()
         ProcessSetup.raiseOpenFiles()
         let begun = ContinuousClock.now
         let server = try FaultServer()

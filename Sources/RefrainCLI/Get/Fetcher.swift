@@ -3,10 +3,13 @@ internal import Refrain
 /// Fetches one URL after the other, each with its own sink.
 struct Fetcher: Sendable {
     private let settings: GetSettings
+    private let stream: Output
     private let loader: AnyLoader
 
-    init(_ settings: GetSettings) {
+    /// Fetches what was asked for; contents that go nowhere else go to `stream`.
+    init(_ settings: GetSettings, stream: Output) {
         self.settings = settings
+        self.stream = stream
         // In the command a retry waits for its turn: a person who asks for 5,000 files wants all of them.
         let budgets = settings.hasBudget ? RetryBudgets { _ in .standard(whenEmpty: .wait) } : nil
         loader = AnyLoader(Redirect() --> Retry(settings.policy, budgets: budgets) --> Resume() --> settings.transport)
@@ -53,15 +56,13 @@ struct Fetcher: Sendable {
     private func makeSink(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> any ContentSink {
         do {
             switch settings.destination {
-            case .standardOutput: return StreamSink(.standard)
+            case .standardOutput, .device: return StreamSink(stream)
             case .standardOutputInOrder: return MemorySink()
-            case .device(let path): return StreamSink(try Output(path: path))
             case .nowhere: return NoSink()
             case .file, .folder: return try FileContentSink(path: job.file ?? "")
             }
         } catch {
-            let code = (error as? LocalFileError)?.code ?? .cannotCreateFile
-            throw HTTPError(code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
+            throw HTTPError(error.code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         }
     }
 

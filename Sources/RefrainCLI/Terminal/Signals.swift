@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -11,6 +13,9 @@ internal import Darwin
 /// They are blocked in every thread, and taken by the main thread, which does nothing else: so no code runs inside of a
 /// signal handler, and no state is needed that one could reach.
 enum Signals {
+    /// Whether the command does what it is for, and has something to put in order when it is asked to end.
+    private static let isUnderWay = Locked(false)
+
     /// Blocks SIGINT and SIGTERM in this thread and those that it will start; call it before there are any.
     static func block() {
         var set = waited
@@ -20,9 +25,31 @@ enum Signals {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Calls `body` on the first signal; a second one ends the process at once.
+    /// From now on a signal cancels the work; up to here it ends the process at once.
+    ///
+    /// What comes before is reading and opening, where a pipe without anybody at its other end makes the system wait:
+    /// no cancelled task comes out of that.
+    static func beginWork() { isUnderWay.withLock { $0 = true } }
+
+    /// Does what leaves something behind if it is not done to its end; a signal waits for that.
+    static func holdingOff<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        let failure: Failure? = isUnderWay.withLock { _ in
+            do throws(Failure) {
+                try body()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` on the first signal after ``beginWork()``; one before it and a second one end the process at once.
     static func wait(_ body: () -> Void) -> Never {
         next()
+        isUnderWay.withLock { isUnderWay in
+            if !isUnderWay { _exit(ExitStatus.interrupted.rawValue) }
+        }
         body()
         next()
         _exit(ExitStatus.interrupted.rawValue)

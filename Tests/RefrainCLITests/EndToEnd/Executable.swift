@@ -42,18 +42,25 @@ struct Executable {
         /// Closes its output at our end, as a reader does that has enough.
         func stopReading() { close(output) }
 
-        /// Waits for its end.
-        func end(readingOutput: Bool = true) async -> Ended {
+        /// Waits for its end, and makes one after so many seconds where it comes to none.
+        func end(readingOutput: Bool = true, within limit: Int = 60) async -> Ended {
             async let errors = Self.onThread { [errors] in Self.readAll(errors) }
             async let output = Self.onThread { [output] in readingOutput ? Self.readAll(output) : [] }
             let status = await Self.onThread { [pid] in
                 var status: Int32 = 0
-                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                let deadline = ContinuousClock.now + .seconds(limit)
+                while waitpid(pid, &status, WNOHANG) == 0 {
+                    if ContinuousClock.now > deadline { kill(pid, SIGKILL) }
+                    poll(nil, 0, 5)
+                }
                 // A process that a signal ended has no status of its own.
                 return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
             }
             return Ended(status: status, output: await output, errors: String(decoding: await errors, as: UTF8.self))
         }
+
+        /// What is left to read from a descriptor, as text.
+        static func text(of descriptor: Int32) -> String { String(decoding: readAll(descriptor), as: UTF8.self) }
 
         private static func readAll(_ descriptor: Int32) -> [UInt8] {
             var bytes: [UInt8] = []
@@ -69,7 +76,7 @@ struct Executable {
         }
 
         /// Runs what blocks on a thread of its own, so that no thread of the pool waits.
-        private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
             await withCheckedContinuation { continuation in
                 let work = Unmanaged.passRetained(Work { continuation.resume(returning: body()) }).toOpaque()
                 #if canImport(Darwin)
