@@ -36,7 +36,7 @@ extension CommandSpec {
                         .output,
                         short: "o",
                         .required("FILE"),
-                        "Write it to a file, which is whole or not there."
+                        "Write it to a file, which is whole or not there. An answer without a content (304, or one to HEAD) leaves it as it was."
                     ),
                     OptionSpec(
                         .outputDir,

@@ -37,7 +37,9 @@ struct Fetcher: Sendable {
             result = .failure(error)
         }
         var isDone = false
-        if case .success(let response) = result { isDone = response.status.rawValue < 400 }
+        if case .success(let response) = result {
+            isDone = response.status.rawValue < 400 && Self.hasContent(response)
+        }
         // At once, not when the last one who knows the request lets it go: the process may end before.
         if !isDone { sink?.discard() }
         let content = isDone ? (sink as? MemorySink)?.bytes : nil
@@ -66,6 +68,14 @@ struct Fetcher: Sendable {
         }
     }
 
+    /// Whether an answer carries a content, be it an empty one.
+    ///
+    /// One to HEAD, or a 304, speaks of a content that it does not carry (RFC 9110 §9.3.2, §15.4.5): a file that is
+    /// there is not replaced by it.
+    private static func hasContent(_ response: HTTPResponse) -> Bool {
+        response.request.method != .head && response.status.rawValue != 304
+    }
+
     /// Completes the content of a good answer.
     private func deliver(_ result: HTTPResult, to sink: any ContentSink) async -> HTTPResult {
         if case .failure(var error) = result, error.underlyingError is CannotStartOver {
@@ -75,6 +85,10 @@ struct Fetcher: Sendable {
         }
         guard case .success(let response) = result, response.status.rawValue < 400 else { return result }
         do {
+            guard Self.hasContent(response) else {
+                try await sink.startOver()
+                return result
+            }
             let isInSink = response.status.isSuccess && response.request.method == .get
             if !isInSink {
                 // The content came with the response; what an earlier try has left in the sink is not part of it.

@@ -117,6 +117,21 @@ struct GetTests {
         file.remove()
     }
 
+    @Test("an answer without a content, 304 or one to HEAD, leaves the file as it was, and makes none")
+    func noContent() async throws {
+        let (file, other) = (try ScratchFile("from before"), try ScratchFile())
+        server.on("/unchanged") { _ in [.text("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")] }
+        for arguments in [["-H", "If-None-Match: \"1\"", "/unchanged"], ["-X", "HEAD", "/ok"]] {
+            let words = ["get"] + arguments.dropLast() + [server.baseURL + (arguments.last ?? ""), "--report", "-"]
+            let ended = try await Executable.run(words + ["-o", file.path])
+            #expect(ended.status == 0 && ended.text.contains(#""error":null,"bytes":0"#), "\(ended.text)")
+            #expect(!ended.text.contains(#""file""#))
+            #expect(try file.bytes() == Array("from before".utf8))
+            #expect(try await Executable.run(words + ["-o", other.path]).status == 0 && !other.exists)
+        }
+        file.remove()
+    }
+
     @Test("with --output-dir two URLs never share a file, and the report names it")
     func outputDir() async throws {
         let folder = try ScratchFile()
