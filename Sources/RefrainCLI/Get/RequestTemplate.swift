@@ -73,13 +73,16 @@ enum BodyText {
     /// The media type of a body that is given as text, unless a header field says otherwise: what curl sends.
     static let contentType = "application/x-www-form-urlencoded"
 
+    /// Up to this size a file is read when the command begins: a small one may hold more or less than its size says.
+    static let readAtOnce = 65_536
+
     /// The body of all parts, joined by `&`.
     static func body(_ parts: [String]) throws(UsageError) -> HTTPBody {
         guard !parts.isEmpty else { return .empty }
         if parts.count == 1, parts[0].hasPrefix("@"), parts[0] != "@-" {
             let path = String(parts[0].dropFirst())
             let input = try open(path)
-            if input.isFile { return .file(path, contentType: contentType) }
+            if let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
             return .bytes(try rest(of: input), contentType: contentType)
         }
         var bytes: [UInt8] = []

@@ -11,8 +11,10 @@ final class Input {
     private let descriptor: Int32
     private let name: String
     private let isOwned: Bool
-    /// Whether this is a file, which can be read again; a pipe cannot, not even opened anew.
-    let isFile: Bool
+    /// The size of a file, which can be read again; a pipe has none, and cannot, not even opened anew.
+    ///
+    /// The files in which the system tells of itself (/proc, /sys) say zero, or a page, whatever they hold.
+    let fileSize: Int64?
 
     /// Opens a file; `-` is standard input.
     init(path: String) throws(SystemError) {
@@ -22,7 +24,7 @@ final class Input {
         guard descriptor >= 0 else { throw SystemError(what: "cannot read \(path)", code: errno) }
         var status = stat()
         let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFCHR
-        isFile = kind == S_IFREG
+        fileSize = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFDIR {
             if isOwned { close(descriptor) }
             throw SystemError(what: "cannot read \(path)", code: EISDIR)
