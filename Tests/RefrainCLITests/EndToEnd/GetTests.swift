@@ -3,6 +3,14 @@ import Testing
 
 @testable import RefrainCLI
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite("refrain get, over real sockets")
 struct GetTests {
     private let server: FaultServer
@@ -129,6 +137,15 @@ struct GetTests {
             #expect(try file.bytes() == Array("from before".utf8))
             #expect(try await Executable.run(words + ["-o", other.path]).status == 0 && !other.exists)
         }
+        file.remove()
+    }
+
+    @Test("a file that is replaced stays as private, or as open, as it was", arguments: [mode_t(0o600), 0o640, 0o755])
+    func mode(mode: mode_t) async throws {
+        let file = try ScratchFile("from before")
+        file.mode = mode
+        #expect(try await get(server.baseURL + "/ok", "-o", file.path).status == 0)
+        #expect(try file.bytes() == Array("ok\n".utf8) && file.mode == mode, "\(file.mode)")
         file.remove()
     }
 

@@ -65,6 +65,15 @@ struct ScratchFile {
         return Array(try Data(contentsOf: URL(filePath: path)))
     }
 
+    /// Who may do what with it, such as 0o600.
+    var mode: mode_t {
+        get {
+            var status = stat()
+            return stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+        }
+        nonmutating set { chmod(path, newValue) }
+    }
+
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
