@@ -11,11 +11,13 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Text from outside, fit for a message: quoted, cut short, without control characters.
+/// Text from outside, fit for a message: quoted, cut short, without control characters and a URL's password.
 enum Shown {
     static func text(_ text: String, limit: Int = 120) -> String {
         var shown = "\""
         var count = 0
+        // A URL in the place of something else is refused as that, and is one all the same.
+        let text = text.firstRange(of: "://") == nil ? text : ShownURL.refused(text)
         for scalar in text.unicodeScalars {
             guard count < limit else { return shown + "…\"" }
             count += 1

@@ -45,7 +45,7 @@ struct Fetcher: Sendable {
         let content = isDone ? (sink as? MemorySink)?.bytes : nil
         return FetchOutcome(
             index: index,
-            url: job.url,
+            url: ShownURL.text(job.url),
             method: method,
             result: result,
             bytes: content.map { Int64($0.count) } ?? sink?.delivered ?? 0,

@@ -106,6 +106,9 @@ struct GetSettings: Sendable {
         do throws(InvalidArgument) {
             return try CurlLoader(configuration: configuration)
         } catch {
+            guard error.argument != "proxy" else {
+                throw .badValue(ShownURL.refused(error.value), of: "--proxy", "is not \(error.expected)")
+            }
             throw UsageError("--\(error.argument == "trust" ? "cacert" : error.argument): \(error)")
         }
     }

@@ -36,8 +36,14 @@ enum URLList {
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
-            throw UsageError("\(place): \(error.message ?? error.code.rawValue)")
+            throw UsageError("\(place): \(Shown.text(ShownURL.refused(text), limit: 200)) \(reason(error))")
         }
+    }
+
+    /// Why a text is refused, without the text itself, which stands in front, in quotation marks.
+    private static func reason(_ error: HTTPError) -> String {
+        let parts = (error.message ?? "").split(separator: "\" ", omittingEmptySubsequences: false)
+        return parts.count > 1 ? parts.last.map(String.init) ?? "" : "is refused (\(error.code.rawValue))"
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

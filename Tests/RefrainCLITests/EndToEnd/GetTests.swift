@@ -222,6 +222,35 @@ struct GetTests {
         #expect(server.count(path: "/status/404?a") == 3)
     }
 
+    @Test("a password in a URL is used, and shown nowhere")
+    func password() async throws {
+        let address = server.baseURL.split(separator: "/").last.map(String.init) ?? ""
+        let picture = try ScratchFile()
+        for path in ["/status/404", "/ok"] {
+            let url = "http://user:secret@\(address)\(path)"
+            let words = ["-v", "--timeline-svg", picture.path, "--report", "-", url]
+            let ended = try await Executable.run(["get"] + words)
+            let said = [ended.errors, ended.text, String(decoding: try picture.bytes(), as: UTF8.self)]
+            for text in said {
+                #expect(text.contains("http://\(address)\(path)") && !text.contains("secret"), "\(text)")
+            }
+            let quiet = try await get(url)
+            #expect(!quiet.errors.contains("secret"), "\(quiet.errors)")
+        }
+        #expect(server.requests(toPath: "/ok").first?.header("Authorization") == "Basic dXNlcjpzZWNyZXQ=")
+        let wrong = [
+            ["get", "ftp://user:secret@h/"], ["get", "user:secret@h/"], ["get", "http://user:sec ret@h/"],
+            ["get", "http://user:secret@h:99999/"], ["http://user:secret@h/"], ["explain", "http://user:secret@h/"],
+            ["get", "--proxy", "x://user:secret@h", "http://h/"], ["get", "--proxy", "user:secret@h ", "http://h/"],
+        ]
+        for words in wrong {
+            let ended = try await Executable.run(words)
+            #expect(ended.status == 2 && ended.errors.contains("@h"), "\(ended.errors)")
+            #expect(!ended.errors.contains("secret") && !ended.errors.contains("ret@"), "\(ended.errors)")
+        }
+        picture.remove()
+    }
+
     @Test("-v draws the attempts, -q says nothing")
     func shown() async throws {
         let drawn = try await get(server.baseURL + "/status/503?times=1&v", "-v")
