@@ -32,7 +32,7 @@ struct GetCommand {
         }
         let status = desk.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
-        return Task.isCancelled ? .interrupted : status
+        return Task.isCancelled ? Signals.status : status
     }
 
     /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.

@@ -160,11 +160,24 @@ struct Executable {
         posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
+        // Whoever runs the tests under nohup passes that on to no process that is tested.
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        sigaddset(&taken, SIGHUP)
+        posix_spawnattr_setsigdefault(&attributes, &taken)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
         var pid = pid_t()
-        let failure = posix_spawn(&pid, program, &actions, nil, words, environ)
+        let failure = posix_spawn(&pid, program, &actions, &attributes, words, environ)
         close(output[1])
         close(errors[1])
         guard failure == 0 else { throw NotStarted(code: failure) }
