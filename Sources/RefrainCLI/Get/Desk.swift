@@ -112,7 +112,7 @@ struct Desk {
             if !lines.isEmpty { screen.show(lines) }
             return
         }
-        if !lines.isEmpty { screen.show(Progress.clear + lines) }
-        if let line = progress?.next() { screen.show(line) }
+        if !lines.isEmpty { screen.draw(Progress.clear + Shown.plain(lines)) }
+        if let line = progress?.next() { screen.draw(line) }
     }
 }

@@ -69,7 +69,12 @@ final class Output: Sendable {
     }
 
     /// Writes text, and does not mind where nobody reads it.
-    func show(_ text: String) { try? write(Array(text.utf8)) }
+    ///
+    /// Parts of it may come from a server: control characters are replaced.
+    func show(_ text: String) { draw(Shown.plain(text)) }
+
+    /// Writes text of our own with control characters, and does not mind where nobody reads it.
+    func draw(_ text: String) { try? write(Array(text.utf8)) }
 
     private func waitUntilWritable() throws(SystemError) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -222,6 +222,26 @@ struct GetTests {
         #expect(server.count(path: "/status/404?a") == 3)
     }
 
+    @Test("no control character reaches a terminal, be it a server's, a list's or a path's")
+    func controlCharacters() async throws {
+        server.on("/elsewhere") { _ in
+            [.text("HTTP/1.1 302 Found\r\nLocation: ftp://h/\u{1B}[2J\u{9B}\r\nContent-Length: 0\r\n\r\n")]
+        }
+        let list = try ScratchFile("h\u{9B}31m\n")
+        for words in [
+            [server.baseURL + "/elsewhere"], ["-v", server.baseURL + "/elsewhere"],
+            ["--from", list.path], ["--cacert", "/none\u{1B}[2J", "http://h/"], ["-o", "/none\u{9B}/x", "http://h/"],
+            ["http://h\u{1B}/"],
+        ] {
+            let ended = try await Executable.run(["get", "--attempts", "1"] + words)
+            let controls = ended.errors.unicodeScalars.filter {
+                $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value))
+            }
+            #expect(controls.isEmpty && !ended.errors.isEmpty && ended.status != 0, "\(words): \(ended.errors)")
+        }
+        list.remove()
+    }
+
     @Test("a password in a URL is used, and shown nowhere")
     func password() async throws {
         let address = server.baseURL.split(separator: "/").last.map(String.init) ?? ""
