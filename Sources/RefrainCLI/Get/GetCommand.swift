@@ -44,7 +44,7 @@ struct GetCommand {
             case .file(let path):
                 try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
                 return .standard
-            case .device(let path): return try Output(path: path)
+            case .device(let path): return try Output.named(path)
             default: return .standard
             }
         } catch {

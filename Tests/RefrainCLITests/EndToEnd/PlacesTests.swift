@@ -1,0 +1,41 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("Where things go")
+struct PlacesTests {
+    private let server: FaultServer
+
+    init() throws { server = try FaultServer() }
+
+    /// Runs a line of the shell in which $1 is the program, $2 the address of a small content, and $3 a file.
+    private func shell(_ line: String, _ file: ScratchFile) async throws -> Executable.Ended {
+        let words = ["-c", line, "sh", Executable.path, server.baseURL + "/ok", file.path]
+        return try await Executable.run(words, program: "/bin/sh")
+    }
+
+    @Test(
+        "an output that the process was given is not emptied",
+        arguments: [
+            "-o /dev/stderr 2>>$3", "-o /dev/fd/2 2>>$3", "-o /dev/stdout >>$3", "-o /dev/fd/1 >>$3",
+            "-q --report /dev/stderr -o /dev/null 2>>$3", "--report /dev/stdout >>$3", "--report /dev/fd/1 >>$3",
+            "--timeline-svg /dev/stderr -o /dev/null 2>>$3",
+        ]
+    )
+    func given(words: String) async throws {
+        let log = try ScratchFile("from before\n")
+        let ended = try await shell("\"$1\" get \"$2\" \(words)", log)
+        let text = String(decoding: try log.bytes(), as: UTF8.self)
+        #expect(ended.status == 0 && text.hasPrefix("from before\n") && text.contains("ok"), "\(text)")
+        log.remove()
+    }
+}
