@@ -54,8 +54,12 @@ enum Destination: Sendable, Hashable {
             case _ where Output.given(path) != nil: self = .device(path)
             case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
             case .other: self = .device(path)
-            case .file: self = .file(Folder.resolved(path))
-            case .nothing: self = .file(path)
+            case .file, .nothing:
+                do throws(SystemError) {
+                    self = .file(try Folder.resolved(path))
+                } catch {
+                    throw UsageError("--output: \(error)")
+                }
             }
         }
     }
