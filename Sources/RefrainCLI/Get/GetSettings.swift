@@ -53,6 +53,26 @@ struct GetSettings: Sendable {
                 )
             }
         }
+        try refuseCollisions()
+    }
+
+    /// Refuses two outputs in one file: the one that comes last would be all that is left.
+    private func refuseCollisions() throws(UsageError) {
+        var options: [String: String] = [:]
+        func add(_ path: String?, _ option: String) throws(UsageError) {
+            guard let path, Output.given(path) == nil, [.file, .nothing].contains(Folder.kind(of: path)) else { return }
+            guard let other = options.updateValue(option, forKey: Folder.identity(of: path)) else { return }
+            throw UsageError("\(other) and \(option) would both write \(Shown.text(path))")
+        }
+        if case .file(let path) = destination { try add(path, "--output") }
+        try add(report, "--report")
+        try add(timelineSVG, "--timeline-svg")
+        guard case .folder(let folder) = destination, !options.isEmpty else { return }
+        let place = Folder.identity(of: folder) + "/"
+        for job in jobs {
+            guard let name = job.file?.split(separator: "/").last, let option = options[place + name] else { continue }
+            throw UsageError("--output-dir and \(option) would both write \(Shown.text(String(name)))")
+        }
     }
 
     private static func urls(_ arguments: Arguments) throws(UsageError) -> [String] {

@@ -39,6 +39,24 @@ struct PlacesTests {
         log.remove()
     }
 
+    @Test(
+        "two outputs in one file are refused, however the file is spelled",
+        arguments: [
+            "-o same --report same", "-o same --report ./same", "-o same --timeline-svg $PWD/same",
+            "--report same --timeline-svg sub/../same", "-o sub/link --report same", "--output-dir . --report ok",
+        ]
+    )
+    func collisions(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && ln -s ../same sub/link && exec \"$1\" get \"$2\" \(words)",
+            folder
+        )
+        #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
+        #expect(folder.names == ["sub"] && server.log.isEmpty)
+        folder.remove()
+    }
+
     @Test("a link to a file that is not there yet stays a link, and the file appears where it points")
     func danglingLink() async throws {
         let folder = try ScratchFile()
