@@ -43,8 +43,8 @@ public final class FileSink: DownloadSink {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? ""
         let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        // Names may be as long as the file system allows; the hidden one is longer, so it is cut.
-        var template = Array("\(folder).\(name.prefix(100)).XXXXXX.part".utf8CString)
+        // Names may be as long as the file system allows, in bytes; the hidden one is longer, so it is cut.
+        var template = Array("\(folder).\(Self.beginning(of: name)).XXXXXX.part".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -61,6 +61,17 @@ public final class FileSink: DownloadSink {
         }
         let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    /// As much of a name as takes up to 100 bytes.
+    private static func beginning(of name: String) -> String {
+        var end = name.startIndex
+        for index in name.unicodeScalars.indices {
+            let next = name.unicodeScalars.index(after: index)
+            guard name.utf8.distance(from: name.startIndex, to: next) <= 100 else { break }
+            end = next
+        }
+        return String(name[..<end])
     }
 
     deinit { discard() }

@@ -57,6 +57,18 @@ struct PlacesTests {
         folder.remove()
     }
 
+    @Test(
+        "a name as long as the file system allows can be written, whatever its letters",
+        arguments: ["字", "e\u{301}", "x"]
+    )
+    func longName(letter: String) async throws {
+        let folder = try ScratchFile()
+        let name = String(repeating: letter, count: 250 / letter.utf8.count) + ".bin"
+        let ended = try await shell("mkdir \"$3\" && cd \"$3\" && exec \"$1\" get \"$2\" -o \(name)", folder)
+        #expect(ended.status == 0 && folder.names.map { Array($0.utf8) } == [Array(name.utf8)], "\(ended.errors)")
+        folder.remove()
+    }
+
     @Test("a link to a file that is not there yet stays a link, and the file appears where it points")
     func danglingLink() async throws {
         let folder = try ScratchFile()
