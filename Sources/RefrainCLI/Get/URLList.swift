@@ -19,7 +19,10 @@ enum URLList {
     static func parse(_ bytes: [UInt8], name: String) throws(UsageError) -> [String] {
         var urls: [String] = []
         var number = 0
-        for raw in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        // What some editors put in front of UTF-8 belongs to no URL.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        for raw in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = trimmed(raw)
             guard let first = line.first, first != UInt8(ascii: "#") else { continue }

@@ -16,6 +16,12 @@ struct URLListTests {
         #expect(try parse("") == [])
     }
 
+    @Test("a byte order mark in front of the list is no part of its first line")
+    func byteOrderMark() throws {
+        #expect(try parse("\u{FEFF}http://h/1\nhttp://h/2") == ["http://h/1", "http://h/2"])
+        #expect(try parse("\u{FEFF}# a list\n") == [])
+    }
+
     @Test("one bad line in 100,000 is named by file and number")
     func culprit() {
         var lines = (1...100_000).map { "http://h/\($0)" }
