@@ -41,6 +41,11 @@ enum URLList {
         } catch {
             throw UsageError("\(place): \(Shown.text(ShownURL.refused(text), limit: 200)) \(reason(error))")
         }
+        let authority = ShownURL.authority(of: text).map { text[$0] } ?? ""
+        guard authority.split(separator: "@").last?.utf8.allSatisfy({ $0 < 0x80 }) ?? true else {
+            let shown = Shown.text(ShownURL.text(text), limit: 200)
+            throw UsageError("\(place): \(shown) has a host that is not ASCII; write it in its xn-- form")
+        }
     }
 
     /// Why a text is refused, without the text itself, which stands in front, in quotation marks.
