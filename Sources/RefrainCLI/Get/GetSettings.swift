@@ -105,21 +105,27 @@ struct GetSettings: Sendable {
         }
     }
 
+    /// The path of a file with certificates, where the one that is given can be used.
+    private static func authorities(_ file: String) throws(UsageError) -> String {
+        do throws(SystemError) {
+            let input = try Input(path: file)
+            let pem = try input.rest()
+            if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
+                // A pipe is empty now, and each new connection reads the file.
+                return input.fileSize == nil ? try NamelessFile.path(holding: pem) : file
+            }
+        } catch {
+            throw UsageError("--cacert: \(error)")
+        }
+        throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
+    }
+
     private static func transport(_ arguments: Arguments, concurrency: Int) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
         configuration.maximumIdleConnections = max(64, concurrency)
         if let file = arguments.last(.cacert) {
-            let pem: [UInt8]
-            do {
-                pem = try Input(path: file).rest()
-            } catch {
-                throw UsageError("--cacert: \(error)")
-            }
-            guard String(decoding: pem, as: UTF8.self).contains("-----BEGIN") else {
-                throw UsageError("--cacert: \(file) holds no certificate in PEM form")
-            }
-            configuration.trust = .certificateFile(file)
+            configuration.trust = .certificateFile(try authorities(file))
         }
         if arguments.has(.insecure) { configuration.trust = .insecure }
         if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
