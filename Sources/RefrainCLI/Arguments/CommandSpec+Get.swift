@@ -52,7 +52,7 @@ extension CommandSpec {
                     OptionSpec(
                         .report,
                         .required("FILE|-"),
-                        "Write one JSON object a line for each request, with every attempt."
+                        "Write one JSON object a line for each request, with every attempt. URLs stand in it without passwords."
                     ),
                 ]
             ),
