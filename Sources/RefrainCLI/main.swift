@@ -9,7 +9,13 @@ internal import Darwin
 ProcessSetup.openStandardDescriptors()
 // A reader that goes away is an error of the write that finds out, not the end of the process.
 signal(SIGPIPE, SIG_IGN)
-let words = Array(CommandLine.arguments.dropFirst())
+let words: [String]
+do throws(UsageError) {
+    words = try CommandWords.read()
+} catch {
+    Output.error.show("refrain: \(error)\n")
+    exit(ExitStatus.usage.rawValue)
+}
 let endsGracefully = Program.endsGracefully(words)
 if endsGracefully { Signals.block() }
 // The main thread takes no part in the work: an awaiting one would let signals through that are blocked here.

@@ -36,7 +36,7 @@ extension CommandSpec {
                         .output,
                         short: "o",
                         .required("FILE"),
-                        "Write it to a file, which is whole or not there."
+                        "Write it to a file, which is whole or not there. An answer without a content (304, or one to HEAD) leaves it as it was."
                     ),
                     OptionSpec(
                         .outputDir,
@@ -52,7 +52,7 @@ extension CommandSpec {
                     OptionSpec(
                         .report,
                         .required("FILE|-"),
-                        "Write one JSON object a line for each request, with every attempt."
+                        "Write one JSON object a line for each request, with every attempt. URLs stand in it without passwords."
                     ),
                 ]
             ),
@@ -122,7 +122,7 @@ extension CommandSpec {
                 + "one that fails is left out. With --report - standard output is the report's, and contents without a file are dropped.",
             "An answer of status 400 or more is a failure: its content is not written.",
             "Exit status: 0 all well, 22 a final status of 400 or more, 1 a transport failure (also when others ended "
-                + "with a status), 2 wrong usage, 130 interrupted.",
+                + "with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted.",
         ],
         examples: [
             ("refrain get https://example.com/data.csv -o data.csv", "one file, whole or not there"),

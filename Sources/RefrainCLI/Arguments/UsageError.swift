@@ -11,11 +11,31 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Text from outside, fit for a message: quoted, cut short, without control characters.
+/// Text from outside, fit for a message: quoted, cut short, without control characters and a URL's password.
 enum Shown {
+    /// Text of several lines, without what a terminal takes for more than text: escape sequences move the cursor, set
+    /// the title of the window, or hide what was said.
+    static func plain(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0 != "\n" && isControl($0) }) else { return text }
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            shown.unicodeScalars.append(scalar != "\n" && isControl(scalar) ? "?" : scalar)
+        }
+        return shown
+    }
+
+    /// The same on one line.
+    static func line(_ text: String) -> String { String(plain(text).map { $0 == "\n" ? "?" : $0 }) }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+    }
+
     static func text(_ text: String, limit: Int = 120) -> String {
         var shown = "\""
         var count = 0
+        // A URL in the place of something else is refused as that, and is one all the same.
+        let text = text.firstRange(of: "://") == nil ? text : ShownURL.refused(text)
         for scalar in text.unicodeScalars {
             guard count < limit else { return shown + "…\"" }
             count += 1
@@ -24,7 +44,7 @@ enum Shown {
             case "\n": shown += "\\n"
             case "\t": shown += "\\t"
             case "\0": shown += "\\0"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): shown += "?"
+            case _ where isControl(scalar): shown += "?"
             default: shown.unicodeScalars.append(scalar)
             }
         }

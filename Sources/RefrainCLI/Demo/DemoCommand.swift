@@ -12,6 +12,7 @@ struct DemoCommand {
 
     /// Plays everything; the status says whether it was as it must be.
     func run() async throws -> ExitStatus {
+        Signals.beginWork()
         ProcessSetup.raiseOpenFiles()
         let begun = ContinuousClock.now
         let server = try FaultServer()
@@ -23,13 +24,13 @@ struct DemoCommand {
         let player = ScenarioPlayer(server: server, loader: try Self.chain(schedule))
         for scenario in Scenario.all {
             let run = try await player.play(scenario)
-            if Task.isCancelled { return .interrupted }
+            if Task.isCancelled { return Signals.status }
             complaints += run.complaints.count
             try say(run.text)
         }
         let passing = try await passing(server)
         let outage = try await outage(server)
-        if Task.isCancelled { return .interrupted }
+        if Task.isCancelled { return Signals.status }
         let checks = Self.checks(passing: passing, outage: outage)
         try say(DemoTable.text([("1 in 10 fails", passing), ("all fail", outage)]))
         for check in checks { try say("\(check.holds ? "✓" : "✗ WRONG:") \(check.claim)") }

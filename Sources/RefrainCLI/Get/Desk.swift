@@ -16,16 +16,12 @@ struct Desk {
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
         do {
-            switch settings.report {
-            case nil: report = nil
-            case "-": report = .standard
-            case .some(let path): report = try Output(path: path)
-            }
+            report = try settings.report.map { path throws(SystemError) in try Output.named(path) }
         } catch {
             throw UsageError("--report: \(error)")
         }
         do {
-            picture = try settings.timelineSVG.map { path throws(SystemError) in try Output(path: path) }
+            picture = try settings.timelineSVG.map { path throws(SystemError) in try Output.named(path) }
         } catch {
             throw UsageError("--timeline-svg: \(error)")
         }
@@ -112,7 +108,7 @@ struct Desk {
             if !lines.isEmpty { screen.show(lines) }
             return
         }
-        if !lines.isEmpty { screen.show(Progress.clear + lines) }
-        if let line = progress?.next() { screen.show(line) }
+        if !lines.isEmpty { screen.draw(Progress.clear + Shown.plain(lines)) }
+        if let line = progress?.next() { screen.draw(line) }
     }
 }

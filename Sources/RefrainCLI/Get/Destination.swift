@@ -15,7 +15,7 @@ enum Destination: Sendable, Hashable {
 
     /// Finds the destination that the options name, and checks that it can be written.
     init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
-        let isReportOnOutput = arguments.last(.report) == "-"
+        let isReportOnOutput = arguments.last(.report).flatMap(Output.given) === Output.standard
         if let folder = arguments.last(.outputDir) {
             guard !arguments.has(.output) else { throw UsageError("--output and --output-dir exclude each other") }
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
@@ -36,7 +36,7 @@ enum Destination: Sendable, Hashable {
                 return
             }
             self = numberOfURLs == 1 ? .standardOutput : .standardOutputInOrder
-        case "-", "/dev/stdout":
+        case .some(let path) where Output.given(path) === Output.standard:
             guard !isReportOnOutput else {
                 throw UsageError("--output and --report cannot both be standard output")
             }
@@ -51,10 +51,15 @@ enum Destination: Sendable, Hashable {
                 )
             }
             switch Folder.kind(of: path) {
+            case _ where Output.given(path) != nil: self = .device(path)
             case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
             case .other: self = .device(path)
-            case .file: self = .file(Folder.resolved(path))
-            case .nothing: self = .file(path)
+            case .file, .nothing:
+                do throws(SystemError) {
+                    self = .file(try Folder.resolved(path))
+                } catch {
+                    throw UsageError("--output: \(error)")
+                }
             }
         }
     }

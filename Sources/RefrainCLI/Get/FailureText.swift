@@ -18,7 +18,7 @@ enum FailureText {
         let tries = outcome.attempts.count { $0.reason != .redirected }
         if tries > 1 { text += ", after \(tries) tries" }
         if let reason = outcome.attempts.last?.reason, said.contains(reason) { text += " [\(reason.rawValue)]" }
-        return text
+        return Shown.line(text)
     }
 
     /// Reasons that say more than the outcome does.

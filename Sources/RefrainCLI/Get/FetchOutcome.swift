@@ -3,6 +3,7 @@ internal import Refrain
 /// What one URL came to.
 struct FetchOutcome: Sendable {
     let index: Int
+    /// The URL as it is shown: without user and password.
     let url: String
     let method: String
     /// The response or the error; a response of status 400 or more is a failure, too.

@@ -3,10 +3,13 @@ internal import Refrain
 /// Fetches one URL after the other, each with its own sink.
 struct Fetcher: Sendable {
     private let settings: GetSettings
+    private let stream: Output
     private let loader: AnyLoader
 
-    init(_ settings: GetSettings) {
+    /// Fetches what was asked for; contents that go nowhere else go to `stream`.
+    init(_ settings: GetSettings, stream: Output) {
         self.settings = settings
+        self.stream = stream
         // In the command a retry waits for its turn: a person who asks for 5,000 files wants all of them.
         let budgets = settings.hasBudget ? RetryBudgets { _ in .standard(whenEmpty: .wait) } : nil
         loader = AnyLoader(Redirect() --> Retry(settings.policy, budgets: budgets) --> Resume() --> settings.transport)
@@ -34,13 +37,15 @@ struct Fetcher: Sendable {
             result = .failure(error)
         }
         var isDone = false
-        if case .success(let response) = result { isDone = response.status.rawValue < 400 }
+        if case .success(let response) = result {
+            isDone = response.status.rawValue < 400 && Self.hasContent(response)
+        }
         // At once, not when the last one who knows the request lets it go: the process may end before.
         if !isDone { sink?.discard() }
         let content = isDone ? (sink as? MemorySink)?.bytes : nil
         return FetchOutcome(
             index: index,
-            url: job.url,
+            url: ShownURL.text(job.url),
             method: method,
             result: result,
             bytes: content.map { Int64($0.count) } ?? sink?.delivered ?? 0,
@@ -53,16 +58,22 @@ struct Fetcher: Sendable {
     private func makeSink(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> any ContentSink {
         do {
             switch settings.destination {
-            case .standardOutput: return StreamSink(.standard)
+            case .standardOutput, .device: return StreamSink(stream)
             case .standardOutputInOrder: return MemorySink()
-            case .device(let path): return StreamSink(try Output(path: path))
             case .nowhere: return NoSink()
             case .file, .folder: return try FileContentSink(path: job.file ?? "")
             }
         } catch {
-            let code = (error as? LocalFileError)?.code ?? .cannotCreateFile
-            throw HTTPError(code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
+            throw HTTPError(error.code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         }
+    }
+
+    /// Whether an answer carries a content, be it an empty one.
+    ///
+    /// One to HEAD, or a 304, speaks of a content that it does not carry (RFC 9110 §9.3.2, §15.4.5): a file that is
+    /// there is not replaced by it.
+    private static func hasContent(_ response: HTTPResponse) -> Bool {
+        response.request.method != .head && response.status.rawValue != 304
     }
 
     /// Completes the content of a good answer.
@@ -74,6 +85,10 @@ struct Fetcher: Sendable {
         }
         guard case .success(let response) = result, response.status.rawValue < 400 else { return result }
         do {
+            guard Self.hasContent(response) else {
+                try await sink.startOver()
+                return result
+            }
             let isInSink = response.status.isSuccess && response.request.method == .get
             if !isInSink {
                 // The content came with the response; what an earlier try has left in the sink is not part of it.

@@ -9,9 +9,10 @@ struct GetCommand {
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
         ProcessSetup.raiseOpenFiles()
-        try checkTarget()
+        let stream = try openStream()
         var desk = try Desk(settings)
-        let fetcher = Fetcher(settings)
+        Signals.beginWork()
+        let fetcher = Fetcher(settings, stream: stream)
         await withTaskGroup(of: FetchOutcome.self) { group in
             var next = 0
             var running = 0
@@ -31,16 +32,20 @@ struct GetCommand {
         }
         let status = desk.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
-        return Task.isCancelled ? .interrupted : status
+        return Task.isCancelled ? Signals.status : status
     }
 
-    /// Refuses a file that cannot be written before anything is fetched.
-    private func checkTarget() throws(UsageError) {
+    /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.
+    ///
+    /// A pipe is opened once: its reader takes the end of the first time for the end of all.
+    private func openStream() throws(UsageError) -> Output {
         do {
             switch settings.destination {
-            case .file(let path): try FileSink(path: path).discard()
-            case .device(let path): _ = try Output(path: path)
-            default: break
+            case .file(let path):
+                try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
+                return .standard
+            case .device(let path): return try Output.named(path)
+            default: return .standard
             }
         } catch {
             throw UsageError("--output: \(error)")

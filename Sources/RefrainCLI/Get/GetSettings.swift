@@ -53,6 +53,26 @@ struct GetSettings: Sendable {
                 )
             }
         }
+        try refuseCollisions()
+    }
+
+    /// Refuses two outputs in one file: the one that comes last would be all that is left.
+    private func refuseCollisions() throws(UsageError) {
+        var options: [String: String] = [:]
+        func add(_ path: String?, _ option: String) throws(UsageError) {
+            guard let path, Output.given(path) == nil, [.file, .nothing].contains(Folder.kind(of: path)) else { return }
+            guard let other = options.updateValue(option, forKey: Folder.identity(of: path)) else { return }
+            throw UsageError("\(other) and \(option) would both write \(Shown.text(path))")
+        }
+        if case .file(let path) = destination { try add(path, "--output") }
+        try add(report, "--report")
+        try add(timelineSVG, "--timeline-svg")
+        guard case .folder(let folder) = destination, !options.isEmpty else { return }
+        let place = Folder.identity(of: folder) + "/"
+        for job in jobs {
+            guard let name = job.file?.split(separator: "/").last, let option = options[place + name] else { continue }
+            throw UsageError("--output-dir and \(option) would both write \(Shown.text(String(name)))")
+        }
     }
 
     private static func urls(_ arguments: Arguments) throws(UsageError) -> [String] {
@@ -85,27 +105,36 @@ struct GetSettings: Sendable {
         }
     }
 
+    /// The path of a file with certificates, where the one that is given can be used.
+    private static func authorities(_ file: String) throws(UsageError) -> String {
+        do throws(SystemError) {
+            let input = try Input(path: file)
+            let pem = try input.rest()
+            if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
+                // A pipe is empty now, and each new connection reads the file.
+                return input.fileSize == nil ? try NamelessFile.path(holding: pem) : file
+            }
+        } catch {
+            throw UsageError("--cacert: \(error)")
+        }
+        throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
+    }
+
     private static func transport(_ arguments: Arguments, concurrency: Int) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
         configuration.maximumIdleConnections = max(64, concurrency)
         if let file = arguments.last(.cacert) {
-            let pem: [UInt8]
-            do {
-                pem = try Input(path: file).rest()
-            } catch {
-                throw UsageError("--cacert: \(error)")
-            }
-            guard String(decoding: pem, as: UTF8.self).contains("-----BEGIN") else {
-                throw UsageError("--cacert: \(file) holds no certificate in PEM form")
-            }
-            configuration.trust = .certificateFile(file)
+            configuration.trust = .certificateFile(try authorities(file))
         }
         if arguments.has(.insecure) { configuration.trust = .insecure }
         if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
         do throws(InvalidArgument) {
             return try CurlLoader(configuration: configuration)
         } catch {
+            guard error.argument != "proxy" else {
+                throw .badValue(ShownURL.refused(error.value), of: "--proxy", "is not \(error.expected)")
+            }
             throw UsageError("--\(error.argument == "trust" ? "cacert" : error.argument): \(error)")
         }
     }

@@ -73,33 +73,37 @@ enum BodyText {
     /// The media type of a body that is given as text, unless a header field says otherwise: what curl sends.
     static let contentType = "application/x-www-form-urlencoded"
 
+    /// Up to this size a file is read when the command begins: a small one may hold more or less than its size says.
+    static let readAtOnce = 65_536
+
     /// The body of all parts, joined by `&`.
     static func body(_ parts: [String]) throws(UsageError) -> HTTPBody {
         guard !parts.isEmpty else { return .empty }
         if parts.count == 1, parts[0].hasPrefix("@"), parts[0] != "@-" {
             let path = String(parts[0].dropFirst())
-            try check(path)
-            if Folder.kind(of: path) == .file { return .file(path, contentType: contentType) }
+            let input = try open(path)
+            if let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
+            return .bytes(try rest(of: input), contentType: contentType)
         }
         var bytes: [UInt8] = []
         for (index, part) in parts.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: "&")) }
-            bytes += part.hasPrefix("@") ? try content(of: String(part.dropFirst())) : Array(part.utf8)
+            bytes += part.hasPrefix("@") ? try rest(of: open(String(part.dropFirst()))) : Array(part.utf8)
         }
         return .bytes(bytes, contentType: contentType)
     }
 
-    private static func check(_ path: String) throws(UsageError) {
+    private static func open(_ path: String) throws(UsageError) -> Input {
         do {
-            _ = try Input(path: path)
+            return try Input(path: path)
         } catch {
             throw UsageError("--data: \(error)")
         }
     }
 
-    private static func content(of path: String) throws(UsageError) -> [UInt8] {
+    private static func rest(of input: Input) throws(UsageError) -> [UInt8] {
         do {
-            return try Input(path: path).rest()
+            return try input.rest()
         } catch {
             throw UsageError("--data: \(error)")
         }

@@ -19,7 +19,10 @@ enum URLList {
     static func parse(_ bytes: [UInt8], name: String) throws(UsageError) -> [String] {
         var urls: [String] = []
         var number = 0
-        for raw in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        // What some editors put in front of UTF-8 belongs to no URL.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        for raw in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = trimmed(raw)
             guard let first = line.first, first != UInt8(ascii: "#") else { continue }
@@ -36,8 +39,19 @@ enum URLList {
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
-            throw UsageError("\(place): \(error.message ?? error.code.rawValue)")
+            throw UsageError("\(place): \(Shown.text(ShownURL.refused(text), limit: 200)) \(reason(error))")
         }
+        let authority = ShownURL.authority(of: text).map { text[$0] } ?? ""
+        guard authority.split(separator: "@").last?.utf8.allSatisfy({ $0 < 0x80 }) ?? true else {
+            let shown = Shown.text(ShownURL.text(text), limit: 200)
+            throw UsageError("\(place): \(shown) has a host that is not ASCII; write it in its xn-- form")
+        }
+    }
+
+    /// Why a text is refused, without the text itself, which stands in front, in quotation marks.
+    private static func reason(_ error: HTTPError) -> String {
+        let parts = (error.message ?? "").split(separator: "\" ", omittingEmptySubsequences: false)
+        return parts.count > 1 ? parts.last.map(String.init) ?? "" : "is refused (\(error.code.rawValue))"
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -16,6 +16,7 @@ struct ServeCommand {
 
     /// Serves until the task is cancelled.
     func run() async throws -> ExitStatus {
+        Signals.beginWork()
         ProcessSetup.raiseOpenFiles()
         let server: FaultServer
         do throws(FaultServerError) {

@@ -8,6 +8,8 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case usage = 2
     /// A final status of 400 or more.
     case httpError = 22
+    /// The terminal went away.
+    case hungUp = 129
     /// Interrupted by a signal.
     case interrupted = 130
 
@@ -19,6 +21,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             "a transport failure (also when others ended with a status), or an output that could not be written"
         case .usage: "wrong usage: nothing was done"
         case .httpError: "a final status of 400 or more"
+        case .hungUp: "the terminal went away"
         case .interrupted: "interrupted by a signal"
         }
     }

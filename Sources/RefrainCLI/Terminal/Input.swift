@@ -11,6 +11,10 @@ final class Input {
     private let descriptor: Int32
     private let name: String
     private let isOwned: Bool
+    /// The size of a file, which can be read again; a pipe has none, and cannot, not even opened anew.
+    ///
+    /// The files in which the system tells of itself (/proc, /sys) say zero, or a page, whatever they hold.
+    let fileSize: Int64?
 
     /// Opens a file; `-` is standard input.
     init(path: String) throws(SystemError) {
@@ -19,7 +23,9 @@ final class Input {
         descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else { throw SystemError(what: "cannot read \(path)", code: errno) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFCHR
+        fileSize = kind == S_IFREG ? Int64(status.st_size) : nil
+        if kind == S_IFDIR {
             if isOwned { close(descriptor) }
             throw SystemError(what: "cannot read \(path)", code: EISDIR)
         }
@@ -29,7 +35,7 @@ final class Input {
 
     /// The next piece, or nil at the end.
     func next() throws(SystemError) -> [UInt8]? {
-        try waitUntilReadable()
+        waitUntilReadable()
         var failure: Int32 = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             guard let base = buffer.baseAddress else { return }
@@ -42,12 +48,10 @@ final class Input {
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// Waits for a writer that takes its time, in small steps, so that a cancelled task does not hang on it.
-    private func waitUntilReadable() throws(SystemError) {
+    /// Waits for a writer that takes its time, also where somebody made the descriptor one that does not wait.
+    private func waitUntilReadable() {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&request, 1, 50) == 0 {
-            guard !Task.isCancelled else { throw SystemError(what: "cannot read \(name)", code: EINTR) }
-        }
+        while poll(&request, 1, -1) < 0, errno == EINTR {}
     }
 
     /// Everything that is left.

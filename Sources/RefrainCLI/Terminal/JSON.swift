@@ -53,8 +53,15 @@ enum JSON: Sendable {
 
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        var previous: UInt8 = 0
         for byte in text.utf8 {
+            defer { previous = byte }
             switch byte {
+            // Control characters from U+0080 on: JSON takes them as they are, and so would a terminal.
+            case 0x80..<0xA0 where previous == 0xC2:
+                bytes.removeLast()
+                bytes += "\\u00".utf8
+                bytes += String(byte, radix: 16).utf8
             case UInt8(ascii: "\""): bytes += "\\\"".utf8
             case UInt8(ascii: "\\"): bytes += "\\\\".utf8
             case 0x0A: bytes += "\\n".utf8

@@ -34,6 +34,23 @@ final class Output: Sendable {
         self.init(descriptor: descriptor, name: path, isOwned: true)
     }
 
+    /// The output that a path names: one that the process was given, or a file, which is opened.
+    static func named(_ path: String) throws(SystemError) -> Output {
+        if let given = given(path) { return given }
+        return try Output(path: path)
+    }
+
+    /// The output that the process was given, where a path names one.
+    ///
+    /// To open such a path would open the file behind it anew, and empty it.
+    static func given(_ path: String) -> Output? {
+        switch path {
+        case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": .standard
+        case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": .error
+        default: nil
+        }
+    }
+
     deinit { if isOwned { close(descriptor) } }
 
     /// Whether this is a terminal.
@@ -69,7 +86,12 @@ final class Output: Sendable {
     }
 
     /// Writes text, and does not mind where nobody reads it.
-    func show(_ text: String) { try? write(Array(text.utf8)) }
+    ///
+    /// Parts of it may come from a server: control characters are replaced.
+    func show(_ text: String) { draw(Shown.plain(text)) }
+
+    /// Writes text of our own with control characters, and does not mind where nobody reads it.
+    func draw(_ text: String) { try? write(Array(text.utf8)) }
 
     private func waitUntilWritable() throws(SystemError) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

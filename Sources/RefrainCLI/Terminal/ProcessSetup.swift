@@ -10,12 +10,12 @@ internal import Darwin
 enum ProcessSetup {
     /// Opens those of the three standard descriptors that were closed by whoever started the process.
     ///
-    /// Else the next file or socket would get their numbers, and messages would go into it. Standard output is opened
-    /// for reading only, so that a write still fails.
+    /// Else the next file or socket would get their numbers, and messages would go into it. Standard input is opened
+    /// for writing only and standard output for reading only, so that a read and a write still fail.
     static func openStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest number that is free is this one.
-            _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+            _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -11,34 +13,81 @@ internal import Darwin
 /// They are blocked in every thread, and taken by the main thread, which does nothing else: so no code runs inside of a
 /// signal handler, and no state is needed that one could reach.
 enum Signals {
-    /// Blocks SIGINT and SIGTERM in this thread and those that it will start; call it before there are any.
+    private struct State {
+        /// Whether the command does what it is for, and has something to put in order when it is asked to end.
+        var isUnderWay = false
+        /// What asked the command to end.
+        var taken: Int32 = 0
+
+        var status: ExitStatus { taken == SIGHUP ? .hungUp : .interrupted }
+    }
+
+    private static let state = Locked(State())
+
+    /// Blocks SIGINT, SIGTERM and SIGHUP in this thread and those that it will start; call it before there are any.
     static func block() {
         var set = waited
+        pthread_sigmask(SIG_BLOCK, &set, nil)
         // A shell starts background jobs with SIGINT ignored; whoever sends it to this process means it.
         signal(SIGINT, SIG_DFL)
         signal(SIGTERM, SIG_DFL)
-        pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Calls `body` on the first signal; a second one ends the process at once.
+    /// The exit status of a command that came to its end early because it was asked to.
+    static var status: ExitStatus { state.withLock { $0.status } }
+
+    /// From now on a signal cancels the work; up to here it ends the process at once.
+    ///
+    /// What comes before is reading and opening, where a pipe without anybody at its other end makes the system wait:
+    /// no cancelled task comes out of that.
+    static func beginWork() { state.withLock { $0.isUnderWay = true } }
+
+    /// Does what leaves something behind if it is not done to its end; a signal waits for that.
+    static func holdingOff<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        let failure: Failure? = state.withLock { _ in
+            do throws(Failure) {
+                try body()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` on the first signal after ``beginWork()``; one before it and a second one end the process at once.
     static func wait(_ body: () -> Void) -> Never {
-        next()
+        take()
+        state.withLock { state in
+            if !state.isUnderWay { _exit(state.status.rawValue) }
+        }
         body()
-        next()
-        _exit(ExitStatus.interrupted.rawValue)
+        take()
+        _exit(status.rawValue)
     }
 
-    private static func next() {
+    private static func take() {
         var set = waited
         var signal: Int32 = 0
         while sigwait(&set, &signal) != 0 {}
+        state.withLock { $0.taken = signal }
     }
+
+    /// Whether whoever started the process wants it to outlive its terminal, as `nohup` does.
+    private static let ignoresHangUp: Bool = {
+        func number(_ handler: (@convention(c) (Int32) -> Void)?) -> Int { unsafeBitCast(handler, to: Int.self) }
+        // It can only be read by setting it.
+        let isIgnored = number(signal(SIGHUP, SIG_DFL)) == number(SIG_IGN)
+        if isIgnored { signal(SIGHUP, SIG_IGN) }
+        return isIgnored
+    }()
 
     private static var waited: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
         sigaddset(&set, SIGTERM)
+        if !ignoresHangUp { sigaddset(&set, SIGHUP) }
         return set
     }
 }

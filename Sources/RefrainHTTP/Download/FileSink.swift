@@ -36,21 +36,42 @@ public final class FileSink: DownloadSink {
     public init(path: String) throws(LocalFileError) {
         self.path = path
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
+        if kind == S_IFDIR {
             throw LocalFileError(path: path, operation: .create, errno: EISDIR)
         }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? ""
         let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        // Names may be as long as the file system allows; the hidden one is longer, so it is cut.
-        var template = Array("\(folder).\(name.prefix(100)).XXXXXX.part".utf8CString)
+        // Names may be as long as the file system allows, in bytes; the hidden one is longer, so it is cut.
+        var template = Array("\(folder).\(Self.beginning(of: name)).XXXXXX.part".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // mkstemp makes files that only their owner can read; a download is an ordinary file.
-        fchmod(descriptor, 0o666 & ~Self.mask)
+        if kind == S_IFREG {
+            // The one that is replaced keeps its owner, as far as the system allows, and who may read it: it may be
+            // somebody's secret. The owner goes first, so that nobody is let in for a moment.
+            if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
+                _ = fchown(descriptor, uid_t.max, status.st_gid)
+            }
+            fchmod(descriptor, status.st_mode & 0o777)
+        } else {
+            // mkstemp makes files that only their owner can read; a download is an ordinary file.
+            fchmod(descriptor, 0o666 & ~Self.mask)
+        }
         let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    /// As much of a name as takes up to 100 bytes.
+    private static func beginning(of name: String) -> String {
+        var end = name.startIndex
+        for index in name.unicodeScalars.indices {
+            let next = name.unicodeScalars.index(after: index)
+            guard name.utf8.distance(from: name.startIndex, to: next) <= 100 else { break }
+            end = next
+        }
+        return String(name[..<end])
     }
 
     deinit { discard() }

@@ -42,18 +42,25 @@ struct Executable {
         /// Closes its output at our end, as a reader does that has enough.
         func stopReading() { close(output) }
 
-        /// Waits for its end.
-        func end(readingOutput: Bool = true) async -> Ended {
+        /// Waits for its end, and makes one after so many seconds where it comes to none.
+        func end(readingOutput: Bool = true, within limit: Int = 60) async -> Ended {
             async let errors = Self.onThread { [errors] in Self.readAll(errors) }
             async let output = Self.onThread { [output] in readingOutput ? Self.readAll(output) : [] }
             let status = await Self.onThread { [pid] in
                 var status: Int32 = 0
-                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                let deadline = ContinuousClock.now + .seconds(limit)
+                while waitpid(pid, &status, WNOHANG) == 0 {
+                    if ContinuousClock.now > deadline { kill(pid, SIGKILL) }
+                    poll(nil, 0, 5)
+                }
                 // A process that a signal ended has no status of its own.
                 return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
             }
             return Ended(status: status, output: await output, errors: String(decoding: await errors, as: UTF8.self))
         }
+
+        /// What is left to read from a descriptor, as text.
+        static func text(of descriptor: Int32) -> String { String(decoding: readAll(descriptor), as: UTF8.self) }
 
         private static func readAll(_ descriptor: Int32) -> [UInt8] {
             var bytes: [UInt8] = []
@@ -69,7 +76,7 @@ struct Executable {
         }
 
         /// Runs what blocks on a thread of its own, so that no thread of the pool waits.
-        private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
             await withCheckedContinuation { continuation in
                 let work = Unmanaged.passRetained(Work { continuation.resume(returning: body()) }).toOpaque()
                 #if canImport(Darwin)
@@ -153,11 +160,24 @@ struct Executable {
         posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
+        // Whoever runs the tests under nohup passes that on to no process that is tested.
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        sigaddset(&taken, SIGHUP)
+        posix_spawnattr_setsigdefault(&attributes, &taken)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
         var pid = pid_t()
-        let failure = posix_spawn(&pid, program, &actions, nil, words, environ)
+        let failure = posix_spawn(&pid, program, &actions, &attributes, words, environ)
         close(output[1])
         close(errors[1])
         guard failure == 0 else { throw NotStarted(code: failure) }

@@ -3,6 +3,14 @@ import Testing
 
 @testable import RefrainCLI
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite("refrain get, over real sockets")
 struct GetTests {
     private let server: FaultServer
@@ -117,6 +125,30 @@ struct GetTests {
         file.remove()
     }
 
+    @Test("an answer without a content, 304 or one to HEAD, leaves the file as it was, and makes none")
+    func noContent() async throws {
+        let (file, other) = (try ScratchFile("from before"), try ScratchFile())
+        server.on("/unchanged") { _ in [.text("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")] }
+        for arguments in [["-H", "If-None-Match: \"1\"", "/unchanged"], ["-X", "HEAD", "/ok"]] {
+            let words = ["get"] + arguments.dropLast() + [server.baseURL + (arguments.last ?? ""), "--report", "-"]
+            let ended = try await Executable.run(words + ["-o", file.path])
+            #expect(ended.status == 0 && ended.text.contains(#""error":null,"bytes":0"#), "\(ended.text)")
+            #expect(!ended.text.contains(#""file""#))
+            #expect(try file.bytes() == Array("from before".utf8))
+            #expect(try await Executable.run(words + ["-o", other.path]).status == 0 && !other.exists)
+        }
+        file.remove()
+    }
+
+    @Test("a file that is replaced stays as private, or as open, as it was", arguments: [mode_t(0o600), 0o640, 0o755])
+    func mode(mode: mode_t) async throws {
+        let file = try ScratchFile("from before")
+        file.mode = mode
+        #expect(try await get(server.baseURL + "/ok", "-o", file.path).status == 0)
+        #expect(try file.bytes() == Array("ok\n".utf8) && file.mode == mode, "\(file.mode)")
+        file.remove()
+    }
+
     @Test("with --output-dir two URLs never share a file, and the report names it")
     func outputDir() async throws {
         let folder = try ScratchFile()
@@ -188,6 +220,55 @@ struct GetTests {
         #expect(server.count(path: "/status/503?a") == 1)
         _ = try await get(server.baseURL + "/status/404?a", "--retry-status", "+404")
         #expect(server.count(path: "/status/404?a") == 3)
+    }
+
+    @Test("no control character reaches a terminal, be it a server's, a list's or a path's")
+    func controlCharacters() async throws {
+        server.on("/elsewhere") { _ in
+            [.text("HTTP/1.1 302 Found\r\nLocation: ftp://h/\u{1B}[2J\u{9B}\r\nContent-Length: 0\r\n\r\n")]
+        }
+        let list = try ScratchFile("h\u{9B}31m\n")
+        for words in [
+            [server.baseURL + "/elsewhere"], ["-v", server.baseURL + "/elsewhere"],
+            ["--from", list.path], ["--cacert", "/none\u{1B}[2J", "http://h/"], ["-o", "/none\u{9B}/x", "http://h/"],
+            ["http://h\u{1B}/"],
+        ] {
+            let ended = try await Executable.run(["get", "--attempts", "1"] + words)
+            let controls = ended.errors.unicodeScalars.filter {
+                $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value))
+            }
+            #expect(controls.isEmpty && !ended.errors.isEmpty && ended.status != 0, "\(words): \(ended.errors)")
+        }
+        list.remove()
+    }
+
+    @Test("a password in a URL is used, and shown nowhere")
+    func password() async throws {
+        let address = server.baseURL.split(separator: "/").last.map(String.init) ?? ""
+        let picture = try ScratchFile()
+        for path in ["/status/404", "/ok"] {
+            let url = "http://user:secret@\(address)\(path)"
+            let words = ["-v", "--timeline-svg", picture.path, "--report", "-", url]
+            let ended = try await Executable.run(["get"] + words)
+            let said = [ended.errors, ended.text, String(decoding: try picture.bytes(), as: UTF8.self)]
+            for text in said {
+                #expect(text.contains("http://\(address)\(path)") && !text.contains("secret"), "\(text)")
+            }
+            let quiet = try await get(url)
+            #expect(!quiet.errors.contains("secret"), "\(quiet.errors)")
+        }
+        #expect(server.requests(toPath: "/ok").first?.header("Authorization") == "Basic dXNlcjpzZWNyZXQ=")
+        let wrong = [
+            ["get", "ftp://user:secret@h/"], ["get", "user:secret@h/"], ["get", "http://user:sec ret@h/"],
+            ["get", "http://user:secret@h:99999/"], ["http://user:secret@h/"], ["explain", "http://user:secret@h/"],
+            ["get", "--proxy", "x://user:secret@h", "http://h/"], ["get", "--proxy", "user:secret@h ", "http://h/"],
+        ]
+        for words in wrong {
+            let ended = try await Executable.run(words)
+            #expect(ended.status == 2 && ended.errors.contains("@h"), "\(ended.errors)")
+            #expect(!ended.errors.contains("secret") && !ended.errors.contains("ret@"), "\(ended.errors)")
+        }
+        picture.remove()
     }
 
     @Test("-v draws the attempts, -q says nothing")

@@ -5,8 +5,11 @@ import Testing
 
 @Suite("The process")
 struct ProcessTests {
-    @Test("R9: an interrupted download exits with 130, and leaves no file", arguments: [Int32(2), 15])
-    func interrupted(signal: Int32) async throws {
+    @Test(
+        "R9: an interrupted download exits with 130, or 129 where its terminal went away, and leaves no file",
+        arguments: [(Int32(2), Int32(130)), (15, 130), (1, 129)]
+    )
+    func interrupted(signal: Int32, status: Int32) async throws {
         let server = try FaultServer()
         let folder = try ScratchFile()
         let running = try Executable.start([
@@ -15,9 +18,20 @@ struct ProcessTests {
         while server.log.isEmpty { await Task.yield() }
         running.signal(signal)
         let ended = await running.end()
-        #expect(ended.status == 130)
+        #expect(ended.status == status)
         #expect(folder.names == [])
         folder.remove()
+    }
+
+    @Test("a command that was started to outlive its terminal does so")
+    func nohup() async throws {
+        let server = try FaultServer()
+        let words = ["-c", "trap '' HUP; exec \"$@\"", "sh", Executable.path, "get", server.baseURL + "/delay?ms=300"]
+        let running = try Executable.start(words, program: "/bin/sh")
+        while server.log.isEmpty { await Task.yield() }
+        running.signal(1)
+        let ended = await running.end()
+        #expect(ended.status == 0 && ended.text == "ok\n", "\(ended.errors)")
     }
 
     @Test("a reader that goes away ends the command quietly")

@@ -1,5 +1,13 @@
 import RefrainHTTP
+import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -21,14 +29,57 @@ struct ScratchFile {
         try Data(text.utf8).write(to: URL(filePath: path))
     }
 
+    /// A pipe with a name.
+    static func pipe() throws -> ScratchFile {
+        let pipe = try ScratchFile()
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        return pipe
+    }
+
+    /// Opens a pipe for writing, once somebody reads it, and writes a text into it.
+    func openAndWrite(_ text: String) async -> Int32 {
+        await Executable.Running.onThread { [path] in
+            signal(SIGPIPE, SIG_IGN)
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            _ = Array(text.utf8).withUnsafeBytes { systemWrite(descriptor, $0) }
+            return descriptor
+        }
+    }
+
+    /// Writes a text into a pipe, once somebody reads it, and closes it.
+    func write(_ text: String) async { close(await openAndWrite(text)) }
+
+    /// Lets go whoever still waits for the other end of a pipe.
+    func release() { close(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)) }
+
+    /// Reads a pipe to its end, once somebody writes it.
+    func read() async -> String {
+        await Executable.Running.onThread { [path] in
+            Executable.Running.text(of: open(path, O_RDONLY | O_CLOEXEC))
+        }
+    }
+
     /// What it holds; Foundation is not asked to read a file that is empty, since it leaks its buffer then.
     func bytes() throws -> [UInt8] {
         guard try FileChunks(path: path).length > 0 else { return [] }
         return Array(try Data(contentsOf: URL(filePath: path)))
     }
 
+    /// Who may do what with it, such as 0o600.
+    var mode: mode_t {
+        get {
+            var status = stat()
+            return stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+        }
+        nonmutating set { chmod(path, newValue) }
+    }
+
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
 }

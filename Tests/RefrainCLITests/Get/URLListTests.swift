@@ -16,6 +16,20 @@ struct URLListTests {
         #expect(try parse("") == [])
     }
 
+    @Test("a byte order mark in front of the list is no part of its first line")
+    func byteOrderMark() throws {
+        #expect(try parse("\u{FEFF}http://h/1\nhttp://h/2") == ["http://h/1", "http://h/2"])
+        #expect(try parse("\u{FEFF}# a list\n") == [])
+    }
+
+    @Test("a host that is not ASCII is refused with what to write; a path that is not may pass")
+    func foreignHost() throws {
+        let error = #expect(throws: UsageError.self) { try parse("http://user:secret@bücher.example:80/") }
+        #expect(error?.description.contains("\"http://bücher.example:80/\"") == true)
+        #expect(error?.description.contains("xn--") == true)
+        #expect(try parse("http://bücher@h/ü?ü") == ["http://bücher@h/ü?ü"])
+    }
+
     @Test("one bad line in 100,000 is named by file and number")
     func culprit() {
         var lines = (1...100_000).map { "http://h/\($0)" }

@@ -1,0 +1,84 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("Where things go")
+struct PlacesTests {
+    private let server: FaultServer
+
+    init() throws { server = try FaultServer() }
+
+    /// Runs a line of the shell in which $1 is the program, $2 the address of a small content, and $3 a file.
+    private func shell(_ line: String, _ file: ScratchFile) async throws -> Executable.Ended {
+        let words = ["-c", line, "sh", Executable.path, server.baseURL + "/ok", file.path]
+        return try await Executable.run(words, program: "/bin/sh")
+    }
+
+    @Test(
+        "an output that the process was given is not emptied",
+        arguments: [
+            "-o /dev/stderr 2>>$3", "-o /dev/fd/2 2>>$3", "-o /dev/stdout >>$3", "-o /dev/fd/1 >>$3",
+            "-q --report /dev/stderr -o /dev/null 2>>$3", "--report /dev/stdout >>$3", "--report /dev/fd/1 >>$3",
+            "--timeline-svg /dev/stderr -o /dev/null 2>>$3",
+        ]
+    )
+    func given(words: String) async throws {
+        let log = try ScratchFile("from before\n")
+        let ended = try await shell("\"$1\" get \"$2\" \(words)", log)
+        let text = String(decoding: try log.bytes(), as: UTF8.self)
+        #expect(ended.status == 0 && text.hasPrefix("from before\n") && text.contains("ok"), "\(text)")
+        log.remove()
+    }
+
+    @Test(
+        "two outputs in one file are refused, however the file is spelled",
+        arguments: [
+            "-o same --report same", "-o same --report ./same", "-o same --timeline-svg $PWD/same",
+            "--report same --timeline-svg sub/../same", "-o sub/link --report same", "--output-dir . --report ok",
+        ]
+    )
+    func collisions(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && ln -s ../same sub/link && exec \"$1\" get \"$2\" \(words)",
+            folder
+        )
+        #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
+        #expect(folder.names == ["sub"] && server.log.isEmpty)
+        folder.remove()
+    }
+
+    @Test(
+        "a name as long as the file system allows can be written, whatever its letters",
+        arguments: ["字", "e\u{301}", "x"]
+    )
+    func longName(letter: String) async throws {
+        let folder = try ScratchFile()
+        let name = String(repeating: letter, count: 250 / letter.utf8.count) + ".bin"
+        let ended = try await shell("mkdir \"$3\" && cd \"$3\" && exec \"$1\" get \"$2\" -o \(name)", folder)
+        #expect(ended.status == 0 && folder.names.map { Array($0.utf8) } == [Array(name.utf8)], "\(ended.errors)")
+        folder.remove()
+    }
+
+    @Test("a link to a file that is not there yet stays a link, and the file appears where it points")
+    func danglingLink() async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && ln -s sub/two one && ln -s three sub/two && \"$1\" get -o one \"$2\""
+                + " && test -L one && test -L sub/two && cat sub/three && ln -s circle circle && \"$1\" get -o circle \"$2\"",
+            folder
+        )
+        #expect(ended.text == "ok\n" && ended.status == 2 && ended.errors.contains("circle"), "\(ended.errors)")
+        #expect(folder.names == ["circle", "one", "sub"])
+        folder.remove()
+    }
+}
