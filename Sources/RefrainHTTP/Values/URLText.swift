@@ -32,6 +32,9 @@ package enum URLText {
         if let port = url.port, !(1...65_535).contains(port) {
             throw refuse(.badURL, "has the port \(port); ports go from 1 to 65535")
         }
+        guard Origin(url) != nil else {
+            throw refuse(.badURL, "names a host that DNS does not know; spell it as it stands there (xn--…)")
+        }
         return url
     }
 
