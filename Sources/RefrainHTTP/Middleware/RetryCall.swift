@@ -25,6 +25,8 @@ package final class RetryCall {
     private var needsFreshConnection = false
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
     private var lastPaid: RetryBudget.Cause?
+    /// Whether the last retry is paid for and not made as yet.
+    private var isPaidAhead = false
 
     /// A call that began at `began`, or begins now.
     init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup, began: Duration?) {
@@ -112,6 +114,7 @@ package final class RetryCall {
             if !RetryNesting.isInside { budget?.creditFirstTry() }
         } else {
             attemptBegan = clocks.now
+            isPaidAhead = false
         }
         if needsFreshConnection { request.needsFreshConnection = true }
         // The deadline of the call cuts its last try, too (rule R20).
@@ -198,9 +201,9 @@ package final class RetryCall {
                 let cause = BudgetCause.of(result, judgement)
                 switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
                 case .granted:
-                    lastPaid = cause
+                    (lastPaid, isPaidAhead) = (cause, true)
                 case .grantedAfter(let turn):
-                    lastPaid = cause
+                    (lastPaid, isPaidAhead) = (cause, true)
                     delay = max(delay, turn)
                 case .refused:
                     judgement = .finish(.budgetExhausted, judgement.rules.union(Rules(22)))
@@ -243,12 +246,14 @@ package final class RetryCall {
 
     /// The last word where the deadline passed between the decision and the wait.
     func giveUp() {
+        giveBack()
         record.endLast(.deadlineExceeded)
         result = result.map { CallEnding.deadlineExceeded(request, $0).recorded(record.attempts) }
     }
 
     /// The last word where the wait, or the time before an attempt, was cancelled.
     func cancelled() -> HTTPError {
+        giveBack()
         // Cancelled before anything was decided on the first try: it was made all the same.
         if record.attempts.isEmpty, let result {
             record.add(
@@ -266,6 +271,13 @@ package final class RetryCall {
             record.attempts.isEmpty ? "cancelled before it was sent" : "cancelled while it waited for its next try"
         error.attempts = record.attempts
         return error
+    }
+
+    /// Returns what was paid for a retry that is not made after all: others wait behind its turn.
+    private func giveBack() {
+        guard isPaidAhead, let lastPaid else { return }
+        isPaidAhead = false
+        budget?.giveBack(for: lastPaid)
     }
 
     private func observe() {
