@@ -27,6 +27,8 @@ package final class RetryCall {
     private var lastPaid: RetryBudget.Cause?
     /// Whether the last retry is paid for and not made as yet.
     private var isPaidAhead = false
+    /// Whether the call is this stage's to credit, and not that of one further out or further in.
+    private var isCredited = false
 
     /// A call that began at `began`, or begins now.
     init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup, began: Duration?) {
@@ -79,8 +81,7 @@ package final class RetryCall {
 
     /// Concludes the call with a first try that has succeeded, as ``conclude(_:_:after:)`` does with any try.
     private func recordSuccess(_ response: HTTPResponse) -> AttemptRecord {
-        budget?.creditSuccess(after: nil)
-        return AttemptRecord(
+        var success = AttemptRecord(
             number: 1,
             start: .zero,
             duration: (firstTryEnded ?? clocks.now) - began,
@@ -89,6 +90,25 @@ package final class RetryCall {
             decision: .finish,
             reason: .succeeded
         )
+        if isCredited, let budget {
+            budget.creditFirstTry()
+            budget.creditSuccess(after: nil)
+            success.credit.budget = ObjectIdentifier(budget)
+        }
+        return success
+    }
+
+    /// Credits the first try, unless a stage further in has credited the same budget with it.
+    ///
+    /// That is known only when there is a result, so it is not done before; nothing is drawn before either.
+    @inline(never)
+    private func creditFirstTry(_ result: HTTPResult) {
+        guard isCredited, let budget else { return }
+        let identity = ObjectIdentifier(budget)
+        isCredited = !result.attempts.contains { $0.credit.budget == identity }
+        guard isCredited else { return }
+        budget.creditFirstTry()
+        record.credit.budget = identity
     }
 
     /// Makes one attempt, from the original request (rule R6).
@@ -111,7 +131,7 @@ package final class RetryCall {
     private func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number == 1 {
-            if !RetryNesting.isInside { budget?.creditFirstTry() }
+            isCredited = !RetryNesting.isInside
         } else {
             attemptBegan = clocks.now
             isPaidAhead = false
@@ -152,6 +172,7 @@ package final class RetryCall {
     /// The decision, where the strategy can give its judgement without a wait.
     @inline(never)
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
+        if attempt.number == 1 { creditFirstTry(result) }
         let elapsed = clocks.now - began
         let own = request.retryStrategy
         if isContent(with: result) { return conclude(result, .finish(.succeeded), after: elapsed) }
@@ -229,7 +250,9 @@ package final class RetryCall {
         case .comeBack(let date):
             outcome = .failure(CallEnding.comeBack(request, result, at: date))
         case .finish:
-            if judgement.reason == .succeeded { budget?.creditSuccess(after: lastPaid) }
+            if judgement.reason == .succeeded, isCredited || lastPaid != nil {
+                budget?.creditSuccess(after: lastPaid)
+            }
             if judgement.reason == .deadlineExceeded { outcome = CallEnding.deadlineExceeded(request, result) }
         }
         record.add(
@@ -256,6 +279,7 @@ package final class RetryCall {
         giveBack()
         // Cancelled before anything was decided on the first try: it was made all the same.
         if record.attempts.isEmpty, let result {
+            creditFirstTry(result)
             record.add(
                 result,
                 start: attemptBegan - began,

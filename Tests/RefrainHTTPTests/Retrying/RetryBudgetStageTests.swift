@@ -54,4 +54,39 @@ struct RetryBudgetStageTests {
         #expect(await task.value.errorCode == .cancelled)
         #expect(budget.balance == 1)
     }
+
+    @Test("R22, R25: stages round each other credit a first try once", arguments: [1, 2, 3])
+    func nestedStages(depth: Int) async throws {
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        var loader = AnyLoader(mock)
+        for _ in 0..<depth { loader = AnyLoader(try stage(budget, tries: 3) --> loader) }
+        let request = try request()
+        for _ in 0..<200 { _ = await loader.load(request) }
+        #expect(mock.requests.count == 240)
+        #expect(budget.balance == 0)
+    }
+
+    @Test("R22: a stage round another one with a budget of its own credits that")
+    func nestedBudgets() async throws {
+        let outer = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let inner = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let loader = try stage(outer) --> stage(inner) --> mock
+        mock.then(times: 5, .status(200))
+        let request = try request()
+        for _ in 0..<5 { _ = await loader.load(request) }
+        #expect(outer.balance == 1)
+        #expect(inner.balance == 1)
+    }
+
+    @Test("R22: stages round each other give the tokens of a success back once")
+    func nestedTokens() async throws {
+        let budget = try RetryBudget.tokens(capacity: 100, refund: 5)
+        for _ in 0..<4 { #expect(budget.withdraw() == .granted) }
+        let loader = try stage(budget) --> stage(budget) --> mock
+        mock.then(.status(200)).then(.status(503)).then(.status(200))
+        _ = await loader.load(try request())
+        #expect(budget.balance == 17)
+        _ = await loader.load(try request())
+        #expect(budget.balance == 17)
+    }
 }
