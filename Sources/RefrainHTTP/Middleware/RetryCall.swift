@@ -333,6 +333,10 @@ package final class RetryCall {
             }
         }
         if RetryNesting.isInside { return .finish(result.isSuccess ? .succeeded : .nested, Rules(24)) }
+        // A stage that makes no tries has no record to say it by.
+        if case .failure(let error) = result, error.attempts.isEmpty, let reason = error.code.endingReason {
+            return .finish(reason, Rules(24))
+        }
         return .finish(.exhaustedWithin, Rules(24))
     }
 }
