@@ -10,7 +10,8 @@ package enum URLText {
     package static func parse(_ text: String) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
             let url = URL(string: "about:invalid") ?? URL(filePath: "/")
-            let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
+            let quoted = withoutUserinfo(text)
+            let shown = quoted.count > 200 ? quoted.prefix(200) + "…" : quoted[...]
             return HTTPError(code, request: HTTPRequest(url), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
         // Nearly every URL is plain, and has nothing that could be refused; to ask it for its parts costs more than it.
