@@ -56,6 +56,17 @@ struct RequestTests {
         }
     }
 
+    @Test(
+        "a host is asked for by the name that DNS knows, however it is spelled",
+        arguments: ["bücher", "B%C3%BCcher", "xn--bcher-kva", "xn--bcher%2Dkva"]
+    )
+    func spellingsOfHosts(host: String) async throws {
+        let request = try HTTPRequest("http://\(host).localhost:\(server.port)/bytes/3")
+        let response = try await loader.response(for: request)
+        #expect(response.status == 200)
+        #expect(server.log.map { $0.header("Host") } == ["xn--bcher-kva.localhost:\(server.port)"])
+    }
+
     @Test("a request goes where its own URL says, whatever the URL of the one before it on the handle looked like")
     func otherURLs() async throws {
         let plain = server.baseURL

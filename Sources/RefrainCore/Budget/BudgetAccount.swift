@@ -70,6 +70,15 @@ struct BudgetAccount {
         return wait
     }
 
+    /// Takes back one retry that was paid for and not made, so that those who come next need not wait for its turn.
+    ///
+    /// It goes to the floor, whoever paid for it, and no further than that is full: a retry that is not made must not
+    /// leave more behind than there could be without it.
+    mutating func giveBack(now: Int64) {
+        advance(to: now)
+        floor = min(floor + Self.one, floorCapacity)
+    }
+
     private mutating func drawOnFloor(_ amount: Int64, now: Int64) {
         if floor == floorCapacity { floorUpdated = now.saturatingAdd(1_000_000_000) }
         floor -= amount

@@ -145,6 +145,17 @@ public final class RetryBudget: Sendable {
         }
     }
 
+    /// Takes back what was paid for a retry that is not made after all, since it was cancelled while it waited.
+    package func giveBack(for cause: Cause = .transient) {
+        switch books {
+        case .tokens(let account, let costs, _):
+            account.withLock { $0.refund(costs[cause]) }
+        case .credit(let account):
+            let now = now
+            account.withLock { $0.giveBack(now: now) }
+        }
+    }
+
     /// The retries that could be made now; in a budget of tokens those at the price of a transient failure.
     public var balance: Double {
         switch books {

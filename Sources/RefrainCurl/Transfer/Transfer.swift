@@ -102,7 +102,7 @@ final class Transfer: @unchecked Sendable {
     init(_ request: HTTPRequest, endOfOrigin: Int? = nil) {
         self.request = request
         limits = Limits(request.timeouts)
-        url = request.url.absoluteString
+        url = endOfOrigin == nil ? URLText.sent(request.url) : request.url.absoluteString
         namesPlainHost = endOfOrigin != nil
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), endOfOrigin ?? Self.hostEnd(in: $0))

@@ -13,8 +13,8 @@ internal import Foundation
 ///
 /// The request's own environment (``HTTPRequest/serverEnvironment``) comes before that of the stage. What a request
 /// says itself stays: its header fields, its query items, a path that begins with a slash. A request whose URL is
-/// absolute is left alone unless it goes to the same origin, so that no key of one server is sent to another.
-/// The idea is from "HTTP in Swift".
+/// absolute is left alone unless it goes to the same origin, so that no key of one server is sent to another. What a
+/// redirect has taken from a request is not given back to it. The idea is from "HTTP in Swift".
 public struct ApplyEnvironment: HTTPMiddleware {
     /// The server of requests that name none; nil: these go on as they are.
     public let environment: ServerEnvironment?
@@ -53,6 +53,8 @@ extension HTTPRequest {
         for field in environment.headers where !headers.contains(field.name) {
             request.headers.add(field.name, field.value)
         }
+        // Also on its way back here: whoever sent it here is not to speak for the caller (rules R6, R26).
+        request = request.withoutDroppedHeaders()
         guard !environment.query.isEmpty,
             var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
         else { return request }

@@ -4,9 +4,9 @@
 /// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> CurlLoader()
 /// ```
 ///
-/// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are user and
-/// password of a URL. Of bodies only the length is told. After ``Retry`` every try is printed, before it every call.
-/// The idea is from "HTTP in Swift".
+/// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are those of
+/// ``HTTPRequest/secretHeaders``, and user and password of a URL. Of bodies only the length is told. After ``Retry``
+/// every try is printed, before it every call. The idea is from "HTTP in Swift".
 public struct PrintLoader: HTTPMiddleware {
     /// The fields whose values are never printed.
     public static let secretFields: Set<String> = [
@@ -41,13 +41,15 @@ public struct PrintLoader: HTTPMiddleware {
             number &+= 1
             return number
         }
-        sink("→ \(number) \(Self.plain("\(request)"))" + lines(request.headers, request.body))
+        let secrets = secrets + request.secretHeaders
+        sink("→ \(number) \(Self.plain("\(request)"))" + Self.lines(request.headers, request.body, hiding: secrets))
         let start = clocks.now
         let result = await next.load(request)
         let time = "\((clocks.now - start).inMilliseconds) ms"
         switch result {
         case .success(let response):
-            sink("← \(number) \(response.status) in \(time)" + lines(response.headers, response.body))
+            let lines = Self.lines(response.headers, response.body, hiding: secrets)
+            sink("← \(number) \(response.status) in \(time)" + lines)
         case .failure(let error):
             let message = error.message.map { " (\(Self.plain($0)))" } ?? ""
             sink("✗ \(number) \(error.code.rawValue)\(message) in \(time)")
@@ -55,11 +57,11 @@ public struct PrintLoader: HTTPMiddleware {
         return result
     }
 
-    private func lines(_ headers: HTTPHeaders, _ body: HTTPBody) -> String {
+    private static func lines(_ headers: HTTPHeaders, _ body: HTTPBody, hiding secrets: [String]) -> String {
         var text = ""
         for field in headers {
             let isSecret = secrets.contains { HTTPHeaders.isSame($0, field.name) }
-            text += "\n    \(Self.plain(field.name)): \(isSecret ? "(left out)" : Self.plain(field.value))"
+            text += "\n    \(plain(field.name)): \(isSecret ? "(left out)" : plain(field.value))"
         }
         if !body.isEmpty {
             text += "\n    (\(body.length.map { "\($0) bytes" } ?? "a body of unknown length"))"
@@ -67,8 +69,10 @@ public struct PrintLoader: HTTPMiddleware {
         return text
     }
 
-    /// Text without control characters, so that no value can forge a line or steer a terminal.
+    /// Text without control characters, so that no value can forge a line or steer a terminal, and without users and
+    /// passwords of URLs.
     private static func plain(_ text: String) -> String {
+        let text = URLText.withoutUserinfo(in: text)
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.reduce(into: "") { plain, scalar in
             plain += isControl(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)

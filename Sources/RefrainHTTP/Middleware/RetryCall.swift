@@ -25,6 +25,10 @@ package final class RetryCall {
     private var needsFreshConnection = false
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
     private var lastPaid: RetryBudget.Cause?
+    /// Whether the last retry is paid for and not made as yet.
+    private var isPaidAhead = false
+    /// Whether the call is this stage's to credit, and not that of one further out or further in.
+    private var isCredited = false
 
     /// A call that began at `began`, or begins now.
     init(request: HTTPRequest, settings: RetrySettings, generation: SleepGroup, began: Duration?) {
@@ -77,8 +81,7 @@ package final class RetryCall {
 
     /// Concludes the call with a first try that has succeeded, as ``conclude(_:_:after:)`` does with any try.
     private func recordSuccess(_ response: HTTPResponse) -> AttemptRecord {
-        budget?.creditSuccess(after: nil)
-        return AttemptRecord(
+        var success = AttemptRecord(
             number: 1,
             start: .zero,
             duration: (firstTryEnded ?? clocks.now) - began,
@@ -87,6 +90,25 @@ package final class RetryCall {
             decision: .finish,
             reason: .succeeded
         )
+        if isCredited, let budget {
+            budget.creditFirstTry()
+            budget.creditSuccess(after: nil)
+            success.credit.budget = ObjectIdentifier(budget)
+        }
+        return success
+    }
+
+    /// Credits the first try, unless a stage further in has credited the same budget with it.
+    ///
+    /// That is known only when there is a result, so it is not done before; nothing is drawn before either.
+    @inline(never)
+    private func creditFirstTry(_ result: HTTPResult) {
+        guard isCredited, let budget else { return }
+        let identity = ObjectIdentifier(budget)
+        isCredited = !result.attempts.contains { $0.credit.budget == identity }
+        guard isCredited else { return }
+        budget.creditFirstTry()
+        record.credit.budget = identity
     }
 
     /// Makes one attempt, from the original request (rule R6).
@@ -112,9 +134,10 @@ package final class RetryCall {
     private func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number == 1 {
-            if !RetryNesting.isInside { budget?.creditFirstTry() }
+            isCredited = !RetryNesting.isInside
         } else {
             attemptBegan = clocks.now
+            isPaidAhead = false
         }
         if needsFreshConnection { request.needsFreshConnection = true }
         // The deadline of the call cuts its last try, too (rule R20).
@@ -155,6 +178,7 @@ package final class RetryCall {
     /// The decision, where the strategy can give its judgement without a wait.
     @inline(never)
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
+        if attempt.number == 1 { creditFirstTry(result) }
         let elapsed = clocks.now - began
         let own = request.retryStrategy
         if isContent(with: result) { return conclude(result, .finish(.succeeded), after: elapsed) }
@@ -206,9 +230,9 @@ package final class RetryCall {
                 let cause = BudgetCause.of(result, judgement)
                 switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
                 case .granted:
-                    lastPaid = cause
+                    (lastPaid, isPaidAhead) = (cause, true)
                 case .grantedAfter(let turn):
-                    lastPaid = cause
+                    (lastPaid, isPaidAhead) = (cause, true)
                     delay = max(delay, turn)
                 case .refused:
                     judgement = .finish(.budgetExhausted, judgement.rules.union(Rules(22)))
@@ -234,7 +258,9 @@ package final class RetryCall {
         case .comeBack(let date):
             outcome = .failure(CallEnding.comeBack(request, result, at: date))
         case .finish:
-            if judgement.reason == .succeeded { budget?.creditSuccess(after: lastPaid) }
+            if judgement.reason == .succeeded, isCredited || lastPaid != nil {
+                budget?.creditSuccess(after: lastPaid)
+            }
             if judgement.reason == .deadlineExceeded { outcome = CallEnding.deadlineExceeded(request, result) }
         }
         record.add(
@@ -251,14 +277,17 @@ package final class RetryCall {
 
     /// The last word where the deadline passed between the decision and the wait.
     func giveUp() {
+        giveBack()
         record.endLast(.deadlineExceeded)
         result = result.map { CallEnding.deadlineExceeded(request, $0).recorded(record.attempts) }
     }
 
     /// The last word where the wait, or the time before an attempt, was cancelled.
     func cancelled() -> HTTPError {
+        giveBack()
         // Cancelled before anything was decided on the first try: it was made all the same.
         if record.attempts.isEmpty, let result {
+            creditFirstTry(result)
             record.add(
                 result,
                 start: attemptBegan - began,
@@ -274,6 +303,13 @@ package final class RetryCall {
             record.attempts.isEmpty ? "cancelled before it was sent" : "cancelled while it waited for its next try"
         error.attempts = record.attempts
         return error
+    }
+
+    /// Returns what was paid for a retry that is not made after all: others wait behind its turn.
+    private func giveBack() {
+        guard isPaidAhead, let lastPaid else { return }
+        isPaidAhead = false
+        budget?.giveBack(for: lastPaid)
     }
 
     private func observe() {
@@ -305,6 +341,10 @@ package final class RetryCall {
             }
         }
         if RetryNesting.isInside { return .finish(result.isSuccess ? .succeeded : .nested, Rules(24)) }
+        // A stage that makes no tries has no record to say it by.
+        if case .failure(let error) = result, error.attempts.isEmpty, let reason = error.code.endingReason {
+            return .finish(reason, Rules(24))
+        }
         return .finish(.exhaustedWithin, Rules(24))
     }
 }

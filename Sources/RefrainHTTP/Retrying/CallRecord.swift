@@ -1,6 +1,8 @@
 /// The record that a call keeps of its attempts (rule R29).
 struct CallRecord {
     private(set) var attempts: [AttemptRecord] = []
+    /// What the attempts of this very call are credited to.
+    var credit = AttemptRecord.Credit()
 
     /// Writes down an attempt and what was decided, and takes over what stages further in have recorded of it.
     mutating func add(
@@ -31,6 +33,7 @@ struct CallRecord {
                 record.error = error.code
                 record.bytesSent = error.bytesSent
             }
+            record.credit = credit
             attempts.append(record)
             return
         }

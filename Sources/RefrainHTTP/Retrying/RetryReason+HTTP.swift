@@ -43,3 +43,15 @@ extension RetryReason {
             || self == .exhaustedWithin
     }
 }
+
+extension HTTPError.Code {
+    /// The reason that this code stands for, where it says by itself that there is to be no further try.
+    var endingReason: RetryReason? {
+        switch self {
+        case .comeBackLater: .comeBackLater
+        case .budgetExhausted: .budgetExhausted
+        case .deadlineExceeded: .deadlineExceeded
+        default: nil
+        }
+    }
+}

@@ -37,7 +37,8 @@ public struct RetryWait: Sendable, Hashable {
     private func jitteredServerDelay(_ share: Double) -> Duration {
         guard let server else { return .zero }
         let added = Duration.delay(seconds: min(server.inSeconds / 10, 1) * share)
-        guard let bound else { return server + added }
-        return max(server, min(server + added, bound))
+        let longest = server.addingSaturated(added)
+        guard let bound else { return longest }
+        return max(server, min(longest, bound))
     }
 }

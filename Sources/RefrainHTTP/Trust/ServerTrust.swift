@@ -24,16 +24,14 @@ public struct ServerTrust: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - allHostsMustBeEvaluated: whether a host that is not named is refused.
-    ///   - evaluators: by host, without scheme and port; only the very host, in any case, not those below it.
+    ///   - evaluators: by host, without scheme and port; only the very host, in any case, not those below it. A name
+    ///     that is not in ASCII can be given as it is written or as it is sent (`xn--…`).
     /// - Throws: `InvalidArgument` for a name that is no host, or that stands there twice.
     public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: Evaluator]) throws(InvalidArgument) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         var byHost: [String: Evaluator] = [:]
         for (name, evaluator) in evaluators {
-            let host = Self.canonical(name)
-            let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"/@?#*".utf8.contains($0) }
-            // A colon belongs to an address of IPv6 only, which has more than one of them.
-            guard isHost, host.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else {
+            guard let host = Self.canonical(name) else {
                 throw InvalidArgument("evaluators", is: name, expected: "a host such as api.example.com, and no URL")
             }
             guard byHost.updateValue(evaluator, forKey: host) == nil else {
@@ -97,7 +95,7 @@ public struct ServerTrust: Hashable, Sendable {
     }
 
     /// How this host is judged, or nil where it has no evaluator.
-    public func evaluator(forHost host: String) -> Evaluator? { evaluators[Self.canonical(host)] }
+    public func evaluator(forHost host: String) -> Evaluator? { Self.canonical(host).flatMap { evaluators[$0] } }
 
     /// How the host of a request is judged; nil where it goes without TLS, or where the transport's own rule holds.
     ///
@@ -118,11 +116,18 @@ public struct ServerTrust: Hashable, Sendable {
         evaluators.values.compactMap { if case .certificateFile(let path) = $0.authorities { path } else { nil } }
     }
 
-    /// A host in lower case, without the brackets of an address and the dot of the root.
-    private static func canonical(_ host: String) -> String {
-        var host = host.lowercased()[...]
+    /// A host as ``Origin/host`` has it, without the brackets of an address and the dot of the root; nil for what is
+    /// none.
+    private static func canonical(_ host: String) -> String? {
+        var host = host[...]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        if host.hasSuffix(".") { host = host.dropLast() }
-        return String(host)
+        // A colon belongs to an address of IPv6 only, which has more than one of them.
+        if host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 {
+            let isAddress = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/@?#*".utf8.contains($0) }
+            return isAddress ? host.lowercased() : nil
+        }
+        guard var name = HostName.ascii(String(host)), !name.utf8.contains(UInt8(ascii: "*")) else { return nil }
+        if name.hasSuffix(".") { name.removeLast() }
+        return name.isEmpty ? nil : name
     }
 }

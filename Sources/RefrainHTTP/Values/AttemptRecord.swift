@@ -28,6 +28,8 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     public var rules: Rules
     /// The wait before the next attempt; zero after the last one.
     public var delay: Duration
+    /// The budget that has been credited with the first try of the call.
+    var credit = Credit()
 
     /// Makes a line of the record.
     public init(
@@ -52,6 +54,23 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         self.reason = reason
         self.rules = rules
         self.delay = delay
+    }
+}
+
+extension AttemptRecord {
+    /// A note from one retry stage to the one round it, so that two of them do not credit a first try twice.
+    ///
+    /// Nobody else is told: records that differ in it are equal, and it is not encoded.
+    struct Credit: Hashable, Sendable {
+        var budget: ObjectIdentifier?
+
+        static func == (left: Credit, right: Credit) -> Bool { true }
+
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private enum CodingKeys: CodingKey {
+        case number, start, duration, status, error, bytesSent, decision, reason, rules, delay
     }
 }
 

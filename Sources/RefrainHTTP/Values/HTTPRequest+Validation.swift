@@ -33,9 +33,12 @@ extension HTTPRequest {
             }
             guard origin != nil else {
                 let isHTTP = ["http", "https"].contains(scheme.lowercased())
-                throw isHTTP
+                guard isHTTP else {
+                    throw refuse(.unsupportedURL, "the scheme \(scheme) is not supported; only http and https are")
+                }
+                throw (url.host() ?? "").isEmpty
                     ? refuse(.badURL, "the URL names no host")
-                    : refuse(.unsupportedURL, "the scheme \(scheme) is not supported; only http and https are")
+                    : refuse(.badURL, "the host is none that DNS knows; spell it as it stands there (xn--…)")
             }
         }
         guard method == .get || method.isValid else {

@@ -67,7 +67,7 @@ extension URLText {
         else {
             throw InvalidArgument(
                 "ServerEnvironment",
-                is: text,
+                is: withoutUserinfo(text),
                 expected: "the scheme http or https, a host and a port from 1 to 65535"
             )
         }

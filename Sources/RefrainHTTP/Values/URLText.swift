@@ -10,7 +10,8 @@ package enum URLText {
     package static func parse(_ text: String) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
             let url = URL(string: "about:invalid") ?? URL(filePath: "/")
-            let shown = text.count > 200 ? text.prefix(200) + "…" : text[...]
+            let quoted = withoutUserinfo(text)
+            let shown = quoted.count > 200 ? quoted.prefix(200) + "…" : quoted[...]
             return HTTPError(code, request: HTTPRequest(url), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
         // Nearly every URL is plain, and has nothing that could be refused; to ask it for its parts costs more than it.
@@ -31,6 +32,9 @@ package enum URLText {
         guard let host = url.host(), !host.isEmpty else { throw refuse(.badURL, "names no host") }
         if let port = url.port, !(1...65_535).contains(port) {
             throw refuse(.badURL, "has the port \(port); ports go from 1 to 65535")
+        }
+        guard Origin(url) != nil else {
+            throw refuse(.badURL, "names a host that DNS does not know; spell it as it stands there (xn--…)")
         }
         return url
     }

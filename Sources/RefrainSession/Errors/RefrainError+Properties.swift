@@ -1,6 +1,8 @@
 extension RefrainError: ExhaustibleError {
     /// Whether the retries of the request are used up, so that an outer loop does not try it again (rule R24).
-    public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
+    public var retriesAreExhausted: Bool {
+        transportError?.retriesAreExhausted ?? attempts.last?.reason.endsAllRetries ?? false
+    }
 
     /// Every attempt that led to this error, where a response or a failure of the transport did (rule R29).
     ///

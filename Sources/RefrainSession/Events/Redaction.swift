@@ -33,11 +33,12 @@ public struct Redaction: Hashable, Sendable {
         return parts.string ?? "(a URL)"
     }
 
-    /// The fields on one line, with hidden values.
+    /// The fields on one line, with hidden values, and without user and password of a URL among the others.
     public func text(of fields: HTTPHeaders, hiding further: Set<String> = []) -> String {
         let hidden = headers.union(further.map { $0.lowercased() })
         return fields.map { field in
-            let value = hidden.contains(field.name.lowercased()) ? Self.mark : field.value
+            let isHidden = hidden.contains(field.name.lowercased())
+            let value = isHidden ? Self.mark : URLText.withoutUserinfo(in: field.value)
             // One event is one line, whatever a server sends.
             return "\(field.name): \(String(value.map { $0.isNewline ? " " : $0 }))"
         }.joined(separator: ", ")

@@ -147,6 +147,20 @@ struct RetryBudgetTests {
         #expect(budget.withdraw() == .grantedAfter(.milliseconds(100)))
     }
 
+    @Test("R22: turns that are given back are free for others, and leave no more than would be there without them")
+    func turnsGivenBack() async {
+        let budget = RetryBudget.standard(whenEmpty: .wait, clock: time)
+        for _ in 0..<40 { _ = budget.withdraw() }
+        for _ in 0..<30 { budget.giveBack() }
+        #expect(budget.withdraw() == .grantedAfter(.milliseconds(1100)))
+        budget.giveBack()
+        await clock.advance(by: .seconds(1) + .milliseconds(500))
+        #expect(budget.balance == 5)
+        await clock.advance(by: .seconds(60))
+        for _ in 0..<20 { budget.giveBack() }
+        #expect(budget.balance == 10)
+    }
+
     @Test("R22: a budget without a floor never comes to a turn, and refuses")
     func noFloor() throws {
         let budget = try RetryBudget(ratio: 0.5, floorPerSecond: 0, whenEmpty: .wait, clock: time)

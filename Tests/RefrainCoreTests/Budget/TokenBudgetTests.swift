@@ -44,6 +44,14 @@ struct TokenBudgetTests {
         #expect(budget.withdraw() == .granted)
     }
 
+    @Test("R22: a retry that is not made after all gives back what it took")
+    func givenBack() throws {
+        let budget = try RetryBudget.tokens()
+        #expect(drain(budget, .timeout) == 50)
+        budget.giveBack(for: .timeout)
+        #expect(budget.balance == 2)
+    }
+
     @Test("R22: a full store stays full")
     func saturates() throws {
         let budget = try RetryBudget.tokens(capacity: 10, refund: 10)

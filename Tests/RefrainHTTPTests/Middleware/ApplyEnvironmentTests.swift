@@ -67,6 +67,22 @@ struct ApplyEnvironmentTests {
         #expect(sent.headers.isEmpty)
     }
 
+    @Test("R26: what a redirect has dropped is not given back where the redirects lead to the server again")
+    func redirectsThereAndBack() async throws {
+        let mock = MockLoader()
+        mock.then(.status(302, headers: ["Location": "https://evil.example/"]))
+            .then(.status(302, headers: ["Location": "https://api.example.com/admin"]))
+            .then(.status(200))
+        var environment = production
+        environment.headers.add("Authorization", "Bearer secret")
+        var request = try HTTPRequest("https://api.example.com/a")
+        request.secretHeaders = ["X-Key"]
+        _ = try await (Redirect() --> ApplyEnvironment(environment) --> mock).response(for: request)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil, nil])
+        #expect(mock.requests.map { $0.headers["X-Key"] } == ["secret", nil, nil])
+        #expect(mock.requests.map { $0.headers["Accept"] } == ["application/json", nil, "application/json"])
+    }
+
     @Test("B: ApplyEnvironment: the request's own environment comes before that of the stage")
     func ownEnvironment() async throws {
         var request = try HTTPRequest(path: "x")

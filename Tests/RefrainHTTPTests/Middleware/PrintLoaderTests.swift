@@ -38,6 +38,23 @@ struct PrintLoaderTests {
         #expect(text.split(separator: "\n").filter { $0.contains(": (left out)") }.count == 7)
     }
 
+    @Test("B: PrintLoader: what the request calls secret is left out, and users and passwords of any URL")
+    func secretsOfTheRequest() async throws {
+        var request = try HTTPRequest("https://api.example.com/", headers: ["X-Shop-Key": "hunter2", "X-Mail": "a@b"])
+        request.secretHeaders = ["x-shop-key"]
+        let headers: HTTPHeaders = [
+            "Location": "https://user:hunter2@other.example/a@b", "x-SHOP-key": "hunter2",
+            "Link": "<//user:hunter2@c.example>; rel=next, <https://d.example/?q=//x@y>",
+        ]
+        let lines = await printed(request, .status(302, headers: headers))
+        #expect(!lines.joined().contains("hunter2"))
+        #expect(lines.first?.hasSuffix("\n    X-Shop-Key: (left out)\n    X-Mail: a@b") == true)
+        #expect(lines.last?.contains("\n    Location: https://other.example/a@b\n") == true)
+        #expect(lines.last?.contains("\n    Link: <//c.example>; rel=next, <https://d.example/?q=//y>") == true)
+        let failure = await printed(request, .failure(.unknown, message: "no way to https://user:hunter2@h/"))
+        #expect(failure.last == "✗ 1 unknown (no way to https://h/) in 0 ms")
+    }
+
     @Test("B: PrintLoader: a failure is told with its code, and no control character of a value reaches the sink")
     func failures() async {
         let lines = await printed(sampleRequest(), .failure(.networkConnectionLost, message: "bye\u{1B}[2J\n← 1 200"))

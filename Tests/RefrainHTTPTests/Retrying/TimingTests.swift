@@ -118,6 +118,19 @@ struct TimingTests {
         #expect(policy.judge(facts(.get, .status(429), headers: stored)).range?.lowerBound == .zero)
     }
 
+    @Test(
+        "R31: no wait that a caller describes ends the process, however long",
+        arguments: [Duration(attoseconds: .max), Duration(attoseconds: .min), .longestDelay, .zero - .longestDelay]
+    )
+    func extremeWaits(server: Duration) {
+        for bound: Duration? in [nil, server, .seconds(1)] {
+            let wait = RetryWait(schedule: .zero ... .seconds(1), server: server, bound: bound)
+            #expect(wait.range.lowerBound == max(server, .zero))
+            #expect(wait.range.upperBound >= wait.range.lowerBound)
+            #expect(wait.range.contains(wait.drawn(using: RandomSource(seed: 31))))
+        }
+    }
+
     @Test("R20: a scheduled delay that must pass the deadline is not waited")
     func scheduledPastDeadline() throws {
         let slow = try RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2)))

@@ -18,9 +18,28 @@ struct ServerTrustTests {
         }
     }
 
+    @Test("A: serverTrust: an evaluator is found by every spelling of its host, in the trust as in the request")
+    func spellings() throws {
+        let pinned = try ServerTrust.Evaluator.publicKeys([Self.pin])
+        let urls = ["https://bücher.example/", "https://b%C3%BCcher.example", "https://XN--Bcher-KVA.example:444/"]
+        for name in ["bücher.example", "BÜCHER.example.", "xn--bcher-kva.example"] {
+            let trust = try ServerTrust(evaluators: [name: pinned, "example.com": .disabledAndInsecure])
+            for url in urls {
+                #expect(try trust.evaluator(for: HTTPRequest(url)) == pinned, "\(name) \(url)")
+            }
+            #expect(try trust.evaluator(for: HTTPRequest("https://ex%61mple.com/")) == .disabledAndInsecure)
+            #expect(throws: InvalidArgument.self) {
+                try ServerTrust(evaluators: [name: pinned, "BÜCHER.example": pinned])
+            }
+        }
+    }
+
     @Test(
         "a name that is no host is refused",
-        arguments: ["https://a.test", "a.test:443", "a.test/b", "", "*.a.test", "a b"]
+        arguments: [
+            "https://a.test", "a.test:443", "a.test/b", "", ".", "*.a.test", "a b", "a%2Etest", "::1/64",
+            "a\u{AD}b.test",
+        ]
     )
     func badHosts(name: String) {
         #expect(throws: InvalidArgument.self) { try ServerTrust(evaluators: [name: .system]) }

@@ -119,6 +119,13 @@ struct HTTPBodyTests {
         }
     }
 
+    @Test("R31: a limit below zero refuses every body that has a byte", arguments: [-1, .min])
+    func limitsBelowZero(limit: Int) async throws {
+        for body in [HTTPBody.text("abc"), .stream { chunks("ab", "c") }, .oneShot(chunks("a", "bc"))] {
+            await #expect(throws: BodyTooLarge(limit: limit)) { try await body.collect(upTo: limit) }
+        }
+    }
+
     @Test("A file is read anew each time, as long as it is at that moment")
     func file() async throws {
         let file = try TemporaryFile("first".utf8)

@@ -62,6 +62,17 @@ struct HTTPErrorTests {
         }
     }
 
+    @Test("R24: an error whose code rules a further try out says so, whatever its record")
+    func exhaustionByCode() {
+        let codes: Set<HTTPError.Code> = [.comeBackLater, .budgetExhausted, .deadlineExceeded]
+        for code in HTTPError.Code.allCases {
+            var error = HTTPError(code, request: sampleRequest())
+            #expect(error.retriesAreExhausted == codes.contains(code), "\(code)")
+            error.attempts = [record(1, .finish, .finalFailure)]
+            #expect(error.retriesAreExhausted == codes.contains(code), "\(code)")
+        }
+    }
+
     @Test("R8: there are the 48 codes of URLError and eleven of our own, each with a name of its own")
     func codes() {
         #expect(HTTPError.Code.allCases.count == 59)

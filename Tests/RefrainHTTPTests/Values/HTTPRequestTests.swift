@@ -63,6 +63,21 @@ struct HTTPRequestTests {
         }
     }
 
+    @Test(
+        "A refused URL is quoted without user and password, wherever these end",
+        arguments: [
+            ("http://user:s3cret@host:99999/", "http://host:99999/"), ("ftp://user:s3cret@host/", "ftp://host/"),
+            ("http://user:s3cret@ho st/", "http://ho st/"), ("user:s3cret@host/x", "host/x"),
+            ("http:/user:s3cret@host/x", "host/x"), ("http://user:p/s3cret#@host/x", "http://host/x"),
+            ("http://user:p@s3cret@host:0/", "http://host:0/"), ("http://s3cret@", "http://"),
+        ]
+    )
+    func refusedSecrets(text: String, quoted: String) {
+        let error = #expect(throws: HTTPError.self) { try HTTPRequest(text) }
+        #expect(error?.message?.hasPrefix("\"\(quoted)\" ") == true, "\(error?.message ?? "")")
+        #expect(error.map { "\($0)" }?.contains("s3cret") == false)
+    }
+
     @Test("The text of a long refused URL is shortened")
     func longURL() {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest(String(repeating: "x", count: 100_000)) }

@@ -79,7 +79,7 @@ struct EventTests {
             showsHeaders: true
         ) { lines.append($0) }
         let loader = ScriptedLoader(
-            .status(503, headers: ["Set-Cookie": "id=s3cret", "X-Note": "shown"]),
+            .status(503, headers: ["Set-Cookie": "id=s3cret", "X-Note": "shown", "Link": "<https://u:s3cret@h/>"]),
             .failure(.networkConnectionLost)
         )
         let session = Session.testing(

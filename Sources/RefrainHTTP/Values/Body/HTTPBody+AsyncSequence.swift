@@ -71,7 +71,10 @@ extension HTTPBody: AsyncSequence {
         }
         var collected: [UInt8] = []
         for try await chunk in self {
-            guard collected.count <= maximum - chunk.count else { throw BodyTooLarge(limit: maximum) }
+            // The chunk first: any number can be asked for, and not every one can be subtracted from.
+            guard chunk.count <= maximum, collected.count <= maximum - chunk.count else {
+                throw BodyTooLarge(limit: maximum)
+            }
             collected += chunk
         }
         return collected

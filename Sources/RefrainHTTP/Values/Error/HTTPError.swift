@@ -96,7 +96,12 @@ public struct HTTPError: ExhaustibleError, Sendable {
     }
 
     /// Whether a retry loop has already spent its tries, its budget or its time on this failure (rule R24).
-    public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
+    ///
+    /// So it has where the code says so, whoever made the error: what is held back by ``Pace`` was not tried at all,
+    /// and still must not be tried before its time.
+    public var retriesAreExhausted: Bool {
+        code.endingReason != nil || (attempts.last?.reason.endsAllRetries ?? false)
+    }
 
     private struct Fields: Sendable {
         var code: Code

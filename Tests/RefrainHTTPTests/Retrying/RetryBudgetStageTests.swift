@@ -1,0 +1,92 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("The retry stage and its budget")
+struct RetryBudgetStageTests {
+    private let clock = TestClock()
+    private let mock = MockLoader().otherwise(.status(503))
+
+    private func stage(_ budget: RetryBudget, tries: Int = 2) throws -> Retry {
+        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: tries))
+        return Retry(policy, budgets: RetryBudgets { _ in budget }, clocks: clock.clockPair())
+    }
+
+    private func request() throws -> HTTPRequest { try HTTPRequest("http://api.example/items") }
+
+    @Test("R22: those who are cancelled while they wait for their turn leave it to others")
+    func cancelledTurns() async throws {
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
+        #expect(budget.withdraw() == .granted)
+        let loader = try stage(budget) --> mock
+        let request = try request()
+        let tasks = (0..<30).map { _ in Task { await loader.load(request) } }
+        await clock.sleepers(atLeast: 30)
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.value.errorCode == .cancelled) }
+        #expect(budget.withdraw() == .grantedAfter(.seconds(2)))
+    }
+
+    @Test("R22: those whose waits a reset ends leave their turns to others")
+    func resetTurns() async throws {
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
+        #expect(budget.withdraw() == .granted)
+        let loader = try stage(budget) --> mock
+        let request = try request()
+        let tasks = (0..<30).map { _ in Task { await loader.load(request) } }
+        await clock.sleepers(atLeast: 30)
+        await loader.reset()
+        for task in tasks { #expect(await task.value.errorCode == .cancelled) }
+        #expect(budget.withdraw() == .grantedAfter(.seconds(2)))
+    }
+
+    @Test("R22: a retry that was made is not given back when it is cancelled")
+    func cancelledTries() async throws {
+        let budget = try RetryBudget(ratio: 0, floorPerSecond: 2, clock: ErasedClock(clock))
+        let hold = MockHold()
+        mock.then(.status(503)).then(.held(by: hold, .status(200)))
+        let loader = try stage(budget) --> mock
+        let request = try request()
+        let task = Task { await loader.load(request) }
+        await hold.arrivals(atLeast: 1)
+        task.cancel()
+        #expect(await task.value.errorCode == .cancelled)
+        #expect(budget.balance == 1)
+    }
+
+    @Test("R22, R25: stages round each other credit a first try once", arguments: [1, 2, 3])
+    func nestedStages(depth: Int) async throws {
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        var loader = AnyLoader(mock)
+        for _ in 0..<depth { loader = AnyLoader(try stage(budget, tries: 3) --> loader) }
+        let request = try request()
+        for _ in 0..<200 { _ = await loader.load(request) }
+        #expect(mock.requests.count == 240)
+        #expect(budget.balance == 0)
+    }
+
+    @Test("R22: a stage round another one with a budget of its own credits that")
+    func nestedBudgets() async throws {
+        let outer = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let inner = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let loader = try stage(outer) --> stage(inner) --> mock
+        mock.then(times: 5, .status(200))
+        let request = try request()
+        for _ in 0..<5 { _ = await loader.load(request) }
+        #expect(outer.balance == 1)
+        #expect(inner.balance == 1)
+    }
+
+    @Test("R22: stages round each other give the tokens of a success back once")
+    func nestedTokens() async throws {
+        let budget = try RetryBudget.tokens(capacity: 100, refund: 5)
+        for _ in 0..<4 { #expect(budget.withdraw() == .granted) }
+        let loader = try stage(budget) --> stage(budget) --> mock
+        mock.then(.status(200)).then(.status(503)).then(.status(200))
+        _ = await loader.load(try request())
+        #expect(budget.balance == 17)
+        _ = await loader.load(try request())
+        #expect(budget.balance == 17)
+    }
+}
