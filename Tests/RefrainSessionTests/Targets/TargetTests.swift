@@ -98,6 +98,15 @@ struct TargetTests {
         #expect(second.adapts.value == 2)
     }
 
+    @Test("A: TargetType: a target's download has its body, whatever its method is", arguments: [API.user("a"), .form])
+    func download(target: API) async throws {
+        let folder = try TemporaryFolder()
+        let session = Session.testing(TargetStubs())
+        let file = folder.url.appending(path: "sample")
+        let saved = try await session.download(target, to: file).serializingDownloadedFileURL().value
+        #expect(try Data(contentsOf: saved) == target.sampleData)
+    }
+
     @Test("A: TargetType: stubs answer with sample data, or as they are told; others go to the other loader")
     func stubs() async throws {
         struct User: Decodable, Sendable { var name: String }
