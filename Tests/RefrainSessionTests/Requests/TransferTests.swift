@@ -229,7 +229,9 @@ struct TransferTests {
             let saved = try await request.validate().serializingDownloadedFileURL().value
             return String(decoding: try Data(contentsOf: saved), as: UTF8.self)
         }
-        #expect(try await text(session.download(url, method: .post, parameters: ["a": 1], to: file)) == "POST /report 3")
+        #expect(
+            try await text(session.download(url, method: .post, parameters: ["a": 1], to: file)) == "POST /report 3"
+        )
         #expect(try await text(session.download(url, parameters: ["a": 1], to: file)) == "GET /report?a=1 0")
         let json = session.download(url, method: .put, parameters: ["a": 1], encoding: JSONEncoding.default, to: file)
         #expect(try await text(json) == "PUT /report 7")
@@ -263,6 +265,22 @@ struct TransferTests {
         #expect(try Data(contentsOf: file) == Data(content))
         #expect(response.attempts.map(\.reason) == [.resumed, .succeeded])
         #expect(server.count(path: "/cut") == 2)
+    }
+
+    @Test("R11: resumptions that bring new bytes use up no try under a wrapped policy, too")
+    func wrappedResumption() async throws {
+        struct Wrapper: RequestInterceptor {
+            func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+                await RetryPolicy.recommended.retry(request, for: session, dueTo: error)
+            }
+        }
+        let session = Session.overSockets(Wrapper())
+        let url = "\(server.baseURL)/bytes/300000?cut=40000&times=6"
+        let response = await session.download(url, to: folder.file("result")).validate()
+            .serializingDownloadedFileURL().response
+        #expect(response.error == nil)
+        #expect(response.attempts.count == 7)
+        #expect(try Data(contentsOf: folder.file("result")).count == 300_000)
     }
 
     @Test("a download that fails leaves the file from before, and keeps the body of the error")
