@@ -79,6 +79,7 @@ struct TargetTests {
             (ValidationType.none, 404, true), (.successCodes, 204, true), (.successCodes, 304, false),
             (.successAndRedirectCodes, 304, true), (.successAndRedirectCodes, 400, false),
             (.customCodes([418]), 418, true), (.customCodes([418]), 200, false),
+            (.customCodes([]), 200, true), (.customCodes([]), 404, true),
         ]
     )
     func validation(type: ValidationType, status: Int, passes: Bool) async {
