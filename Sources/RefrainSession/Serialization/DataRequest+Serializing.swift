@@ -30,7 +30,8 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - automaticallyCancelling: whether a waiting task that is cancelled cancels the request.
-    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8.
+    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8, or ISO-8859-1 where the bytes
+    ///     are no UTF-8.
     ///   - emptyResponses: which responses may be empty.
     public func serializingString(
         automaticallyCancelling: Bool = true,
