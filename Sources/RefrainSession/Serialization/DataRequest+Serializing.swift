@@ -75,7 +75,7 @@ extension DataRequest {
         }
     }
 
-    /// Starts the request, and calls `completion` once, when it has finished.
+    /// Starts the request, and calls `completion` once, on any thread, when it has finished.
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
         using serializer: Serializer,
@@ -86,7 +86,7 @@ extension DataRequest {
         return self
     }
 
-    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once.
+    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once, on any thread.
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
