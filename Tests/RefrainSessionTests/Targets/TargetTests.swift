@@ -73,6 +73,34 @@ struct TargetTests {
         #expect(loader.requests.allSatisfy { $0.headers["X-Version"] == "1" })
     }
 
+    @Test("A: TargetType: a task's query and body go where they belong, and its own encoder writes it")
+    func composites() async throws {
+        struct Call: TargetType {
+            let task: TargetTask
+
+            var baseURL: URL { API.form.baseURL }
+            var path: String { "" }
+            var method: HTTPMethod { .post }
+        }
+        struct Person: Encodable, Sendable { var firstName = "Ada" }
+        let loader = ScriptedLoader(.status(200, body: "ok"))
+        let session = Session.testing(loader)
+        let snakes = JSONEncoder()
+        snakes.keyEncodingStrategy = .convertToSnakeCase
+        let tasks: [TargetTask] = [
+            .requestCustomJSONEncodable(Person(), encoder: snakes),
+            .requestCompositeData(Data("raw".utf8), query: ["page": 2], contentType: "text/x-raw"),
+            .uploadCompositeMultipart([.text("a", "b")], query: ["page": 2]),
+        ]
+        for task in tasks { _ = try await session.request(Call(task: task)).serializingString().value }
+        #expect(session.request(Call(task: tasks[2])) is UploadRequest)
+        #expect(loader.requests.map { $0.url.query() } == [nil, "page=2", "page=2"])
+        #expect(loader.requests[0].body.bytesInMemory == Array(#"{"first_name":"Ada"}"#.utf8))
+        #expect(loader.requests[1].body.bytesInMemory == Array("raw".utf8))
+        #expect(loader.requests[1].body.contentType == "text/x-raw")
+        #expect(loader.requests[2].body.contentType?.hasPrefix("multipart/form-data") == true)
+    }
+
     @Test(
         "A: TargetType: a target's validation type says which statuses are accepted",
         arguments: [
