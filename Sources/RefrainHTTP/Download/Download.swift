@@ -43,7 +43,9 @@ private enum DownloadOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Where the response's bytes go, if not into the response; only with ``Resume`` in the chain, and only for GET.
+    /// Where the response's bytes go, if not into the response; only with ``Resume`` in the chain.
+    ///
+    /// Only a GET can go on where it was cut short; a download by another method starts over, if it may be sent again.
     public var download: Download? {
         get { self[option: DownloadOption.self] }
         set { self[option: DownloadOption.self] = newValue }

@@ -13,7 +13,8 @@ public struct Resume: HTTPMiddleware {
 
     /// Loads a request, and passes its body to the request's download.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        guard let download = request.download, request.method == .get else { return await next.load(request) }
+        // The answer to a HEAD has no content to pass on.
+        guard let download = request.download, request.method != .head else { return await next.load(request) }
         return await load(request, to: download, next)
     }
 
@@ -48,6 +49,8 @@ public struct Resume: HTTPMiddleware {
         case .whole:
             if state.offset > 0, let failure = await startOver(download, response) { return .failure(failure) }
             download.current = hasOwnRange ? DownloadState() : .atStart(of: response, now: wallClock())
+            // Other methods have no ranges (RFC 9110 §14.2): what they brought in part is asked for anew as a whole.
+            if request.method != .get { download.current.validator = nil }
             return await deliver(response, to: download, atMost: nil)
         case .mismatch(let reason):
             return .failure(await startOver(download, response) ?? restart(response, reason))

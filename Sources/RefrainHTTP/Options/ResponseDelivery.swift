@@ -23,10 +23,11 @@ extension HTTPRequest {
     /// How many bytes of a body are accepted, decoded.
     ///
     /// A larger one fails with ``HTTPError/Code/dataLengthExceedsMaximum``. Nil, the default, means
-    /// ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams.
+    /// ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams; a limit below zero
+    /// counts as zero.
     public var maximumBodySize: Int? {
         get { self[option: MaximumBodyOption.self] }
-        set { self[option: MaximumBodyOption.self] = newValue }
+        set { self[option: MaximumBodyOption.self] = newValue.map { max(0, $0) } }
     }
 
     /// The limit of bodies that are collected in memory, unless told otherwise: 64 MiB.

@@ -11,6 +11,11 @@ internal import RefrainCore
 /// A request that is refused is sent once more after a refresh; if it was signed with a credential from before,
 /// without one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator
 /// may make its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+///
+/// What the authenticator takes for a refusal is refreshed for; what may be sent again, rule R2 says. A 401 was not
+/// processed, so every request is replayed after it. A POST that was refused with 403 or any other status is not,
+/// unless it has an idempotency key or `HTTPRequest.replay` allows it: it fails, and the next request has the new
+/// credential.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor,
     UsesNoTry
 {

@@ -1,15 +1,20 @@
 extension RetryPolicy: RequestInterceptor {
     /// The policy's decision on the last try of a request.
     ///
-    /// A session asks the policy itself, with its ranges and its rules. This form is for interceptors that wrap a
-    /// policy to change its decision.
+    /// A session asks the policy itself. This form is for interceptors that wrap a policy to change its decision: where
+    /// they ask for another try, be it after another delay, all else that the policy has decided stands. That is its
+    /// leave to send a method again, its reading of the server's delays, and which tries are free.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         guard let facts = request.lastFacts else { return .doNotRetry }
         let judgement = judge(facts)
         switch judgement.action {
         case .finish: return .doNotRetry
-        case .retry(let wait): return .retryWithDelay(wait.drawn(using: .shared))
-        case .comeBack(let date): return .retryWithDelay(date.sinceEpoch - facts.now.sinceEpoch)
+        case .retry(let wait):
+            request.offer(judgement)
+            return .retryWithDelay(wait.drawn(using: session.settings.random))
+        case .comeBack(let date):
+            request.offer(judgement)
+            return .retryWithDelay(date.sinceEpoch - facts.now.sinceEpoch)
         }
     }
 }

@@ -69,8 +69,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
         guard let parameters else { return request }
         let members: Parameters
         do {
-            // Through JSON, which every Encodable can be: one tree of values, whatever type it comes from.
-            members = try JSONDecoder().decode(Parameters.self, from: JSONEncoder().encode(parameters))
+            members = try FormTree.members(of: parameters)
         } catch {
             throw RefrainError.parameterEncodingFailed(error: error)
         }

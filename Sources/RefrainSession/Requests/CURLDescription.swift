@@ -7,26 +7,42 @@ internal import Foundation
 /// Writes a request as a `curl` command that a shell runs as it stands.
 enum CURLDescription {
     static func text(for request: HTTPRequest) -> String {
-        var lines = ["$ curl -v", "-X \(quoted(request.method.rawValue))"]
-        for field in request.headers { lines.append("-H \(quoted("\(field.name): \(field.value)"))") }
+        var lines = ["$ curl -v", method(of: request)]
+        for field in request.headers { lines.append("-H \(quoted(argument(for: field)))") }
         if let type = request.body.contentType, !request.headers.contains("Content-Type") {
             lines.append("-H \(quoted("Content-Type: \(type)"))")
         }
-        if let body = bodyArgument(request.body) { lines.append(body) }
+        let (body, remark) = bodyArgument(request.body)
+        if let body { lines.append(body) }
         lines.append(quoted(request.url.absoluteString))
-        return lines.joined(separator: " \\\n\t")
+        let command = lines.joined(separator: " \\\n\t")
+        // On a line of its own, since behind a comment a line does not go on.
+        return remark.map { "\(command)\n# \($0)" } ?? command
     }
 
-    private static func bodyArgument(_ body: HTTPBody) -> String? {
-        guard !body.isEmpty else { return nil }
+    /// With `-X` alone curl would wait for the content that the answer to a HEAD announces.
+    private static func method(of request: HTTPRequest) -> String {
+        request.method == .head && request.body.isEmpty ? "--head" : "-X \(quoted(request.method.rawValue))"
+    }
+
+    /// A field without a value ends in a semicolon: after a colon, curl would leave it out.
+    private static func argument(for field: HTTPHeaders.Field) -> String {
+        field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+    }
+
+    /// What sends the body, and what must be said of it.
+    private static func bodyArgument(_ body: HTTPBody) -> (String?, remark: String?) {
+        guard !body.isEmpty else { return (nil, nil) }
+        let standardInput = "--data-binary @-"
         switch body.storage {
-        case .file(let path): return "--data-binary @\(quoted(path))"
+        case .file(let path): return ("--data-binary @\(quoted(path))", nil)
         case .bytes(let bytes):
             guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-                return "--data-binary @- # \(bytes.count) bytes that are no text"
+                return (standardInput, "standard input: the body, \(bytes.count) bytes that are no text")
             }
-            return "--data-binary \(quoted(text))"
-        case .restartable, .oneShot: return "--data-binary @- # a stream"
+            // Raw: elsewhere a text that begins with an at sign names a file.
+            return ("--data-raw \(quoted(text))", nil)
+        case .restartable, .oneShot: return (standardInput, "standard input: the body, a stream")
         }
     }
 

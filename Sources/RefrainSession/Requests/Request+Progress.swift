@@ -3,7 +3,8 @@ internal import RefrainCore
 extension Request {
     /// Is called with the progress of the request's body; each try begins anew at zero.
     ///
-    /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
+    /// Add it before the request starts. It is called in order, on any thread, and must return quickly: the transfer
+    /// waits for it.
     @discardableResult
     public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         state.withLock { $0.withRare { $0.uploadHandlers.append(handler) } }
@@ -12,7 +13,8 @@ extension Request {
 
     /// Is called with the progress of the response's body; each try begins anew, a resumed download where it stopped.
     ///
-    /// Add it before the request starts. It is called in order, and must return quickly: the transfer waits for it.
+    /// Add it before the request starts. It is called in order, on any thread, and must return quickly: the transfer
+    /// waits for it.
     @discardableResult
     public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         state.withLock { $0.withRare { $0.downloadHandlers.append(handler) } }

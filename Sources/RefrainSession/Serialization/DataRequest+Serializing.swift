@@ -30,7 +30,8 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - automaticallyCancelling: whether a waiting task that is cancelled cancels the request.
-    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8.
+    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8, or ISO-8859-1 where the bytes
+    ///     are no UTF-8.
     ///   - emptyResponses: which responses may be empty.
     public func serializingString(
         automaticallyCancelling: Bool = true,
@@ -74,7 +75,7 @@ extension DataRequest {
         }
     }
 
-    /// Starts the request, and calls `completion` once, when it has finished.
+    /// Starts the request, and calls `completion` once, on any thread, when it has finished.
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
         using serializer: Serializer,
@@ -85,7 +86,7 @@ extension DataRequest {
         return self
     }
 
-    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once.
+    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once, on any thread.
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,

@@ -4,7 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The body as text, in the encoding that is given, or that the content's type names, or UTF-8.
+/// The body as text, in the encoding that is given, or that the content's type names, or else the one that fits.
+///
+/// Where neither is there, bytes that are valid UTF-8 are read as that, and all others as ISO-8859-1, which is what
+/// Alamofire takes for all that has no name. An encoding that was named is the only one that is tried.
 public struct StringResponseSerializer: ResponseSerializer {
     /// The encoding; nil: that of the response.
     public let encoding: String.Encoding?
@@ -30,7 +33,11 @@ public struct StringResponseSerializer: ResponseSerializer {
         }
         let charset = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])?[parameter: "charset"]
         let chosen = encoding ?? charset.flatMap(Self.encoding(named:)) ?? .utf8
-        guard let text = String(bytes: bytes, encoding: chosen) else {
+        let isNamed = encoding != nil || charset != nil
+        guard
+            let text = String(bytes: bytes, encoding: chosen)
+                ?? (isNamed ? nil : String(bytes: bytes, encoding: .isoLatin1))
+        else {
             let name = encoding == nil ? charset ?? "utf-8" : "\(chosen)"
             throw RefrainError.responseSerializationFailed(
                 reason: .stringSerializationFailed(encoding: name, body: Array(bytes))

@@ -1,9 +1,12 @@
+internal import RefrainCore
+
 /// Asks the retriers of a session and of a request what follows a failed try: the decision that the retry stage acts
 /// on.
 ///
 /// Retriers are asked in order until one answers other than `.doNotRetry`. Those that are strategies, such as
-/// ``RetryPolicy``, give their whole judgement; the answers of all others are held against the rules on sending again
-/// and on the server's delays by ``HTTPRetryStrategy``'s own judgement of a plain delay.
+/// ``RetryPolicy``, give their whole judgement, also to a retrier that wraps one and asks for another try; the answers
+/// of all others are held against the rules on sending again and on the server's delays by ``HTTPRetryStrategy``'s own
+/// judgement of a plain delay.
 struct RetrierStrategy: PromptStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? { nil }
 
@@ -44,6 +47,8 @@ struct RetrierStrategy: PromptStrategy {
                 refusal = refusal ?? judgement
                 continue
             }
+            // What a policy has said to one retrier is nothing to the next one.
+            owner.forgetOffer()
             switch await retrier.retry(owner, for: session, dueTo: failure) {
             case .doNotRetry: continue
             case .doNotRetryWithError(let error):
@@ -51,8 +56,8 @@ struct RetrierStrategy: PromptStrategy {
                 let name = "\(type(of: retrier))"
                 owner.note(retryFailure: .requestRetryFailed(retryError: error, originalError: failure, by: name))
                 return .finish(.strategyDeclined)
-            case .retry: return judgement(.zero, by: retrier, facts, result)
-            case .retryWithDelay(let delay): return judgement(delay, by: retrier, facts, result)
+            case .retry: return judgement(.zero, by: retrier, facts, result, owner)
+            case .retryWithDelay(let delay): return judgement(delay, by: retrier, facts, result, owner)
             }
         }
         if let strategy = request.ownStrategy { return await strategy.judge(facts, for: result, of: request) }
@@ -72,9 +77,10 @@ struct RetrierStrategy: PromptStrategy {
         _ delay: Duration,
         by retrier: any RequestRetrier,
         _ facts: RetryFacts,
-        _ result: HTTPResult
+        _ result: HTTPResult,
+        _ owner: Request
     ) -> RetryJudgement {
-        var judgement = PlainDelay(delay: delay).judge(facts, for: result)
+        var judgement = owner.takeOffer()?.after(delay) ?? PlainDelay(delay: delay).judge(facts, for: result)
         if let retrier = retrier as? any UsesNoTry, case .retry = judgement.action {
             judgement.reason = retrier.retryReason
             judgement.rules.formUnion(retrier.rules)
@@ -100,6 +106,19 @@ private struct PlainDelay: HTTPRetryStrategy {
     let delay: Duration
 
     func retryDelay(for result: HTTPResult) -> Duration? { delay }
+}
+
+extension RetryJudgement {
+    /// This judgement, with the delay of a retrier that wraps the policy which gave it.
+    fileprivate func after(_ delay: Duration) -> RetryJudgement {
+        guard case .retry(let wait) = action else { return self }
+        let delay = delay.clampedToDelay
+        // The server's delay holds where it is the longer one (rule R17).
+        let server = wait.server.flatMap { $0 > delay ? $0 : nil }
+        var judgement = self
+        judgement.action = .retry(RetryWait(schedule: delay...delay, server: server, bound: wait.bound))
+        return judgement
+    }
 }
 
 extension HTTPResult {

@@ -73,19 +73,25 @@ public enum TargetTask: Sendable {
     case requestData(Data, contentType: String? = nil)
     /// A value as JSON.
     case requestJSONEncodable(any Encodable & Sendable)
+    /// A value as JSON, by an encoder of the caller's.
+    case requestCustomJSONEncodable(any Encodable & Sendable, encoder: JSONEncoder)
     /// Named parameters, by method in the query or the body unless told otherwise.
     case requestParameters(Parameters, encoding: any ParameterEncoding = URLEncoding.default)
+    /// Parameters in the query, and bytes in the body.
+    case requestCompositeData(Data, query: Parameters, contentType: String? = nil)
     /// Parameters in the query, and others in the body.
     case requestCompositeParameters(query: Parameters, body: Parameters, encoding: any ParameterEncoding)
     /// A local file.
     case uploadFile(URL)
     /// A form of several parts.
     case uploadMultipart([HTTPBody.Part])
+    /// Parameters in the query, and a form of several parts.
+    case uploadCompositeMultipart([HTTPBody.Part], query: Parameters)
 
     /// Whether the call is an upload, whose progress is counted.
     var isUpload: Bool {
         switch self {
-        case .uploadFile, .uploadMultipart: true
+        case .uploadFile, .uploadMultipart, .uploadCompositeMultipart: true
         default: false
         }
     }
@@ -96,11 +102,19 @@ public enum TargetTask: Sendable {
         case .requestPlain: break
         case .requestData(let data, let type): request.body = .bytes(data, contentType: type)
         case .requestJSONEncodable(let value): return try JSONParameterEncoder.default.encode(value, into: request)
+        case .requestCustomJSONEncodable(let value, let encoder):
+            return try JSONParameterEncoder(encoder: encoder).encode(value, into: request)
         case .requestParameters(let parameters, let encoding): return try encoding.encode(request, with: parameters)
+        case .requestCompositeData(let data, let query, let type):
+            request = try URLEncoding.queryString.encode(request, with: query)
+            request.body = .bytes(data, contentType: type)
         case .requestCompositeParameters(let query, let body, let encoding):
             return try encoding.encode(URLEncoding.queryString.encode(request, with: query), with: body)
         case .uploadFile(let url): request.body = .file(url.path(percentEncoded: false))
         case .uploadMultipart(let parts): request.body = try .multipart(parts)
+        case .uploadCompositeMultipart(let parts, let query):
+            request = try URLEncoding.queryString.encode(request, with: query)
+            request.body = try .multipart(parts)
         }
         return request
     }

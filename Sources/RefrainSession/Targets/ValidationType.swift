@@ -6,7 +6,7 @@ public enum ValidationType: Hashable, Sendable {
     case successCodes
     /// 200 to 399.
     case successAndRedirectCodes
-    /// These.
+    /// These; every one, where the list is empty.
     case customCodes([Int])
 
     /// The statuses that are accepted; nil: every one.
@@ -15,7 +15,7 @@ public enum ValidationType: Hashable, Sendable {
         case .none: nil
         case .successCodes: Array(200..<300)
         case .successAndRedirectCodes: Array(200..<400)
-        case .customCodes(let codes): codes
+        case .customCodes(let codes): codes.isEmpty ? nil : codes
         }
     }
 }

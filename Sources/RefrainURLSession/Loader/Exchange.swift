@@ -217,6 +217,7 @@ final class Exchange: @unchecked Sendable {
     private func watchTime() {
         guard !isFinished, stopReason == nil else { return }
         let now = ContinuousClock.now
+        if let feed { limits.source = feed.source }
         if let words = limits.whatTookTooLong(at: now) { return stop(.timedOut, words) }
         guard let next = limits.nextCheck(after: now) else { return }
         let timer = timer ?? makeTimer()

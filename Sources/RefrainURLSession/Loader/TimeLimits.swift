@@ -8,8 +8,10 @@ struct TimeLimits {
     var lastActivity: ContinuousClock.Instant
     /// Whether the head of the response is there.
     var hasResponse = false
-    /// Whether nothing moves because the caller is slow.
+    /// Whether nothing moves because the caller is slow to read.
     var rests = false
+    /// What the source of the request's body does, where it is a stream.
+    var source = UploadFeed.Source.none
     /// When the rest of a body that nobody reads must have come.
     var drainLimit: ContinuousClock.Instant?
 
@@ -27,9 +29,17 @@ struct TimeLimits {
     /// When to look again; nil where there is no limit.
     func nextCheck(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let next = limits.map(\.moment).min()
-        guard rests, let idle = timeouts.idle else { return next }
+        guard isIdleByCaller, let idle = timeouts.idle else { return next }
         let later = now.advanced(by: idle.clampedToDelay)
         return min(next ?? later, later)
+    }
+
+    /// Whether the silence is the caller's, who is slow to read or to write, and not the peer's.
+    private var isIdleByCaller: Bool { rests || source == .isAwaited }
+
+    private var lastMovement: ContinuousClock.Instant {
+        if case .deliveredLast(let moment) = source { return max(moment, lastActivity) }
+        return lastActivity
     }
 
     private var limits: [(moment: ContinuousClock.Instant, words: String)] {
@@ -42,9 +52,9 @@ struct TimeLimits {
             limits.append((start.advanced(by: firstByte.clampedToDelay), words))
         }
         if let drainLimit { limits.append((drainLimit, "the body was dropped unread")) }
-        if let idle = timeouts.idle, !rests {
+        if let idle = timeouts.idle, !isIdleByCaller {
             let words = "nothing was sent or received for too long"
-            limits.append((lastActivity.advanced(by: idle.clampedToDelay), words))
+            limits.append((lastMovement.advanced(by: idle.clampedToDelay), words))
         }
         return limits
     }

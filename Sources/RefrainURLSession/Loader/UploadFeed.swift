@@ -15,16 +15,32 @@ struct UploadFailure: Error {
 
 /// Carries the chunks of a stream from the task that pulls them to URLSession.
 final class UploadFeed: Sendable {
+    /// What the source of the body does.
+    enum Source: Equatable {
+        /// It was not asked yet.
+        case none
+        /// It was asked for a chunk, or for its end, and has not answered.
+        case isAwaited
+        /// It has answered, at this moment for the last time.
+        case deliveredLast(ContinuousClock.Instant)
+    }
+
     let pair: StreamPair
     private let work: Task<Void, Never>
+    private let sourceState: Locked<Source>
+
+    /// What the source of the body does now.
+    var source: Source { sourceState.withLock { $0 } }
 
     private init(_ body: HTTPBody, onFailure: @escaping @Sendable (UploadFailure) -> Void) {
         let pair = StreamPair()
+        let source = Locked(Source.none)
         self.pair = pair
+        sourceState = source
         work = Task {
             guard await pair.opened() else { return }
             do {
-                try await Self.pour(body, into: pair)
+                try await Self.pour(body, into: pair, noting: source)
                 pair.finish()
             } catch is CancellationError {
                 // Nobody wants the rest; whoever has cancelled says why.
@@ -51,10 +67,12 @@ final class UploadFeed: Sendable {
         pair.close()
     }
 
-    private static func pour(_ body: HTTPBody, into pair: StreamPair) async throws {
+    private static func pour(_ body: HTTPBody, into pair: StreamPair, noting source: Locked<Source>) async throws {
         var delivered: Int64 = 0
         var held: HTTPBody.Chunk?
-        for try await chunk in body where !chunk.isEmpty {
+        var chunks = body.makeAsyncIterator()
+        while let chunk = try await next(of: &chunks, noting: source) {
+            guard !chunk.isEmpty else { continue }
             delivered += Int64(chunk.count)
             if let length = body.length, delivered > length { throw wrongLength(delivered, length, " or more") }
             if let ready = held.take() { try await write(ready, to: pair) }
@@ -63,6 +81,15 @@ final class UploadFeed: Sendable {
         }
         if let length = body.length, delivered != length { throw wrongLength(delivered, length, "") }
         if let ready = held { try await write(ready, to: pair) }
+    }
+
+    private static func next(
+        of chunks: inout HTTPBody.Iterator,
+        noting source: Locked<Source>
+    ) async throws -> HTTPBody.Chunk? {
+        source.withLock { $0 = .isAwaited }
+        defer { source.withLock { $0 = .deliveredLast(.now) } }
+        return try await chunks.next()
     }
 
     private static func write(_ chunk: HTTPBody.Chunk, to pair: StreamPair) async throws {

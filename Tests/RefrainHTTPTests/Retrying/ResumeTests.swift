@@ -60,6 +60,31 @@ struct ResumeTests {
         #expect(result.attempts.map(\.reason) == [.resumed, .succeeded])
     }
 
+    @Test("R11: a download by another method than GET brings its body, and starts over where it was cut")
+    func otherMethods() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            .then(part(0..<1000, status: 200, headers: whole, cut: false))
+        let sink = CollectingSink()
+        var request = try HTTPRequest("http://a.example/file", method: .post, body: .text("which"))
+        request.replay = .allowed
+        request.download = Download(to: sink)
+        _ = try await chain().load(request).get()
+        #expect(sink.bytes == content)
+        #expect(mock.requests.map { $0.headers["Range"] } == [nil, nil])
+        #expect(mock.requests.map { $0.headers["If-Range"] } == [nil, nil])
+    }
+
+    @Test("R11: a POST that was cut short does not start over, since it must not be sent twice")
+    func cutPost() async throws {
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+        let sink = CollectingSink()
+        var request = try HTTPRequest("http://a.example/file", method: .post)
+        request.download = Download(to: sink)
+        let result = await chain().load(request)
+        #expect(result.attempts.map(\.reason) == [.notReplayable])
+        #expect(mock.requests.count == 1)
+    }
+
     @Test("R11: resumptions that bring new bytes use up no try")
     func freeResumptions() async throws {
         mock.then(part(0..<100, status: 200, headers: whole, cut: true))

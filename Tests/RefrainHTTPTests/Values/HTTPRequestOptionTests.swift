@@ -43,6 +43,15 @@ struct HTTPRequestOptionTests {
         #expect(!request.needsFreshConnection)
     }
 
+    @Test("R31: a limit of a body below zero is taken for zero")
+    func negativeLimit() {
+        var request = sampleRequest()
+        for limit in [Int.min, -1, 0] {
+            request.maximumBodySize = limit
+            #expect(request.maximumBodySize == 0)
+        }
+    }
+
     @Test("Timeouts are equal by their limits, whether these were set or not")
     func timeouts() {
         var own = Timeouts.standard

@@ -188,4 +188,35 @@ struct AuthenticationTests {
         mayEnd.set()
         #expect(try await stayed.value == "200")
     }
+
+    @Test(
+        "R2: after a 403 the credential is refreshed, but a POST is sent again only where that is allowed",
+        arguments: [(ReplayPermission.automatic, 1), (.allowed, 2)]
+    )
+    func forbidden(replay: ReplayPermission, sends: Int) async {
+        struct ByStatus: Authenticator {
+            func apply(_ credential: Token, to request: inout HTTPRequest) {
+                request.headers["Authorization"] = credential.value
+            }
+            func refresh(_ credential: Token, for session: Session) async throws -> Token { Token(value: "t2") }
+            func didRequest(
+                _ request: HTTPRequest,
+                with response: HTTPResponse,
+                failDueToAuthenticationError error: any Error
+            ) -> Bool { response.status == .forbidden }
+            func isRequest(_ request: HTTPRequest, authenticatedWith credential: Token) -> Bool {
+                request.headers["Authorization"] == credential.value
+            }
+        }
+        let loader = ScriptedLoader(.status(403), .status(200, body: "ok"))
+        let interceptor = AuthenticationInterceptor(authenticator: ByStatus(), credential: Token(value: "t1"))
+        let session = Session.testing(loader, interceptor: interceptor)
+        var plain = HTTPRequest("/a", method: .post, body: .text("x"))
+        plain.replay = replay
+        let request = session.request(plain)
+        _ = await request.serializingData().response
+        #expect(loader.requests.count == sends)
+        #expect(interceptor.credential == Token(value: "t2"))
+        #expect(request.attempts.first?.reason == (sends == 1 ? .notReplayable : .credentialsRefreshed))
+    }
 }

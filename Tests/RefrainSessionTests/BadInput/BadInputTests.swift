@@ -141,6 +141,15 @@ struct BadInputOnTheWireTests {
         #expect(try await request.serializingString().value == "6")
     }
 
+    @Test("R31: a limit below zero fails what is larger than nothing, also where progress is watched")
+    func negativeLimit() async {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "hello")))
+        var plain = HTTPRequest.sample
+        plain.maximumBodySize = .min
+        let request = session.request(plain).downloadProgress { _ in }
+        #expect(await request.serializingData().response.error?.transportCode == .dataLengthExceedsMaximum)
+    }
+
     @Test("a part that cannot be written fails the upload before anything is sent")
     func badPart() async {
         let parts: [[HTTPBody.Part]] = [

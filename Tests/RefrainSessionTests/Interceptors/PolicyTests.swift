@@ -80,6 +80,80 @@ struct PolicyTests {
         #expect(clock.waits == [.milliseconds(500), .seconds(1)])
     }
 
+    /// An interceptor that asks a policy, and may change its delay.
+    private struct Wrapper: RequestInterceptor {
+        let policy: RetryPolicy
+        var delay: Duration?
+
+        func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+            let answer = await policy.retry(request, for: session, dueTo: error)
+            guard let delay, answer.retryRequired else { return answer }
+            return .retryWithDelay(delay)
+        }
+    }
+
+    @Test(
+        "A: RetryPolicy: a wrapped policy's leave to send a method again holds, after its own delay or another one",
+        arguments: [(nil, .milliseconds(500)), (.seconds(3), .seconds(3))] as [(Duration?, Duration)]
+    )
+    func wrappedLeave(delay: Duration?, wait: Duration) async throws {
+        let clock = InstantClock()
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let wrapper = Wrapper(policy: try RetryPolicy(retryableHTTPMethods: [.post]), delay: delay)
+        let session = Session.testing(loader, interceptor: wrapper, clock: clock)
+        let request = session.request(HTTPRequest("/a", method: .post, body: .text("x")))
+        #expect(try await request.serializingString().value == "ok")
+        #expect(request.attempts.map(\.reason) == [.transientStatus, .succeeded])
+        #expect(clock.waits == [wait])
+    }
+
+    @Test("R2: the leave of a policy that a retrier has asked in vain is none for the next retrier")
+    func leaveOfOthers() async throws {
+        let policy = try RetryPolicy(retryableHTTPMethods: [.post])
+        let asks = Retrier { request, session, error in
+            _ = await policy.retry(request, for: session, dueTo: error)
+            return .doNotRetry
+        }
+        let loader = ScriptedLoader(.status(503))
+        let retriers: [any RequestRetrier] = [asks, Retrier { _, _, _ in .retry }]
+        let session = Session.testing(loader, interceptor: Interceptor(retriers: retriers))
+        let request = session.request(HTTPRequest("/a", method: .post, body: .text("x")))
+        _ = await request.serializingString().response
+        #expect(request.attempts.map(\.reason) == [.notReplayable])
+    }
+
+    @Test("R17: a wrapped policy reads the server's delays as it does by itself; no other delay cuts them short")
+    func wrappedFields() async throws {
+        let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2000"]
+        let fields = RateLimitFields(reset: .delay(.milliseconds))
+        for delay in [nil, .milliseconds(1)] as [Duration?] {
+            let clock = InstantClock()
+            let loader = ScriptedLoader(.status(429, headers: headers), .status(200, body: "ok"))
+            let policy = RetryPolicy(criteria: .rules(), rateLimitFields: fields)
+            let session = Session.testing(loader, interceptor: Wrapper(policy: policy, delay: delay), clock: clock)
+            #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
+            #expect(clock.waits.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(3) })
+            #expect(clock.waits.count == 1)
+        }
+    }
+
+    @Test("R18: a wrapped policy ends the call where the server wants too long a wait")
+    func wrappedComeBack() async {
+        // Fifty seconds from now for whoever takes it for a date, and not for the time to wait that it is.
+        let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000000100"]
+        let fields = RateLimitFields(reset: .delay(.seconds))
+        for delay in [nil, .milliseconds(1)] as [Duration?] {
+            let clock = InstantClock()
+            clock.advance(by: .seconds(999_000_050))
+            let loader = ScriptedLoader(.status(429, headers: headers))
+            let policy = RetryPolicy(criteria: .rules(), rateLimitFields: fields)
+            let session = Session.testing(loader, interceptor: Wrapper(policy: policy, delay: delay), clock: clock)
+            let response = await session.request(HTTPRequest.sample).serializingString().response
+            #expect(response.attempts.map(\.reason) == [.comeBackLater])
+            #expect(clock.waits == [])
+        }
+    }
+
     @Test("a strategy on the request stands in for the session's policy")
     func ownStrategy() async {
         let loader = ScriptedLoader(.status(503))

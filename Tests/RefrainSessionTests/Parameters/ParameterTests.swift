@@ -90,6 +90,64 @@ struct ParameterTests {
         #expect(json.body.bytesInMemory == Array(#"{"ids":[1,2],"isActive":true,"name":"Ada Lovelace"}"#.utf8))
     }
 
+    @Test("A: parameters: the numbers of an Encodable value keep all of their digits, and their form")
+    func numbers() throws {
+        struct Numbers: Encodable, Sendable {
+            var a = UInt64.max
+            var b = Int64.min
+            var c = 3.0
+            var d = Decimal(string: "12345678901234567890.123456789")
+            var e: Float = 0.1
+            var f = [UInt64.max, 1]
+            var g = 1e300
+        }
+        let request = try URLEncodedFormParameterEncoder.default.encode(Numbers(), into: HTTPRequest("/a"))
+        let query = request.url.query()?.replacing("%5B%5D", with: "[]").replacing("%2B", with: "+")
+        #expect(
+            query == "a=18446744073709551615&b=-9223372036854775808&c=3.0&d=12345678901234567890.123456789&e=0.1"
+                + "&f[]=18446744073709551615&f[]=1&g=1e+300"
+        )
+    }
+
+    @Test(
+        "A: parameters: an Encodable value is written as it encodes itself, superclass and nested containers included"
+    )
+    func containers() throws {
+        class Base: Encodable, @unchecked Sendable {
+            // @unchecked Sendable: nothing changes.
+            let id = 1
+        }
+        final class Derived: Base, @unchecked Sendable {
+            // @unchecked Sendable: nothing changes.
+            enum Keys: String, CodingKey { case name, tags, inner, nothing, link, bytes, when, none }
+            enum Inner: String, CodingKey { case deep }
+
+            override func encode(to encoder: any Encoder) throws {
+                var members = encoder.container(keyedBy: Keys.self)
+                try members.encode("Ada", forKey: .name)
+                try members.encodeNil(forKey: .nothing)
+                try members.encode(URL(filePath: "/a b"), forKey: .link)
+                try members.encode(Data([1, 2]), forKey: .bytes)
+                try members.encode(Date(timeIntervalSinceReferenceDate: 1.5), forKey: .when)
+                try members.encode([String: Int](), forKey: .none)
+                var tags = members.nestedUnkeyedContainer(forKey: .tags)
+                try tags.encode(true)
+                var tag = tags.nestedContainer(keyedBy: Inner.self)
+                try tag.encode(2, forKey: .deep)
+                var inner = members.nestedContainer(keyedBy: Inner.self, forKey: .inner)
+                try inner.encode(["k": 1], forKey: .deep)
+                try super.encode(to: members.superEncoder())
+            }
+        }
+        let encoder = URLEncodedFormParameterEncoder(form: FormEncoding(bools: .literal, nils: .null))
+        let request = try encoder.encode(Derived(), into: HTTPRequest("/a"))
+        let query = request.url.query()?.replacing("%5B", with: "[").replacing("%5D", with: "]")
+        #expect(
+            query == "bytes=AQI%3D&inner[deep][k]=1&link=file%3A///a%2520b&name=Ada&nothing=null&super[id]=1"
+                + "&tags[]=true&tags[][deep]=2&when=1.5"
+        )
+    }
+
     @Test("A: parameters: parameters that cannot be encoded fail the request before anything is sent")
     func unencodable() async {
         let loader = ScriptedLoader(.status(200))

@@ -218,6 +218,31 @@ struct TransferTests {
         #expect(folder.names == ["result"])
     }
 
+    @Test("a download by any method has the response in its file")
+    func downloadByMethod() async throws {
+        server.on("/report") { request in
+            [.respond(.init(200, body: "\(request.method) \(request.target) \(request.bodyLength)"))]
+        }
+        let url = "\(server.baseURL)/report"
+        let file = folder.file("report")
+        func text(_ request: DownloadRequest) async throws -> String {
+            let saved = try await request.validate().serializingDownloadedFileURL().value
+            return String(decoding: try Data(contentsOf: saved), as: UTF8.self)
+        }
+        #expect(
+            try await text(session.download(url, method: .post, parameters: ["a": 1], to: file)) == "POST /report 3"
+        )
+        #expect(try await text(session.download(url, parameters: ["a": 1], to: file)) == "GET /report?a=1 0")
+        let json = session.download(url, method: .put, parameters: ["a": 1], encoding: JSONEncoding.default, to: file)
+        #expect(try await text(json) == "PUT /report 7")
+        let encodable = session.download(url, method: .post, parameters: ["a": "b"], encoder: .json, to: file)
+        #expect(try await text(encodable) == "POST /report 9")
+        let made = HTTPRequest(try url.asURL(), method: .post, headers: [:], body: .text("four"))
+        #expect(try await text(session.download(made, to: file)) == "POST /report 4")
+        let modified = session.download(url, to: file, requestModifier: { $0.method = .delete })
+        #expect(try await text(modified) == "DELETE /report 0")
+    }
+
     @Test("R11: a download that is cut short goes on where it stopped")
     func resumedDownload() async throws {
         let content = Self.bytes(200_000)
@@ -240,6 +265,22 @@ struct TransferTests {
         #expect(try Data(contentsOf: file) == Data(content))
         #expect(response.attempts.map(\.reason) == [.resumed, .succeeded])
         #expect(server.count(path: "/cut") == 2)
+    }
+
+    @Test("R11: resumptions that bring new bytes use up no try under a wrapped policy, too")
+    func wrappedResumption() async throws {
+        struct Wrapper: RequestInterceptor {
+            func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+                await RetryPolicy.recommended.retry(request, for: session, dueTo: error)
+            }
+        }
+        let session = Session.overSockets(Wrapper())
+        let url = "\(server.baseURL)/bytes/300000?cut=40000&times=6"
+        let response = await session.download(url, to: folder.file("result")).validate()
+            .serializingDownloadedFileURL().response
+        #expect(response.error == nil)
+        #expect(response.attempts.count == 7)
+        #expect(try Data(contentsOf: folder.file("result")).count == 300_000)
     }
 
     @Test("a download that fails leaves the file from before, and keeps the body of the error")

@@ -98,6 +98,22 @@ struct SerializationTests {
     }
 
     @Test(
+        "A: serialization: text without a named encoding is UTF-8 where it can be, else ISO-8859-1; a name is binding",
+        arguments: [
+            ("text/plain", [0x63, 0xC3, 0xA9], "cé"), ("text/plain", [0x63, 0xE9], "cé"), (nil, [0xE9], "é"),
+            ("text/plain; charset=utf-8", [0x63, 0xE9], nil), ("text/plain; charset=shift_jis", [0x63, 0xE9], nil),
+        ] as [(String?, [UInt8], String?)]
+    )
+    func unnamedEncoding(type: String?, bytes: [UInt8], text: String?) async {
+        let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
+        let loader = ScriptedLoader(
+            .compute { .success(HTTPResponse(request: $0, status: 200, headers: headers, body: .bytes(bytes))) }
+        )
+        let session = Session.testing(loader)
+        #expect(await session.request(HTTPRequest.sample).serializingString().response.value == text)
+    }
+
+    @Test(
         "A: serialization: what cannot be read is asked about once for each try, however many readers there are"
     )
     func askedOnce() async {

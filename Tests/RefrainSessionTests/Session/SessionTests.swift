@@ -273,7 +273,31 @@ struct SessionTests {
         #expect(text.hasPrefix("$ curl -v"))
         #expect(text.contains("-X 'POST'"))
         #expect(text.contains("-H 'X-One: 1'"))
-        #expect(text.contains(#"--data-binary 'it'\''s'"#))
+        #expect(text.contains(#"--data-raw 'it'\''s'"#))
         #expect(text.hasSuffix("'http://host.test/a?b=c'"))
+    }
+
+    private static let curlCases: [(HTTPMethod, HTTPBody, first: [String], last: [String])] = [
+        (.post, .text("@/etc/hostname"), ["-X", "POST"], ["--data-raw", "@/etc/hostname"]),
+        (.put, .bytes([0xFF, 0xFE, 0]), ["-X", "PUT"], ["--data-binary", "@-"]),
+        (.put, .oneShot(AsyncStream<[UInt8]> { $0.finish() }), ["-X", "PUT"], ["--data-binary", "@-"]),
+        (.put, .file("it's @ file"), ["-X", "PUT"], ["--data-binary", "@it's @ file"]),
+        (.head, .empty, ["--head"], []),
+        (.head, .text("x"), ["-X", "HEAD"], ["--data-raw", "x"]),
+    ]
+
+    @Test(
+        "A: Request: a command for curl says the same as the request, whatever its method, fields and body are",
+        arguments: curlCases
+    )
+    func curlArguments(method: HTTPMethod, body: HTTPBody, first: [String], last: [String]) throws {
+        let session = Session.testing(ScriptedLoader(.status(200)))
+        var plain = HTTPRequest("/a", method: method, body: body)
+        plain.headers["Content-Type"] = "text/plain"
+        plain.headers["X-Empty"] = ""
+        let text = session.request(plain).cURLDescription()
+        let words = try Shell.words(of: String(text.dropFirst("$ ".count)))
+        let fields = ["-H", "Content-Type: text/plain", "-H", "X-Empty;"]
+        #expect(words == ["curl", "-v"] + first + fields + last + ["http://host.test/a"])
     }
 }

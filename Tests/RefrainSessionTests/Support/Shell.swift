@@ -12,7 +12,7 @@ enum Shell {
 
     /// The words that the shell would run the command with.
     static func words(of command: String) throws -> [String] {
-        let text = try run("for word in \(command); do printf '%s\\0' \"$word\"; done")
+        let text = try run("for word in \(command)\ndo printf '%s\\0' \"$word\"; done")
         return text.split(separator: 0, omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }
     }

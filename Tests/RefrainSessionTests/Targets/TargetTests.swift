@@ -73,12 +73,41 @@ struct TargetTests {
         #expect(loader.requests.allSatisfy { $0.headers["X-Version"] == "1" })
     }
 
+    @Test("A: TargetType: a task's query and body go where they belong, and its own encoder writes it")
+    func composites() async throws {
+        struct Call: TargetType {
+            let task: TargetTask
+
+            var baseURL: URL { API.form.baseURL }
+            var path: String { "" }
+            var method: HTTPMethod { .post }
+        }
+        struct Person: Encodable, Sendable { var firstName = "Ada" }
+        let loader = ScriptedLoader(.status(200, body: "ok"))
+        let session = Session.testing(loader)
+        let snakes = JSONEncoder()
+        snakes.keyEncodingStrategy = .convertToSnakeCase
+        let tasks: [TargetTask] = [
+            .requestCustomJSONEncodable(Person(), encoder: snakes),
+            .requestCompositeData(Data("raw".utf8), query: ["page": 2], contentType: "text/x-raw"),
+            .uploadCompositeMultipart([.text("a", "b")], query: ["page": 2]),
+        ]
+        for task in tasks { _ = try await session.request(Call(task: task)).serializingString().value }
+        #expect(session.request(Call(task: tasks[2])) is UploadRequest)
+        #expect(loader.requests.map { $0.url.query() } == [nil, "page=2", "page=2"])
+        #expect(loader.requests[0].body.bytesInMemory == Array(#"{"first_name":"Ada"}"#.utf8))
+        #expect(loader.requests[1].body.bytesInMemory == Array("raw".utf8))
+        #expect(loader.requests[1].body.contentType == "text/x-raw")
+        #expect(loader.requests[2].body.contentType?.hasPrefix("multipart/form-data") == true)
+    }
+
     @Test(
         "A: TargetType: a target's validation type says which statuses are accepted",
         arguments: [
             (ValidationType.none, 404, true), (.successCodes, 204, true), (.successCodes, 304, false),
             (.successAndRedirectCodes, 304, true), (.successAndRedirectCodes, 400, false),
             (.customCodes([418]), 418, true), (.customCodes([418]), 200, false),
+            (.customCodes([]), 200, true), (.customCodes([]), 404, true),
         ]
     )
     func validation(type: ValidationType, status: Int, passes: Bool) async {
@@ -96,6 +125,15 @@ struct TargetTests {
         #expect(first.retries.value == 1)
         #expect(second.retries.value == 1)
         #expect(second.adapts.value == 2)
+    }
+
+    @Test("A: TargetType: a target's download has its body, whatever its method is", arguments: [API.user("a"), .form])
+    func download(target: API) async throws {
+        let folder = try TemporaryFolder()
+        let session = Session.testing(TargetStubs())
+        let file = folder.url.appending(path: "sample")
+        let saved = try await session.download(target, to: file).serializingDownloadedFileURL().value
+        #expect(try Data(contentsOf: saved) == target.sampleData)
     }
 
     @Test("A: TargetType: stubs answer with sample data, or as they are told; others go to the other loader")

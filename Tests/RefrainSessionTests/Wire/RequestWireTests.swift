@@ -136,7 +136,7 @@ struct RequestWireTests {
         #expect(
             words == [
                 "curl", "-v", "-X", "PUT", "-H", "X-One: it's $HOME `id` \"quoted\" \\", "-H", "X-Adapted: yes", "-H",
-                "Content-Type: text/plain", "--data-binary", "line one\nline 'two' $(id)",
+                "Content-Type: text/plain", "--data-raw", "line one\nline 'two' $(id)",
                 "\(server.baseURL)/echo?q=a%20b&c='d'",
             ]
         )

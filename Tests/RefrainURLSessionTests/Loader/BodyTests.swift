@@ -113,6 +113,14 @@ struct BodyTests {
         #expect(server.log.allSatisfy { !$0.complete })
     }
 
+    @Test("R20: the time for which a source makes the peer wait is no silence of the peer's")
+    func slowSource() async throws {
+        var request = try upload(.stream { Chunks(count: 2, size: 10_000, end: .late(.seconds(4))) })
+        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(1500), total: nil)
+        #expect(try await loader.response(for: request).status == 200)
+        #expect(server.log.map(\.bodyLength) == [20_000])
+    }
+
     @Test("a request whose source hangs can be cancelled, and runs out of time")
     func hangingSource() async throws {
         let body = HTTPBody.stream { Chunks(count: 2, size: 10_000, end: .hanging) }

@@ -27,7 +27,7 @@ struct SourceFailed: Error {}
 
 /// Chunks that are made when they are asked for; the source may fail, or never come to an end.
 struct Chunks: AsyncSequence, Sendable {
-    enum End { case well, failing, hanging }
+    enum End { case well, failing, hanging, late(Duration) }
 
     var count: Int
     var size: Int
@@ -42,6 +42,9 @@ struct Chunks: AsyncSequence, Sendable {
                 switch chunks.end {
                 case .well: return nil
                 case .failing: throw SourceFailed()
+                case .late(let delay):
+                    try await Task.sleep(for: delay)
+                    return nil
                 case .hanging:
                     try await Task.sleep(for: .seconds(86_400))
                     return nil

@@ -1,0 +1,120 @@
+/// Writes a value into a node; the three kinds of containers differ only in where the next value goes.
+struct FormEncoder: Encoder {
+    let node: FormNode
+    let codingPath: [any CodingKey]
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.becomeMembers()
+        return KeyedEncodingContainer(FormMembers(node: node, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.becomeList()
+        return FormList(node: node, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { FormSingle(node: node, codingPath: codingPath) }
+}
+
+/// Names for the places that have none of their own.
+private struct FormPlace: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = "\(intValue)"
+        self.intValue = intValue
+    }
+
+    static let parent = FormPlace(stringValue: "super")
+}
+
+private struct FormSingle: SingleValueEncodingContainer {
+    let node: FormNode
+    let codingPath: [any CodingKey]
+
+    func encodeNil() { node.put(.null) }
+    func encode(_ value: Bool) { node.put(.bool(value)) }
+    func encode(_ value: String) { node.put(.string(value)) }
+    func encode(_ value: Double) throws { try node.put(real: value, at: codingPath) }
+    func encode(_ value: Float) throws { try node.put(real: value, at: codingPath) }
+    func encode(_ value: Int) { node.put(integer: value) }
+    func encode(_ value: Int8) { node.put(integer: value) }
+    func encode(_ value: Int16) { node.put(integer: value) }
+    func encode(_ value: Int32) { node.put(integer: value) }
+    func encode(_ value: Int64) { node.put(integer: value) }
+    func encode(_ value: UInt) { node.put(integer: value) }
+    func encode(_ value: UInt8) { node.put(integer: value) }
+    func encode(_ value: UInt16) { node.put(integer: value) }
+    func encode(_ value: UInt32) { node.put(integer: value) }
+    func encode(_ value: UInt64) { node.put(integer: value) }
+    func encode<Value: Encodable>(_ value: Value) throws { try node.put(encodable: value, at: codingPath) }
+}
+
+private struct FormList: UnkeyedEncodingContainer {
+    let node: FormNode
+    let codingPath: [any CodingKey]
+
+    var count: Int { node.count }
+
+    private var path: [any CodingKey] { codingPath + [FormPlace(intValue: count)] }
+
+    func encodeNil() { node.element().put(.null) }
+
+    // Numbers and text come by here as well: what they write of themselves is a single value.
+    func encode<Value: Encodable>(_ value: Value) throws {
+        let path = path
+        try node.element().put(encodable: value, at: path)
+    }
+
+    func nestedContainer<Key: CodingKey>(keyedBy keyType: Key.Type) -> KeyedEncodingContainer<Key> {
+        let path = path
+        return FormEncoder(node: node.element(), codingPath: path).container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        let path = path
+        return FormEncoder(node: node.element(), codingPath: path).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        let path = path
+        return FormEncoder(node: node.element(), codingPath: path)
+    }
+}
+
+private struct FormMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let node: FormNode
+    let codingPath: [any CodingKey]
+
+    func encodeNil(forKey key: Key) { node.member(key.stringValue).put(.null) }
+
+    // Numbers and text come by here as well: what they write of themselves is a single value.
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try node.member(key.stringValue).put(encodable: value, at: codingPath + [key])
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        nested(key).container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { nested(FormPlace.parent) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+
+    private func nested(_ key: any CodingKey) -> FormEncoder {
+        FormEncoder(node: node.nestedMember(key.stringValue), codingPath: codingPath + [key])
+    }
+}
