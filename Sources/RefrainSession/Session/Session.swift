@@ -19,6 +19,8 @@ public final class Session: Sendable {
         /// Limits how many exchanges run at a time; nil: the transport's own limits alone hold.
         public var throttle: (any HTTPMiddleware)?
         /// Lets identical requests in flight share one exchange; nil: each has its own.
+        ///
+        /// Requests with adapters, those that are signed among them, always have their own.
         public var deduplicate: (any HTTPMiddleware)?
         /// The budgets that retries draw on; nil: no limit (rule R22).
         public var budgets: RetryBudgets? = .shared
