@@ -169,7 +169,11 @@ extension Request {
     /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
     private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
-            let task = Task.immediate { await run(carried, chain) }
+            // It runs before it is taken over, with the state unlocked: what it sends would be sent by then.
+            let task = Task.immediate {
+                isTaken()
+                await run(carried, chain)
+            }
             take { task }
         } else {
             take {
