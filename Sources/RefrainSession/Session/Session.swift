@@ -89,10 +89,15 @@ public final class Session: Sendable {
     }
 
     /// Cancels every request that has not ended, and returns when all have ended.
+    ///
+    /// Called from within a request of this session, as by its adapter or retrier or a task that these began, it
+    /// returns at once: that request may end only after the call.
     public func cancelAllRequestsAndWait() async {
         var requests: Set<Request> = []
         withAllRequests { requests = $0 }
         for request in requests { request.cancel() }
+        // Nor does it wait for the others, one of which may be doing the same.
+        guard !chain.door.isAroundPresentCode else { return }
         for request in requests { await request.ended() }
     }
 
