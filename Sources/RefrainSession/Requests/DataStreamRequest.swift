@@ -88,6 +88,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         let request: DataStreamRequest
 
         /// Starts the request, and reads its chunks.
+    /// What nobody will read keeps no connection (rule R28).
+    override var keepsBodies: Bool { false }
+
         public func makeAsyncIterator() -> Iterator {
             request.startIfWanted()
             return Iterator(request)

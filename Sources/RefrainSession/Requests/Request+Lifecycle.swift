@@ -201,11 +201,12 @@ extension Request {
     @inline(never)
     private func settle(_ result: HTTPResult) async {
         if !isInspected { inspectLate(result) }
-        let (response, error) = state.withLock { state in
-            state.note(result)
-            return (state.outcome.response, state.outcome.error)
+        let noted = keepsBodies ? result : result.withoutBody
+        let error = state.withLock { state in
+            state.note(noted)
+            return state.outcome.error
         }
-        let settled = await settle(response, error: error)
+        let settled = await settle(result.response, error: error)
         leave(state.withLock { $0.end(settledWith: settled) })
     }
 
