@@ -48,14 +48,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override var settles: Bool { true }
 
     override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
-        var failure = error
-        if error == nil, let response { failure = await pass(on: response) }
-        channel.finish(failure.map { .failure($0) } ?? .success(()))
-        return failure
+        guard error == nil, let response else { return error }
+        return await pass(on: response)
     }
 
     override func didEnd() {
-        // Where nothing was sent, nothing was settled.
+        // Not before: whoever is told of the end finds the request ended.
         channel.finish(ending.outcome.error.map { .failure($0) } ?? .success(()))
     }
 
@@ -167,6 +165,7 @@ extension DataStreamRequest {
 extension Session {
     /// Makes a request whose response is read as it arrives.
     public func streamRequest(
+                    // The reader's own task was cancelled; else the request has ended, and this changes nothing.
         _ request: some HTTPRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil
     ) -> DataStreamRequest {

@@ -86,4 +86,15 @@ struct StreamTests {
         while loader.holdsConnection { await Task.yield() }
         #expect(request.response?.status == 503)
     }
+
+    @Test("a reader that is told of a failure finds the request ended with it, and not cancelled")
+    func failureIsNoCancellation() async {
+        for _ in 0..<1_000 {
+            let session = Session.testing(ScriptedLoader(.status(404, body: "no")))
+            let request = session.streamRequest(HTTPRequest.sample).validate()
+            #expect(await ended(request)?.responseCode == 404)
+            #expect(request.isFinished)
+            #expect(request.error?.responseCode == 404)
+        }
+    }
 }
