@@ -97,4 +97,81 @@ struct StreamTests {
             #expect(request.error?.responseCode == 404)
         }
     }
+
+    @Test("each of several handlers gets every chunk, and one end")
+    func severalHandlers() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let body = HTTPBody.stream {
+                    AsyncStream<[UInt8]> { chunks in
+                        for number in 0..<10 as Range<UInt8> { chunks.yield([number]) }
+                        chunks.finish()
+                    }
+                }
+                return .success(HTTPResponse(request: request, status: 200, body: body))
+            }
+        )
+        let session = Session.testing(loader) { $0.startsRequestsImmediately = false }
+        let request = session.streamRequest(HTTPRequest.sample)
+        let journals = (0..<3).map { _ in Journal<UInt8>() }
+        let ends = (0..<3).map { _ in Signal() }
+        let count = Counter()
+        for (journal, end) in zip(journals, ends) {
+            request.responseStream { event in
+                switch event {
+                case .stream(let chunk): for byte in chunk { journal.append(byte) }
+                case .complete(.success):
+                    count.increment()
+                    end.set()
+                case .complete(.failure(let error)): Issue.record(error)
+                }
+            }
+        }
+        request.resume()
+        for end in ends { await end.wait() }
+        for journal in journals { #expect(journal.entries == Array(0..<10)) }
+        #expect(count.value == 3)
+    }
+
+    @Test("a handler that is added after the end is told of the end")
+    func lateHandler() async {
+        let session = Session.testing(ScriptedLoader(.status(404)))
+        let request = session.streamRequest(HTTPRequest.sample).validate()
+        for _ in 0..<2 {
+            let (end, codes) = (Signal(), Journal<Int?>())
+            request.responseStream { event in
+                guard case .complete(.failure(let error)) = event else { return }
+                codes.append(error.responseCode)
+                end.set()
+            }
+            await end.wait()
+            #expect(codes.entries == [404])
+            while !request.isFinished { await Task.yield() }
+        }
+    }
+
+    @Test("a second reader of the chunks is told so, and does not disturb the first one")
+    func secondReader() async throws {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        let request = session.streamRequest(HTTPRequest.sample)
+        let first = request.chunks.makeAsyncIterator()
+        let error = await ended(request)
+        #expect(error?.transportCode == .bodyAlreadyRead)
+        #expect(try await first.next() == Array("ok".utf8))
+        #expect(try await first.next() == nil)
+        #expect(request.isFinished)
+    }
+
+    @Test("A: validation: a check of the caller's sees a stream's request and head, and its error ends the stream")
+    func ownCheck() async {
+        let session = Session.testing(ScriptedLoader(.status(200, headers: ["X-Kind": "b"], body: "no")))
+        let request = session.streamRequest(HTTPRequest.sample).validate { request, response in
+            request != nil && response.headers["X-Kind"] == "a" ? .success(()) : .failure(TestError(name: "kind"))
+        }
+        guard case .responseValidationFailed(.customValidationFailed(let error), _)? = await ended(request) else {
+            Issue.record("\(String(describing: request.error))")
+            return
+        }
+        #expect(error as? TestError == TestError(name: "kind"))
+    }
 }
