@@ -112,11 +112,13 @@ extension Request {
     /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
     @inline(never)
     func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.waiters.append(waiter) }
-            return state.hasEnded
+        let isOver = state.withLock { state in
+            // An answer that has arrived is for whoever looks at it first: the one who was woken may be busy.
+            let isOver = state.hasEnded || state.hasArrived
+            if !isOver { state.waiters.append(waiter) }
+            return isOver
         }
-        if hasEnded { waiter.resume() }
+        if isOver { waiter.resume() }
     }
 
     /// Cancels what the request runs in, without a word on why: a reset does so.
