@@ -38,7 +38,8 @@ extension Request {
 
     /// Holds the request: no further try begins, and no byte is taken from a stream, until ``resume()``.
     ///
-    /// An exchange whose response is collected in memory runs to its end; what follows it waits.
+    /// An exchange whose response is collected in memory runs to its end; what follows it waits. Where other requests
+    /// share the exchange (``Session/Settings/deduplicate``), it goes on for them.
     @discardableResult
     public func suspend() -> Self {
         let isHeld = state.withLock { state in

@@ -134,6 +134,11 @@ extension Request: Caller {
         }
     }
 
+    /// Lets the tries of an exchange that others have joined go on for them, also where this request is suspended.
+    package func sharesExchange() {
+        for waiter in state.withLock({ $0.shareExchange() }) { waiter.resume() }
+    }
+
     /// Whether this is the first replay that an authenticator asks for (rule R27).
     func claimReplay(for authenticator: ObjectIdentifier) -> Bool {
         state.withLock { $0.withRare { $0.replays.insert(authenticator).inserted } }

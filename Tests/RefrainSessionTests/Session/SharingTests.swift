@@ -158,4 +158,58 @@ struct SharingTests {
         #expect(loader.requests.count == 2)
         while began != nil { await Task.yield() }
     }
+
+    @Test("a request that is suspended does not hold up those who share its exchange", .timeLimit(.minutes(1)))
+    func suspended() async throws {
+        let loader = loader(503, 200)
+        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        await waiting(1)
+        let joined = session.request(HTTPRequest.sample).serializingString()
+        await waiting(2)
+        first.suspend()
+        mayEnd.set()
+        #expect(try await joined.value == "200")
+        first.resume()
+        #expect(try await leading.value == "200")
+        #expect(loader.requests.count == 2)
+    }
+
+    @Test("a suspended request that waits alone is held, until another one joins", .timeLimit(.minutes(1)))
+    func joinsSuspended() async throws {
+        let loader = loader(503, 200)
+        mayEnd.set()
+        let suspends = Retrier { request, _, _ in
+            request.suspend()
+            return .retry
+        }
+        let session = session(loader, suspends)
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        while first.retryCount < 1 { await Task.yield() }
+        #expect(loader.requests.count == 1)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "200")
+        #expect(try await leading.value == "200")
+        #expect(loader.requests.count == 2)
+    }
+
+    @Test(
+        "a suspended request that is cancelled does not hold up those who share its exchange",
+        .timeLimit(.minutes(1))
+    )
+    func cancelledSuspended() async throws {
+        let loader = loader(503, 200)
+        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        await waiting(1)
+        let joined = session.request(HTTPRequest.sample).serializingString()
+        await waiting(2)
+        first.suspend()
+        first.cancel()
+        #expect(await leading.response.error?.isExplicitlyCancelledError == true)
+        mayEnd.set()
+        #expect(try await joined.value == "200")
+    }
 }
