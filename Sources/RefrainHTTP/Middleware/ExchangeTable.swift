@@ -5,6 +5,8 @@ final class ExchangeTable: Sendable {
     private struct State {
         var shared = SharedExchanges<ExchangeKey, Waiter>()
         var tasks: [UInt64: Task<Void, Never>] = [:]
+        /// For whom exchanges were started.
+        var starters: [UInt64: CallOwner] = [:]
     }
 
     /// Runs an exchange in a task of its own.
@@ -27,11 +29,14 @@ final class ExchangeTable: Sendable {
     func load(_ request: HTTPRequest, key: ExchangeKey, next: any HTTPLoader) async -> HTTPResult? {
         guard !Task.isCancelled else { return nil }
         let caller = Waiter()
-        let place = state.withLock { state in
+        let (place, starter) = state.withLock { state in
             let place = state.shared.arrive(caller, for: key)
-            if place.isFirst { state.tasks[place.exchange] = start(place.exchange, request, next) }
-            return place
+            guard place.isFirst else { return (place, state.starters[place.exchange]) }
+            state.tasks[place.exchange] = start(place.exchange, request, next)
+            state.starters[place.exchange] = request.owner
+            return (place, nil)
         }
+        starter?.caller?.sharesExchange()
         return await withTaskCancellationHandler {
             await caller.value
         } onCancel: {
@@ -60,6 +65,7 @@ final class ExchangeTable: Sendable {
             withExtendedLifetime(starter) {}
             let callers = state.withLock { state in
                 state.tasks[number] = nil
+                state.starters[number] = nil
                 return state.shared.finish(exchange: number)
             }
             for caller in callers { caller.give(result) }

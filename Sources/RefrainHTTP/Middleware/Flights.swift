@@ -140,9 +140,12 @@ final class Flights: Sendable {
             state.reset = reset
             return reset
         }
-        guard !(FlightList.current?.contains(self) ?? false) else { return }
+        guard !areAroundPresentCode else { return }
         await reset.value
     }
+
+    /// Whether the present code runs within one of these requests.
+    var areAroundPresentCode: Bool { FlightList.current?.contains(self) ?? false }
 
     /// Returns when the owned requests that are leaving have returned.
     private func drain() async {

@@ -50,6 +50,9 @@ extension ResetGuard {
     /// Whether the present code runs within a request of this chain or another one.
     package static var isWithinRequest: Bool { FlightList.isInside }
 
+    /// Whether the present code runs within a request of this chain.
+    package var isAroundPresentCode: Bool { flights.areAroundPresentCode }
+
     /// Lets a request through that runs in no task as yet; nil while a reset is going on.
     ///
     /// Its caller is asked to cancel it for a reset, which waits until the request has left.

@@ -8,6 +8,9 @@ package protocol Caller: AnyObject, Sendable {
 
     /// Cancels what the caller's request runs in.
     func cancelTask()
+
+    /// Others have joined an exchange that is made for the caller.
+    func sharesExchange()
 }
 
 /// Whom a request is made for.

@@ -18,9 +18,19 @@ extension RefrainError {
 
     /// This error in the form that travels through the chain; nothing was sent.
     func asHTTPError(_ request: HTTPRequest?) -> HTTPError {
-        let request = request ?? HTTPRequest(URL(filePath: "/"))
-        return HTTPError(.callerFailed, request: request, underlyingError: self, message: "\(self)", bytesSent: 0)
+        HTTPError(.callerFailed, request: request ?? .none, underlyingError: self, message: "\(self)", bytesSent: 0)
     }
+
+    /// What a second reader of a stream's chunks is told.
+    static func chunksAlreadyRead(of request: HTTPRequest?) -> RefrainError {
+        let message = "the chunks of a stream are for one reader, and this is a second one"
+        return .sessionTaskFailed(error: HTTPError(.bodyAlreadyRead, request: request ?? .none, message: message))
+    }
+}
+
+extension HTTPRequest {
+    /// Stands for a request that could not be made.
+    fileprivate static var none: HTTPRequest { HTTPRequest(URL(filePath: "/")) }
 }
 
 extension RefrainError {

@@ -33,11 +33,16 @@ final class InterceptorLine: Sendable {
         mutating func add(adapter: any RequestAdapter) {
             guard let composite = adapter as? Interceptor else {
                 hasAdapters = true
-                // A policy adapts nothing.
-                if !(adapter is RetryPolicy) { adapters.append(adapter) }
+                if !Self.adaptsNothing(adapter) { adapters.append(adapter) }
                 return
             }
             for part in composite.adapters { add(adapter: part) }
+        }
+
+        /// Whether an interceptor is known to be here for its decisions alone.
+        private static func adaptsNothing(_ adapter: any RequestAdapter) -> Bool {
+            adapter is RetryPolicy || adapter is ConnectionLostRetryPolicy || adapter is Retrier
+                || adapter is OfflineRetrier
         }
 
         mutating func add(retrier: any RequestRetrier) {

@@ -7,6 +7,7 @@ final class ChunkChannel: Sendable {
         var end: Result<Void, RefrainError>?
         var producer: CheckedContinuation<Void, Never>?
         var consumer: CheckedContinuation<Void, Never>?
+        var isClaimed = false
         var isAbandoned = false
     }
 
@@ -14,6 +15,14 @@ final class ChunkChannel: Sendable {
 
     /// Whether the consumer has left.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+    /// Whether the one who asks is the consumer; false for all after the first.
+    func claim() -> Bool {
+        state.withLock { state in
+            defer { state.isClaimed = true }
+            return !state.isClaimed
+        }
+    }
 
     /// Offers a chunk, and returns when it is taken, the consumer has left, or the task is cancelled.
     func send(_ chunk: [UInt8]) async {

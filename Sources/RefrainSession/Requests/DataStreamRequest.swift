@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 /// A request whose response is read as it arrives.
 ///
 /// ```swift
@@ -9,26 +11,60 @@
 public final class DataStreamRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; what it adds is immutable and Sendable.
     private let channel = ChunkChannel()
+    private let handlers = Locked(Handlers())
+
+    private struct Handlers {
+        var all: [@Sendable (Event) -> Void] = []
+        var end: Result<Void, RefrainError>?
+    }
 
     /// The chunks of the body, to be read by one reader, once; reading starts the request.
     ///
-    /// They end with ``RefrainError``. A reader that leaves early cancels the request.
+    /// They end with ``RefrainError``. A reader that leaves early cancels the request; a second one, also beside a
+    /// handler of ``responseStream(_:)``, ends at once with
+    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``.
     public var chunks: Chunks { Chunks(request: self) }
 
     /// Calls `handler` with each chunk, and then with the end; the request starts at once.
+    ///
+    /// Of several handlers each gets all chunks that come after it was added. They are called one after the other, and
+    /// the server is held back until the last of them returns.
     @discardableResult
     public func responseStream(_ handler: @escaping @Sendable (Event) -> Void) -> Self {
-        let chunks = chunks
-        Task {
-            do {
-                for try await chunk in chunks { handler(.stream(chunk)) }
-                handler(.complete(.success(())))
-            } catch {
-                handler(.complete(.failure(error as? RefrainError ?? .explicitlyCancelled)))
-            }
+        enum Place { case first, further, late(Result<Void, RefrainError>) }
+        let place = handlers.withLock { handlers -> Place in
+            if let end = handlers.end { return .late(end) }
+            handlers.all.append(handler)
+            return handlers.all.count == 1 ? .first : .further
+        }
+        switch place {
+        case .first:
+            let reader = Chunks.Iterator(self)
+            Task { await handOn(reader) }
+        case .further: break
+        case .late(let end): Task { handler(.complete(end)) }
         }
         startIfWanted()
         return self
+    }
+
+    /// Calls the handlers with what a reader gets.
+    private func handOn(_ reader: Chunks.Iterator) async {
+        let end: Result<Void, RefrainError>
+        do {
+            while let chunk = try await reader.next() {
+                for handler in handlers.withLock({ $0.all }) { handler(.stream(chunk)) }
+            }
+            end = .success(())
+        } catch {
+            end = .failure(error as? RefrainError ?? .explicitlyCancelled)
+        }
+        let all = handlers.withLock { handlers in
+            handlers.end = end
+            defer { handlers.all = [] }
+            return handlers.all
+        }
+        for handler in all { handler(.complete(end)) }
     }
 
     /// What a stream brings.
@@ -48,14 +84,15 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     override var settles: Bool { true }
 
     override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
-        var failure = error
-        if error == nil, let response { failure = await pass(on: response) }
-        channel.finish(failure.map { .failure($0) } ?? .success(()))
-        return failure
+        guard error == nil, let response else { return error }
+        return await pass(on: response)
     }
 
+    /// What nobody will read keeps no connection (rule R28).
+    override var keepsBodies: Bool { false }
+
     override func didEnd() {
-        // Where nothing was sent, nothing was settled.
+        // Not before: whoever is told of the end finds the request ended.
         channel.finish(ending.outcome.error.map { .failure($0) } ?? .success(()))
     }
 
@@ -97,15 +134,18 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         public final class Iterator: AsyncIteratorProtocol {
             private let request: DataStreamRequest
             private let channel: ChunkChannel
+            /// Whether this is the one reader.
+            private let isReader: Bool
             private var hasEnded = false
 
             init(_ request: DataStreamRequest) {
                 self.request = request
                 channel = request.channel
+                isReader = channel.claim()
             }
 
             deinit {
-                guard !hasEnded else { return }
+                guard isReader, !hasEnded else { return }
                 channel.abandon()
                 request.cancel()
             }
@@ -115,49 +155,22 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             /// - Throws: ``RefrainError``.
             public func next() async throws -> [UInt8]? {
                 guard !hasEnded else { return nil }
+                guard isReader else {
+                    hasEnded = true
+                    throw RefrainError.chunksAlreadyRead(of: request.request)
+                }
                 do {
                     if let chunk = try await channel.next() { return chunk }
                     hasEnded = true
                     return nil
                 } catch {
                     hasEnded = true
+                    // The reader's own task was cancelled; else the request has ended, and this changes nothing.
                     request.cancel()
                     throw error
                 }
             }
         }
-    }
-}
-
-extension DataStreamRequest {
-    /// Accepts these statuses only.
-    @discardableResult
-    public func validate(statusCode accepted: some Sequence<Int>) -> Self {
-        let accepted = Set(accepted)
-        addValidation(isLight: true) { _, response in
-            ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
-        }
-        return self
-    }
-
-    /// Accepts content of these types only.
-    @discardableResult
-    public func validate(contentType accepted: some Sequence<String>) -> Self {
-        let accepted = Array(accepted)
-        addValidation(isLight: true) { _, response in
-            ValidationRules.check(contentType: response, in: accepted, isEmpty: response.expectedLength == 0)
-        }
-        return self
-    }
-
-    /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
-    @discardableResult
-    public func validate() -> Self {
-        validate(statusCode: ValidationRules.acceptableStatusCodes)
-        addValidation(isLight: true) { request, response in
-            ValidationRules.check(accept: request, response, isEmpty: response.expectedLength == 0)
-        }
-        return self
     }
 }
 

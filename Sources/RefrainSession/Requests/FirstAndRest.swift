@@ -4,6 +4,7 @@ struct FirstAndRest<Element>: Sequence {
     private var rest: [Element] = []
 
     var isEmpty: Bool { first == nil }
+    var isSingle: Bool { first != nil && rest.isEmpty }
     var last: Element? { rest.isEmpty ? first : rest[rest.count - 1] }
     /// All entries, in order.
     var all: [Element] { first.map { [$0] + rest } ?? [] }

@@ -38,7 +38,8 @@ extension Request {
 
     /// Holds the request: no further try begins, and no byte is taken from a stream, until ``resume()``.
     ///
-    /// An exchange whose response is collected in memory runs to its end; what follows it waits.
+    /// An exchange whose response is collected in memory runs to its end; what follows it waits. Where other requests
+    /// share the exchange (``Session/Settings/deduplicate``), it goes on for them.
     @discardableResult
     public func suspend() -> Self {
         let isHeld = state.withLock { state in
@@ -112,11 +113,13 @@ extension Request {
     /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
     @inline(never)
     func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.waiters.append(waiter) }
-            return state.hasEnded
+        let isOver = state.withLock { state in
+            // An answer that has arrived is for whoever looks at it first: the one who was woken may be busy.
+            let isOver = state.hasEnded || state.hasArrived
+            if !isOver { state.waiters.append(waiter) }
+            return isOver
         }
-        if hasEnded { waiter.resume() }
+        if isOver { waiter.resume() }
     }
 
     /// Cancels what the request runs in, without a word on why: a reset does so.
@@ -169,7 +172,11 @@ extension Request {
     /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
     private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
-            let task = Task.immediate { await run(carried, chain) }
+            // It runs before it is taken over, with the state unlocked: what it sends would be sent by then.
+            let task = Task.immediate {
+                isTaken()
+                await run(carried, chain)
+            }
             take { task }
         } else {
             take {
@@ -197,11 +204,12 @@ extension Request {
     @inline(never)
     private func settle(_ result: HTTPResult) async {
         if !isInspected { inspectLate(result) }
-        let (response, error) = state.withLock { state in
-            state.note(result)
-            return (state.outcome.response, state.outcome.error)
+        let noted = keepsBodies ? result : result.withoutBody
+        let error = state.withLock { state in
+            state.note(noted)
+            return state.outcome.error
         }
-        let settled = await settle(response, error: error)
+        let settled = await settle(result.response, error: error)
         leave(state.withLock { $0.end(settledWith: settled) })
     }
 

@@ -55,8 +55,9 @@ extension Request: Caller {
 
     /// Hands a try's response to the checks until one fails, then to the readers; answers whether none has failed.
     func inspect(_ response: HTTPResponse) -> Bool {
+        let kept = keepsBodies ? response : response.withoutBody
         let (validations, serializations, sent) = state.withLock { state in
-            state.response = response
+            state.response = kept
             state.current.isInspected = true
             // Who has joined another request's exchange has sent nothing; its checks see what it asked for itself.
             let sent = state.requests.last ?? (try? original.get()) ?? response.request
@@ -77,6 +78,13 @@ extension Request: Caller {
             }
         }
         return !hasFailed
+    }
+
+    /// A stream's result as it goes on from the checks: one that has not passed them is read by nobody (rule R28).
+    @inline(never)
+    func passedOn(_ result: HTTPResult) -> HTTPResult {
+        if case .success = result, state.withLock({ $0.current.validationError == nil }) { return result }
+        return result.withoutBody
     }
 
     /// Why a try has failed, in the eyes of the retriers; nil where it has not.
@@ -126,8 +134,43 @@ extension Request: Caller {
         }
     }
 
+    /// Lets the tries of an exchange that others have joined go on for them, also where this request is suspended.
+    package func sharesExchange() {
+        for waiter in state.withLock({ $0.shareExchange() }) { waiter.resume() }
+    }
+
     /// Whether this is the first replay that an authenticator asks for (rule R27).
     func claimReplay(for authenticator: ObjectIdentifier) -> Bool {
         state.withLock { $0.withRare { $0.replays.insert(authenticator).inserted } }
+    }
+}
+
+extension HTTPResult {
+    /// The response, or what an error has of it.
+    var response: HTTPResponse? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.response
+        }
+    }
+
+    /// This result with an empty body.
+    var withoutBody: HTTPResult {
+        switch self {
+        case .success(let response):
+            return .success(response.withoutBody)
+        case .failure(var error):
+            error.response = error.response?.withoutBody
+            return .failure(error)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// This response with an empty body.
+    fileprivate var withoutBody: HTTPResponse {
+        var copy = self
+        copy.body = .empty
+        return copy
     }
 }

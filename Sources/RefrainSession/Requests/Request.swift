@@ -46,6 +46,9 @@ public class Request: @unchecked Sendable, Identifiable {
     /// What the kind of request does with a response before the request ends; nil: nothing is wrong with it.
     func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
 
+    /// Whether a response that the request keeps has its body; one that is read as it arrives would keep a connection.
+    var keepsBodies: Bool { true }
+
     /// What the kind of request does once the request has ended, however it did.
     func didEnd() {}
 

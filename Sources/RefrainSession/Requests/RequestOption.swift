@@ -39,8 +39,20 @@ extension HTTPRequest {
             copy.timeouts = original.timeouts
             copy.deadline = original.deadline
             copy.needsFreshConnection = original.needsFreshConnection
+            copy.idempotencyKey = original.idempotencyKey
+            copy.secretHeaders.formUnion(original.secretHeaders)
         }
         for name in dropped { copy.headers.remove(name) }
+        return copy
+    }
+
+    /// This request with the idempotency key of `original`, by which that may be sent again (rules R2 and R5), where an
+    /// adapter has put all header fields anew.
+    func keepingKey(of original: HTTPRequest) -> HTTPRequest {
+        let name = IdempotencyKey.fieldName
+        guard let key = original.headers[name], !headers.contains(name) else { return self }
+        var copy = self
+        copy.headers[name] = key
         return copy
     }
 }

@@ -135,6 +135,8 @@ extension RequestState {
         lazy var id = UUID()
         /// Who waits at the gate.
         var gate = SuspensionGate.Waiters()
+        /// Whether others have joined the exchange, which is no longer the request's to hold.
+        var sharesExchange = false
         /// The error of a retrier that ended the request.
         var retryFailure: RefrainError?
         var endReason: RefrainError?

@@ -13,7 +13,7 @@ struct SuspensionGate: Sendable {
     let state: Locked<RequestState>
 
     /// Whether nobody would have to wait.
-    var isOpen: Bool { state.withLock { $0.isGateOpen } }
+    var isOpen: Bool { state.withLock { $0.letsPass } }
 
     func close() { state.withLock { $0.isGateOpen = false } }
 
@@ -39,7 +39,7 @@ struct SuspensionGate: Sendable {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
                     // The handler may have run before: then nobody would wake this waiter.
-                    guard !state.isGateOpen, !Task.isCancelled else { return true }
+                    guard !state.letsPass, !Task.isCancelled else { return true }
                     state.withRare { $0.gate.all[key] = continuation }
                     return false
                 }
@@ -55,6 +55,21 @@ extension RequestState {
     /// Opens the gate; the answer is who has waited at it.
     mutating func openGate() -> [CheckedContinuation<Void, Never>] {
         isGateOpen = true
+        return takeWaitersAtGate()
+    }
+
+    /// Lets the exchange go on that the request has begun, whatever becomes of the request: others share it.
+    ///
+    /// The answer is who has waited at the gate.
+    mutating func shareExchange() -> [CheckedContinuation<Void, Never>] {
+        withRare { $0.sharesExchange = true }
+        return takeWaitersAtGate()
+    }
+
+    /// Whether nobody has to wait at the gate.
+    fileprivate var letsPass: Bool { isGateOpen || rare?.sharesExchange == true }
+
+    private func takeWaitersAtGate() -> [CheckedContinuation<Void, Never>] {
         guard let rare else { return [] }
         defer { rare.gate.all.removeAll() }
         return Array(rare.gate.all.values)

@@ -45,7 +45,7 @@ enum Adaptation {
                 return .failure(.requestAdaptationFailed(error: error, by: "\(type(of: adapter))"))
             }
         }
-        return checked(adapted, of: owner, request)
+        return checked(adapted.keepingKey(of: request), of: owner, request)
     }
 
     /// What goes on in place of the original, if it may be sent.

@@ -106,8 +106,9 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
 
     /// Takes the result over.
     ///
-    /// What is left to do is done by somebody who waits for the request, where there is one: the transport's thread has
-    /// the answers of all others to fetch, and the request lies in the memory of the thread that made it.
+    /// What is left to do is done by the one who waits for the request, where there is one: the transport's thread has
+    /// the answers of all others to fetch, and the request lies in the memory of the thread that made it. Of several
+    /// none does it, since that one may be busy, and the others would wait for it.
     func receive(_ result: HTTPResult) {
         let (isFirst, waiter) = owner.state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             // A transport that tells twice is heard once.
@@ -116,7 +117,7 @@ final class FirstTry: ResultReceiver, @unchecked Sendable {
             exchange = nil
             call.noteArrival()
             self.result = result
-            let waiter = state.waiters.popFirst()
+            let waiter = state.waiters.isSingle ? state.waiters.popFirst() : nil
             state.hasArrived = waiter != nil
             state.firstTry = waiter == nil ? nil : self
             return (true, waiter)

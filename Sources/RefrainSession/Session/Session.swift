@@ -19,6 +19,8 @@ public final class Session: Sendable {
         /// Limits how many exchanges run at a time; nil: the transport's own limits alone hold.
         public var throttle: (any HTTPMiddleware)?
         /// Lets identical requests in flight share one exchange; nil: each has its own.
+        ///
+        /// Requests with adapters, those that are signed among them, always have their own.
         public var deduplicate: (any HTTPMiddleware)?
         /// The budgets that retries draw on; nil: no limit (rule R22).
         public var budgets: RetryBudgets? = .shared
@@ -87,10 +89,15 @@ public final class Session: Sendable {
     }
 
     /// Cancels every request that has not ended, and returns when all have ended.
+    ///
+    /// Called from within a request of this session, as by its adapter or retrier or a task that these began, it
+    /// returns at once: that request may end only after the call.
     public func cancelAllRequestsAndWait() async {
         var requests: Set<Request> = []
         withAllRequests { requests = $0 }
         for request in requests { request.cancel() }
+        // Nor does it wait for the others, one of which may be doing the same.
+        guard !chain.door.isAroundPresentCode else { return }
         for request in requests { await request.ended() }
     }
 

@@ -43,7 +43,8 @@ final class SessionChain: Sendable {
         var chain: any HTTPLoader = redirect --> tries
         // 1. Outside of all that tries and follows: those who share an exchange share its outcome.
         //    The first of them may leave before the exchange is over, which keeps it, to ask its checks and retriers.
-        if let deduplicate = settings.deduplicate { chain = deduplicate --> chain }
+        //    Requests that adapters change further in go round it.
+        if let deduplicate = settings.deduplicate { chain = Sharing(stage: deduplicate) --> chain }
         // 0. Outermost: a reset refuses what is new, cancels what is under way, and awaits it.
         door = ResetGuard(runsInOwnersTask: true)
         whole = door --> chain

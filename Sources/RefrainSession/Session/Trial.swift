@@ -25,7 +25,7 @@ struct Trial: HTTPLoader {
         let result =
             owner.sessionReference.isWatched ? await time(sent, owner, next) : await next.load(sent)
         if !ResponseChecks.pass(result, of: request, owner) { await owner.discardTry() }
-        return result
+        return owner.keepsBodies ? result : owner.passedOn(result)
     }
 
     func reset() async { await whole.reset() }

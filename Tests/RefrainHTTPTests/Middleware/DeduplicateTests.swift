@@ -369,4 +369,5 @@ struct DeduplicateTests {
 private final class Starter: Caller {
     func note(_ attempts: [AttemptRecord]) {}
     func cancelTask() {}
+    func sharesExchange() {}
 }

@@ -180,4 +180,48 @@ struct RetryRulesTests {
         #expect(try await session.request(request).validate().serializingString().value == "ok")
         #expect(loader.requests.map(\.timeout) == [.seconds(3), .seconds(3)])
     }
+
+    /// Makes a request of its own, of which the chain knows nothing.
+    private static let remaking = Adapter { request, _ in
+        HTTPRequest(request.url, method: request.method, headers: ["X-Own": "yes"], body: request.body)
+    }
+
+    @Test("R5: an adapter that makes a request of its own sends the same key on every try", arguments: [true, false])
+    func keyOfItsOwn(isGenerated: Bool) async throws {
+        let loader = ScriptedLoader(.status(503), .status(200))
+        let interceptor = Interceptor(interceptors: [Self.remaking, .recommendedRetryPolicy])
+        var order = HTTPRequest("/orders", method: .post, body: .text("tea"))
+        if isGenerated { order.idempotencyKey = .generated } else { order.headers["Idempotency-Key"] = "\"by hand\"" }
+        let session = Session.testing(loader, interceptor: interceptor)
+        #expect(await session.request(order).serializingString().response.response?.status == 200)
+        #expect(loader.requests.map { $0.headers["X-Own"] } == ["yes", "yes"])
+        let keys = loader.requests.map { $0.headers["Idempotency-Key"] }
+        #expect(Set(keys).count == 1)
+        #expect(keys.first != .some(nil))
+    }
+
+    @Test("R5: an adapter that puts all header fields anew sends the key all the same")
+    func keyAmongNewFields() async throws {
+        let loader = ScriptedLoader(.status(200))
+        let adapter = Adapter { request, _ in
+            var request = request
+            request.headers = ["X-Own": "yes"]
+            return request
+        }
+        var order = HTTPRequest("/orders", method: .post, body: .text("tea"))
+        order.idempotencyKey = .custom("k1")
+        let session = Session.testing(loader, interceptor: adapter)
+        _ = await session.request(order).serializingString().response
+        #expect(loader.requests.map { $0.headers["Idempotency-Key"] } == ["\"k1\""])
+    }
+
+    @Test("what the caller marked as secret stays so where an adapter makes a request of its own")
+    func secretOfItsOwn() async throws {
+        let loader = ScriptedLoader(.status(200))
+        var request = HTTPRequest.sample
+        request.secretHeaders = ["X-Own"]
+        let session = Session.testing(loader, interceptor: Self.remaking)
+        _ = await session.request(request).serializingString().response
+        #expect(loader.requests.map(\.secretHeaders) == [["X-Own"]])
+    }
 }

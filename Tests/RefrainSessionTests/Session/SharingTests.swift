@@ -1,6 +1,12 @@
 import RefrainSession
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 private struct ForeignRequest: Error {}
 
 @Suite("Sessions that share exchanges")
@@ -44,24 +50,84 @@ struct SharingTests {
 
     @Test("the checks of a request that joins see what it asked for, and not what the first one sent")
     func ownRequest() async throws {
-        let session = session(loader(200))
-        let adapter = Adapter { request, _ in
-            var request = request
-            request.headers["Authorization"] = "secret"
-            return request
-        }
-        let first = session.request(HTTPRequest.sample, interceptor: Interceptor(adapters: [adapter]))
-            .serializingString()
+        let loader = ScriptedLoader(
+            .status(302, headers: ["Location": "/moved"]),
+            .compute { [mayEnd] request in
+                await mayEnd.wait()
+                return .success(HTTPResponse(request: request, status: 200, body: .text("200")))
+            }
+        )
+        let session = session(loader)
+        let first = session.request(HTTPRequest.sample).serializingString()
         await waiting(1)
         let second = session.request(HTTPRequest.sample)
             .validate { request, _, _ in
-                request?.headers["Authorization"] == nil ? .success(()) : .failure(ForeignRequest())
+                request?.url == HTTPRequest.sample.url ? .success(()) : .failure(ForeignRequest())
             }
             .serializingString()
         await waiting(2)
         mayEnd.set()
         #expect(try await first.value == "200")
         #expect(try await second.value == "200")
+        #expect(loader.requests.map(\.url.path) == ["/sample", "/moved"])
+    }
+
+    /// Answers each request, when it may, with the credential that it came with.
+    private func credentialLoader() -> ScriptedLoader {
+        ScriptedLoader(
+            .compute { [mayEnd] request in
+                await mayEnd.wait()
+                let body = HTTPBody.text(request.headers["Authorization"] ?? "none")
+                return .success(HTTPResponse(request: request, status: 200, body: body))
+            }
+        )
+    }
+
+    @Test("requests that adapters sign share nothing, though they ask for the same before that")
+    func ownCredentials() async throws {
+        let loader = credentialLoader()
+        let session = session(loader)
+        let tasks = ["ada", "ben"].map { name in
+            let adapter = Adapter { request, _ in
+                var request = request
+                request.headers["Authorization"] = name
+                return request
+            }
+            return session.request(HTTPRequest.sample, interceptor: adapter).serializingString()
+        }
+        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        mayEnd.set()
+        #expect(try await tasks[0].value == "ada")
+        #expect(try await tasks[1].value == "ben")
+    }
+
+    @Test("a request of the next user does not get what the one before has asked for")
+    func nextUser() async throws {
+        let loader = credentialLoader()
+        let authentication = AuthenticationInterceptor(
+            authenticator: TokenAuthenticator { token, _ in token },
+            credential: Token(value: "ada")
+        )
+        let session = session(loader, authentication)
+        let first = session.request(HTTPRequest.sample).serializingString()
+        while loader.requests.isEmpty { await Task.yield() }
+        authentication.credential = Token(value: "ben")
+        let second = session.request(HTTPRequest.sample).serializingString()
+        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        mayEnd.set()
+        #expect(try await first.value == "Bearer ada")
+        #expect(try await second.value == "Bearer ben")
+    }
+
+    @Test("requests whose interceptors only decide on further tries share their exchange")
+    func retriersOnly() async throws {
+        let loader = loader(200)
+        let session = session(loader, Retrier { _, _, _ in .doNotRetry })
+        let tasks = (0..<2).map { _ in session.request(HTTPRequest.sample).serializingString() }
+        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        mayEnd.set()
+        for task in tasks { #expect(try await task.value == "200") }
+        #expect(loader.requests.count == 1)
     }
 
     @Test("who began the exchange may go; its retriers are asked on behalf of those who stay")
@@ -91,5 +157,59 @@ struct SharingTests {
         #expect(try await stays?.value == "200")
         #expect(loader.requests.count == 2)
         while began != nil { await Task.yield() }
+    }
+
+    @Test("a request that is suspended does not hold up those who share its exchange", .timeLimit(.minutes(1)))
+    func suspended() async throws {
+        let loader = loader(503, 200)
+        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        await waiting(1)
+        let joined = session.request(HTTPRequest.sample).serializingString()
+        await waiting(2)
+        first.suspend()
+        mayEnd.set()
+        #expect(try await joined.value == "200")
+        first.resume()
+        #expect(try await leading.value == "200")
+        #expect(loader.requests.count == 2)
+    }
+
+    @Test("a suspended request that waits alone is held, until another one joins", .timeLimit(.minutes(1)))
+    func joinsSuspended() async throws {
+        let loader = loader(503, 200)
+        mayEnd.set()
+        let suspends = Retrier { request, _, _ in
+            request.suspend()
+            return .retry
+        }
+        let session = session(loader, suspends)
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        while first.retryCount < 1 { await Task.yield() }
+        #expect(loader.requests.count == 1)
+        #expect(try await session.request(HTTPRequest.sample).serializingString().value == "200")
+        #expect(try await leading.value == "200")
+        #expect(loader.requests.count == 2)
+    }
+
+    @Test(
+        "a suspended request that is cancelled does not hold up those who share its exchange",
+        .timeLimit(.minutes(1))
+    )
+    func cancelledSuspended() async throws {
+        let loader = loader(503, 200)
+        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let first = session.request(HTTPRequest.sample)
+        let leading = first.serializingString()
+        await waiting(1)
+        let joined = session.request(HTTPRequest.sample).serializingString()
+        await waiting(2)
+        first.suspend()
+        first.cancel()
+        #expect(await leading.response.error?.isExplicitlyCancelledError == true)
+        mayEnd.set()
+        #expect(try await joined.value == "200")
     }
 }

@@ -1,0 +1,16 @@
+/// Lets requests share exchanges by a stage for that, except for those that adapters change.
+///
+/// Two requests that ask for the same may be signed for two users, and what an adapter makes of them is known only
+/// further in, for each try anew: these have exchanges of their own.
+struct Sharing: HTTPMiddleware {
+    let stage: any HTTPMiddleware
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        if let owner = request.sessionRequest, !owner.line.adapters.isEmpty { return await next.load(request) }
+        return await stage.load(request, next: next)
+    }
+
+    func reset() async { await stage.reset() }
+
+    func reset(next: any HTTPLoader) async { await stage.reset(next: next) }
+}

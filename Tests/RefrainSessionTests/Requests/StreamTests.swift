@@ -1,0 +1,177 @@
+import RefrainCore
+import RefrainSession
+import Testing
+
+@Suite("Streams", .timeLimit(.minutes(1)))
+struct StreamTests {
+    /// What a transport holds for a body that nobody has read: here, only something to be let go of.
+    private final class Connection: Sendable {}
+
+    /// Answers a status with a body that can be read once and holds a connection until then, and then others.
+    private final class StreamingLoader: HTTPLoader {
+        private let script: Locked<[(Int, HTTPHeaders)]>
+        private let last = Locked(WeakConnection())
+
+        private struct WeakConnection: Sendable {
+            weak var connection: Connection?
+        }
+
+        init(_ script: (Int, HTTPHeaders)...) { self.script = Locked(script) }
+
+        /// Whether the last response's body still holds its connection.
+        var holdsConnection: Bool { last.withLock { $0.connection != nil } }
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let (code, headers) = script.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            let connection = Connection()
+            last.withLock { $0.connection = connection }
+            let chunks = AsyncStream<[UInt8]>(unfolding: {
+                withExtendedLifetime(connection) {}
+                return nil
+            })
+            let (status, body) = (HTTPStatus(rawValue: code), HTTPBody.oneShot(chunks))
+            return .success(HTTPResponse(request: request, status: status, headers: headers, body: body))
+        }
+    }
+
+    private func ended(_ request: DataStreamRequest) async -> RefrainError? {
+        do {
+            for try await _ in request.chunks {}
+            return nil
+        } catch {
+            return error as? RefrainError
+        }
+    }
+
+    @Test("R28: a stream whose answer fails its check lets go of the connection, also while the request is kept")
+    func refusedAnswer() async {
+        let loader = StreamingLoader((404, [:]))
+        let session = Session.testing(loader)
+        let request = session.streamRequest(HTTPRequest.sample).validate()
+        #expect(await ended(request)?.responseCode == 404)
+        while loader.holdsConnection { await Task.yield() }
+        #expect(request.response?.status == 404)
+    }
+
+    @Test(
+        "R28: a stream that waits for its next try lets go of the connection of the last one",
+        arguments: [true, false]
+    )
+    func backOff(validates: Bool) async {
+        let loader = StreamingLoader((503, [:]), (200, [:]))
+        let session = Session.testing(
+            loader,
+            interceptor: Retrier { request, _, _ in
+                request.suspend()
+                return .retry
+            }
+        )
+        let request = session.streamRequest(HTTPRequest.sample)
+        if validates { request.validate() }
+        request.resume()
+        while request.retryCount < 1 { await Task.yield() }
+        while loader.holdsConnection { await Task.yield() }
+        #expect(request.response?.status == 503)
+        request.resume()
+        #expect(await ended(request) == nil)
+    }
+
+    @Test("R28: an error that carries a stream's last answer does not keep its connection")
+    func errorWithAnswer() async {
+        let loader = StreamingLoader((503, ["Retry-After": "100000"]))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let request = session.streamRequest(HTTPRequest.sample)
+        let error = await ended(request)
+        #expect(error?.transportCode == .comeBackLater)
+        while loader.holdsConnection { await Task.yield() }
+        #expect(request.response?.status == 503)
+    }
+
+    @Test("a reader that is told of a failure finds the request ended with it, and not cancelled")
+    func failureIsNoCancellation() async {
+        for _ in 0..<1_000 {
+            let session = Session.testing(ScriptedLoader(.status(404, body: "no")))
+            let request = session.streamRequest(HTTPRequest.sample).validate()
+            #expect(await ended(request)?.responseCode == 404)
+            #expect(request.isFinished)
+            #expect(request.error?.responseCode == 404)
+        }
+    }
+
+    @Test("each of several handlers gets every chunk, and one end")
+    func severalHandlers() async {
+        let loader = ScriptedLoader(
+            .compute { request in
+                let body = HTTPBody.stream {
+                    AsyncStream<[UInt8]> { chunks in
+                        for number in 0..<10 as Range<UInt8> { chunks.yield([number]) }
+                        chunks.finish()
+                    }
+                }
+                return .success(HTTPResponse(request: request, status: 200, body: body))
+            }
+        )
+        let session = Session.testing(loader) { $0.startsRequestsImmediately = false }
+        let request = session.streamRequest(HTTPRequest.sample)
+        let journals = (0..<3).map { _ in Journal<UInt8>() }
+        let ends = (0..<3).map { _ in Signal() }
+        let count = Counter()
+        for (journal, end) in zip(journals, ends) {
+            request.responseStream { event in
+                switch event {
+                case .stream(let chunk): for byte in chunk { journal.append(byte) }
+                case .complete(.success):
+                    count.increment()
+                    end.set()
+                case .complete(.failure(let error)): Issue.record(error)
+                }
+            }
+        }
+        request.resume()
+        for end in ends { await end.wait() }
+        for journal in journals { #expect(journal.entries == Array(0..<10)) }
+        #expect(count.value == 3)
+    }
+
+    @Test("a handler that is added after the end is told of the end")
+    func lateHandler() async {
+        let session = Session.testing(ScriptedLoader(.status(404)))
+        let request = session.streamRequest(HTTPRequest.sample).validate()
+        for _ in 0..<2 {
+            let (end, codes) = (Signal(), Journal<Int?>())
+            request.responseStream { event in
+                guard case .complete(.failure(let error)) = event else { return }
+                codes.append(error.responseCode)
+                end.set()
+            }
+            await end.wait()
+            #expect(codes.entries == [404])
+            while !request.isFinished { await Task.yield() }
+        }
+    }
+
+    @Test("a second reader of the chunks is told so, and does not disturb the first one")
+    func secondReader() async throws {
+        let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        let request = session.streamRequest(HTTPRequest.sample)
+        let first = request.chunks.makeAsyncIterator()
+        let error = await ended(request)
+        #expect(error?.transportCode == .bodyAlreadyRead)
+        #expect(try await first.next() == Array("ok".utf8))
+        #expect(try await first.next() == nil)
+        #expect(request.isFinished)
+    }
+
+    @Test("A: validation: a check of the caller's sees a stream's request and head, and its error ends the stream")
+    func ownCheck() async {
+        let session = Session.testing(ScriptedLoader(.status(200, headers: ["X-Kind": "b"], body: "no")))
+        let request = session.streamRequest(HTTPRequest.sample).validate { request, response in
+            request != nil && response.headers["X-Kind"] == "a" ? .success(()) : .failure(TestError(name: "kind"))
+        }
+        guard case .responseValidationFailed(.customValidationFailed(let error), _)? = await ended(request) else {
+            Issue.record("\(String(describing: request.error))")
+            return
+        }
+        #expect(error as? TestError == TestError(name: "kind"))
+    }
+}
