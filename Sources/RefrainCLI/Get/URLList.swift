@@ -36,15 +36,15 @@ enum URLList {
 
     /// Refuses what is no URL that can be fetched.
     static func check(_ text: String, _ place: String) throws(UsageError) {
+        let request: HTTPRequest
         do throws(HTTPError) {
-            _ = try HTTPRequest(text)
+            request = try HTTPRequest(text)
         } catch {
             throw UsageError("\(place): \(Shown.text(ShownURL.refused(text), limit: 200)) \(reason(error))")
         }
-        let authority = ShownURL.authority(of: text).map { text[$0] } ?? ""
-        guard authority.split(separator: "@").last?.utf8.allSatisfy({ $0 < 0x80 }) ?? true else {
+        guard request.origin != nil else {
             let shown = Shown.text(ShownURL.text(text), limit: 200)
-            throw UsageError("\(place): \(shown) has a host that is not ASCII; write it in its xn-- form")
+            throw UsageError("\(place): \(shown) has a host that DNS does not know; write it in its xn-- form")
         }
     }
 

@@ -24,10 +24,10 @@ struct URLListTests {
 
     @Test("a host that is not ASCII is refused with what to write; a path that is not may pass")
     func foreignHost() throws {
-        let error = #expect(throws: UsageError.self) { try parse("http://user:secret@bücher.example:80/") }
-        #expect(error?.description.contains("\"http://bücher.example:80/\"") == true)
+        let error = #expect(throws: UsageError.self) { try parse("http://user:secret@b\u{FB01}cher.example:80/") }
+        #expect(error?.description.contains("secret") == false)
         #expect(error?.description.contains("xn--") == true)
-        #expect(try parse("http://bücher@h/ü?ü") == ["http://bücher@h/ü?ü"])
+        for url in ["http://bücher.example/", "http://bücher@h/ü?ü"] { #expect(try parse(url) == [url]) }
     }
 
     @Test("one bad line in 100,000 is named by file and number")
