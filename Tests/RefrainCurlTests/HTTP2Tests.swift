@@ -9,6 +9,10 @@ struct HTTP2Tests {
     /// What the server does with a stream.
     enum Answer {
         case ok, refuse, goAway, lose, cancel, headersOnly, http11Required
+        /// Says nothing.
+        case hold
+        /// Says that of all streams only the first one is processed.
+        case goAwayAfterFirst
         /// Answers as soon as the head is there, and gives no leave to send more of the body.
         case early
         /// The same, without a body in the answer.
@@ -22,6 +26,7 @@ struct HTTP2Tests {
         let server = RawServer { connection in
             guard connection.read(24) != nil else { return }
             connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            var held: Set<[UInt8]> = []
             while let head = connection.read(9) {
                 let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
                 guard connection.read(length) != nil else { return }
@@ -29,7 +34,9 @@ struct HTTP2Tests {
                 let stream = Array(head[5...])
                 // The body of a request is read before it is answered.
                 let isWhole = head[3] <= 1 && head[4] & 1 == 1
-                if head[3] == 0, isWhole { connection.write([0, 0, 1, 1, 5] + stream + [0x88]) }
+                if head[3] == 0, isWhole, !held.contains(stream) {
+                    connection.write([0, 0, 1, 1, 5] + stream + [0x88])
+                }
                 guard head[3] == 1 else { continue }
                 streams.add(1)
                 switch answers[min(streams.value, answers.count) - 1] {
@@ -45,6 +52,10 @@ struct HTTP2Tests {
                 case .cancel: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 8])
                 case .http11Required: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 13])
                 case .goAway: connection.write([0, 0, 8, 7, 0, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, 0])
+                case .hold: held.insert(stream)
+                case .goAwayAfterFirst:
+                    held.insert(stream)
+                    connection.write([0, 0, 8, 7, 0, 0, 0, 0, 0] + [0, 0, 0, 1, 0, 0, 0, 0])
                 case .lose: return
                 }
             }
@@ -96,6 +107,26 @@ struct HTTP2Tests {
             #expect(streams.value == before + 1)
             #expect(try await loader.response(for: request).status == 200)
         }
+    }
+
+    @Test(
+        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection"
+    )
+    func refusedTogether() async throws {
+        let streams = Counter()
+        let held = [Answer](repeating: .hold, count: 9)
+        let (fixture, server) = try serve([.ok] + held + [.goAwayAfterFirst, .ok], streams)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/"))
+        let request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        try await concurrently(10, inFlight: 10) { _ in
+            let error = try failure(of: await loader.load(request))
+            #expect(error.code == .requestNotProcessed, "\(error)")
+        }
+        #expect(streams.value == 11)
+        #expect(try await loader.response(for: request).status == 200)
+        #expect(server.connectionCount == 2)
     }
 
     @Test(

@@ -57,7 +57,7 @@ extension Transfer {
         }
         let text =
             if resendWasRefused {
-                stream.wasRefused
+                streamWasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
@@ -74,7 +74,7 @@ extension Transfer {
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
-            streamWasRefused: stream.wasRefused,
+            streamWasRefused: streamWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)

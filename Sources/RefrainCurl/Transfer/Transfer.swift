@@ -61,6 +61,10 @@ final class Transfer: @unchecked Sendable {
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
     @exclusivity(unchecked) var stream = StreamNotes()
+    /// The connection that the request is sent on, where it is known.
+    @exclusivity(unchecked) var connection: OpenConnection?
+    /// The sockets that were opened to send the request.
+    @exclusivity(unchecked) var openedSockets: [Int32] = []
     var sentAtRefusal: Int64 = 0
     /// The public key that the server has shown, where keys are pinned.
     private(set) var shownKey: String?
@@ -205,17 +209,36 @@ final class Transfer: @unchecked Sendable {
 
     var isMultiplexed: Bool? { isTLS && head.hasBegun ? head.version == .http2 : nil }
 
-    /// libcurl is about to send the request; false where it must not.
-    func willSend() -> Bool {
-        if sends == 0, let easy = slot?.easy {
+    /// Whether the server said that it did not process the request.
+    var streamWasRefused: Bool { stream.wasRefused(lastProcessed: connection?.lastProcessed) }
+
+    /// libcurl is about to send the request on the connection with this key; false where it must not.
+    func willSend(on key: UInt64, localPort: Int32) -> Bool {
+        guard let easy = slot?.easy else { return false }
+        if sends == 0 {
             sizeBefore = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE))
-        } else if !mayResend() {
+        } else if mayResend() {
+            stream = StreamNotes()
+        } else {
             return false
         }
+        let isNew = refrain_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
+        connection = isNew ? newConnection(key, localPort: localPort) : round.connections[key]
         sends += 1
         noteActivity()
         slot?.beginToSend()
         return true
+    }
+
+    /// Notes the connection that was made for this transfer.
+    private func newConnection(_ key: UInt64, localPort: Int32) -> OpenConnection? {
+        defer { openedSockets = [] }
+        // Where a name has several addresses, several sockets may have been opened.
+        guard let socket = openedSockets.last(where: { refrain_local_port($0) == localPort }) else {
+            round.connections.forget(key)
+            return nil
+        }
+        return round.connections.note(key, socket: socket)
     }
 
     /// Whether libcurl may connect, or send, although it has sent before: only where not one byte has left.
