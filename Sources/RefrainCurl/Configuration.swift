@@ -13,7 +13,8 @@ extension CurlLoader {
     public struct Configuration: Sendable {
         /// How many connections to one origin there may be at a time, at least 1; requests beyond wait in order.
         ///
-        /// Over HTTP/2 one connection carries up to 100 requests instead.
+        /// Over HTTP/2 one connection carries up to 100 requests instead, or as many as the server takes. Where
+        /// requests may go by way of a proxy, an origin that takes fewer than 100 may get more connections than these.
         public var maximumConnectionsPerHost = 32
         /// How many connections are kept open for later requests, all origins together.
         public var maximumIdleConnections = 64

@@ -4,6 +4,12 @@ import RefrainHTTP
 import TLSFixture
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 @Suite("CurlLoader: HTTP/2")
 struct HTTP2Tests {
     /// What the server does with a stream.
@@ -21,11 +27,16 @@ struct HTTP2Tests {
 
     /// A server of the few frames that the tests need (RFC 9113 §4.1), behind TLS that agrees on `h2`.
     ///
+    /// It takes `limit` streams on a connection at a time, and so many microseconds for each.
     /// The answers are used one after the other over all connections; the last one stays.
-    private func serve(_ answers: [Answer], _ streams: Counter = Counter()) throws -> (TLSFixture, RawServer) {
+    private func serve(_ answers: [Answer], _ streams: Counter = Counter(), limit: UInt8? = nil, delay: UInt32 = 0)
+        throws -> (TLSFixture, RawServer)
+    {
         let server = RawServer { connection in
             guard connection.read(24) != nil else { return }
-            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            // SETTINGS_MAX_CONCURRENT_STREAMS is number 3.
+            let settings: [UInt8] = limit.map { [0, 3, 0, 0, 0, $0] } ?? []
+            connection.write([0, 0, UInt8(settings.count), 4, 0, 0, 0, 0, 0] + settings)
             var held: Set<[UInt8]> = []
             while let head = connection.read(9) {
                 let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
@@ -41,7 +52,9 @@ struct HTTP2Tests {
                 streams.add(1)
                 switch answers[min(streams.value, answers.count) - 1] {
                 case .ok where !isWhole: break
-                case .ok: connection.write([0, 0, 1, 1, 5] + stream + [0x88])
+                case .ok:
+                    usleep(delay)
+                    connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 case .headersOnly: connection.write([0, 0, 1, 1, 4] + stream + [0x88])
                 case .early:
                     // content-length: 2, a literal whose name has number 28 in the static table (RFC 7541 §6.2.2).
@@ -83,6 +96,25 @@ struct HTTP2Tests {
         }
         #expect(server.connectionCount == 1)
         #expect(streams.value == 500)
+    }
+
+    @Test("No more connections are made than there may be where the server takes few streams on each; requests wait")
+    func fewStreams() async throws {
+        let (fixture, server) = try serve([.ok], limit: 2, delay: 150_000)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        var configuration = CurlLoader.Configuration()
+        configuration.trust = .certificateFile(fixture.caPath)
+        configuration.maximumConnectionsPerHost = 4
+        let loader = try CurlLoader(configuration: configuration)
+        var request = try HTTPRequest(fixture.baseURL + "/")
+        // To wait for a stream is not to connect.
+        request.timeouts.connect = .seconds(2)
+        let sent = request
+        try await concurrently(80, inFlight: 80) { _ in
+            let response = try await loader.response(for: sent)
+            #expect(response.status == 200)
+        }
+        #expect(server.connectionCount <= 4)
     }
 
     @Test(

@@ -42,6 +42,11 @@ final class TransferDriver {
         mayHaveTLS = settings.mayUseProxy
         guard let multi else { return }
         refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
+        if !settings.mayUseProxy {
+            // The queues keep to this by themselves but where a server takes fewer streams on a connection than are
+            // let through. For libcurl all origins behind a proxy that is not a tunnel are one host.
+            refrain_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
+        }
         refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, HostQueue.streamsPerConnection)
     }
@@ -193,6 +198,7 @@ final class TransferDriver {
         transfer.slot = nil
         removeFromActive(transfer)
         host.active -= 1
+        if transfer.sends > 0 { host.sent -= 1 }
         ended.append((transfer, error))
         if error == nil, !transfer.isAnsweredEarly { recycle(slot) } else { retire(slot) }
         var startedAny = false

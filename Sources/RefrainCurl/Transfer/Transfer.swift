@@ -165,10 +165,18 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
-        if sends == 0 { limit = min(limit, connectLimit) }
+        if sends == 0, !waitsForStream { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
         if isAnsweredEarly, !isReceivePaused { limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests)) }
         return limit
+    }
+
+    /// Whether it waits, rather than for a connection, until others leave it a stream.
+    ///
+    /// To connect libcurl keeps to the limit itself, from the moment on at which it begins to.
+    private var waitsForStream: Bool {
+        guard let host, host.isMultiplexed == true else { return false }
+        return host.sent > 0 && openedSockets.isEmpty
     }
 
     /// The moment at which to look again, however the transfer goes on.
@@ -181,7 +189,7 @@ final class Transfer: @unchecked Sendable {
         let now = round.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
-        if sends == 0, connectLimit <= now { return "no connection was made in time" }
+        if sends == 0, !waitsForStream, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }
         return "nothing was sent or received for too long"
     }
@@ -224,6 +232,7 @@ final class Transfer: @unchecked Sendable {
         }
         let isNew = refrain_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
         connection = isNew ? newConnection(key, localPort: localPort) : round.connections[key]
+        if sends == 0 { host?.sent += 1 }
         sends += 1
         noteActivity()
         slot?.beginToSend()
