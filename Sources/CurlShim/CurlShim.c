@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CurlShim.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -95,6 +96,12 @@ curl_socket_t refrain_open_socket(const struct curl_sockaddr *address) {
     if (opened >= 0) fcntl(opened, F_SETFD, FD_CLOEXEC);
     return opened;
 #endif
+}
+
+int refrain_has_arrived(curl_socket_t socket) {
+    char byte;
+    if (recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return 1;
+    return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != EBADF && errno != ENOTSOCK;
 }
 
 int refrain_local_port(curl_socket_t socket) {

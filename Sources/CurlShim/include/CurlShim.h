@@ -80,6 +80,9 @@ curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);
 /// The port of a socket's own end; 0 where it has none.
 int refrain_local_port(curl_socket_t socket);
 
+/// 1 where there is something to be read from a socket, be it its end or an error; else, or if it is no socket, 0.
+int refrain_has_arrived(curl_socket_t socket);
+
 /// What undoes gzip or deflate.
 typedef struct refrain_inflater refrain_inflater;
 

@@ -63,6 +63,10 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var stream = StreamNotes()
     /// The connection that the request is sent on, where it is known.
     @exclusivity(unchecked) var connection: OpenConnection?
+    /// Whether it was stopped before anything was sent, because of its connection.
+    var needsOtherConnection = false
+    /// Whether it must not be sent on a connection that has served others.
+    var needsFreshConnection: Bool
     /// The sockets that were opened to send the request.
     @exclusivity(unchecked) var openedSockets: [Int32] = []
     var sentAtRefusal: Int64 = 0
@@ -111,6 +115,7 @@ final class Transfer: @unchecked Sendable {
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), endOfOrigin ?? Self.hostEnd(in: $0))
         }
+        needsFreshConnection = request.needsFreshConnection
         let bodySize = request.bodySizeInMemory ?? .max
         isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
         isBodyless = bodySize == 0
@@ -232,11 +237,27 @@ final class Transfer: @unchecked Sendable {
         }
         let isNew = refrain_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
         connection = isNew ? newConnection(key, localPort: localPort) : round.connections[key]
+        // The last moment to look: libcurl sends next. Nothing has left as yet.
+        if !isNew, sends == 0, connection?.isSpoiled == true {
+            needsOtherConnection = true
+            return false
+        }
         if sends == 0 { host?.sent += 1 }
         sends += 1
         noteActivity()
         slot?.beginToSend()
         return true
+    }
+
+    /// Prepares to be sent on another connection, where nothing has left on this one.
+    func startOver() {
+        upload.close()
+        upload = .none
+        slot = nil
+        sends = 0
+        connection = nil
+        needsOtherConnection = false
+        needsFreshConnection = true
     }
 
     /// Notes the connection that was made for this transfer.
