@@ -92,4 +92,26 @@ struct ReuseTests {
         }
         #expect(server.connectionCount == 2)
     }
+
+    @Test("an upload without a length goes over another connection where the server spoke HTTP/1.0 on the first one")
+    func oldServer() async throws {
+        let server = RawServer { connection in
+            while let head = connection.readHead() {
+                // "3", three bytes and "0", each with the ends of their lines, and the end of the body.
+                if head.contains("chunked"), connection.read(13) == nil { return }
+                connection.write("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        let loader = CurlLoader()
+        let request = try HTTPRequest("http://127.0.0.1:\(server.port)/")
+        _ = try await loader.response(for: request)
+        #expect(try await loader.response(for: request).exchange.reusedConnection)
+        for _ in 1...2 {
+            let body = HTTPBody.oneShot(Chunks(count: 1, size: 3))
+            let response = try await loader.response(for: HTTPRequest(request.url, method: .put, body: body))
+            #expect(response.status == 200)
+            #expect(!response.exchange.reusedConnection)
+            #expect(try #require(response.exchange.bytesSent) > 30)
+        }
+    }
 }

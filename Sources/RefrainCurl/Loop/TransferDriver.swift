@@ -176,7 +176,7 @@ final class TransferDriver {
                 let transfer = Unmanaged<EasySlot>.fromOpaque(pointer).takeUnretainedValue().transfer
             else { continue }
             let result = message.pointee.data.result
-            if transfer.needsOtherConnection {
+            if transfer.mustStartOver(after: result) {
                 startOver(transfer)
                 startedAny = true
                 continue

@@ -249,6 +249,14 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
+    /// Whether the transfer is to be sent on another connection, since nothing has left on this one.
+    func mustStartOver(after result: CURLcode) -> Bool {
+        if needsOtherConnection { return true }
+        // libcurl says so before it sends, of a body of unknown length for a server that spoke HTTP/1.0. It does not
+        // say so on a new connection.
+        return result == CURLE_UPLOAD_FAILED && !needsFreshConnection && bodyTaken == 0
+    }
+
     /// Prepares to be sent on another connection, where nothing has left on this one.
     func startOver() {
         upload.close()
