@@ -55,6 +55,12 @@ extension CurlLoader {
     /// Which versions of HTTP are spoken.
     public enum Versions: String, Hashable, Sendable {
         /// HTTP/2 where TLS agrees on it, else HTTP/1.1.
+        ///
+        /// Over HTTP/2 libcurl before 8.1 loses most answers of servers that do not wait for the end of a body over
+        /// 16 KiB and reset its stream at once, such as a 401 or 413; the request then fails with
+        /// ``/RefrainHTTP/HTTPError/Code/networkConnectionLost``. An early answer that ends without either a reset
+        /// or a `Content-Length` is not noticed before the idle limit. Such bodies go over HTTP/2 all the same, since
+        /// some servers speak nothing else. Use ``http1Only`` for uploads where early answers are to be expected.
         case automatic
         /// HTTP/1.1.
         case http1Only

@@ -23,6 +23,8 @@ struct HTTP2Tests {
         case early
         /// The same, without a body in the answer.
         case earlyAndEmpty
+        /// As ``early``, and says a little later that it needs no more (RFC 9113 §8.1).
+        case earlyAndReset
     }
 
     /// A server of the few frames that the tests need (RFC 9113 §4.1), behind TLS that agrees on `h2`.
@@ -50,16 +52,21 @@ struct HTTP2Tests {
                 }
                 guard head[3] == 1 else { continue }
                 streams.add(1)
-                switch answers[min(streams.value, answers.count) - 1] {
+                let answer = answers[min(streams.value, answers.count) - 1]
+                switch answer {
                 case .ok where !isWhole: break
                 case .ok:
                     usleep(delay)
                     connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 case .headersOnly: connection.write([0, 0, 1, 1, 4] + stream + [0x88])
-                case .early:
+                case .early, .earlyAndReset:
                     // content-length: 2, a literal whose name has number 28 in the static table (RFC 7541 §6.2.2).
                     connection.write([0, 0, 5, 1, 4] + stream + [0x88, 0x0f, 0x0d, 1, 0x32])
                     connection.write([0, 0, 2, 0, 1] + stream + Array("ok".utf8))
+                    if answer == .earlyAndReset {
+                        usleep(100_000)
+                        connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
+                    }
                 case .earlyAndEmpty: connection.write([0, 0, 1, 1, 5] + stream + [0x89])
                 case .refuse: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 7])
                 case .cancel: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 8])
@@ -229,6 +236,25 @@ struct HTTP2Tests {
         // Without the answer's end in sight it would be the idle limit. How busy the machine is decides the rest.
         #expect(clock.now - start < .seconds(60))
         #expect(try await loader.response(for: HTTPRequest(fixture.baseURL + "/")).status == 200)
+    }
+
+    @Test("A server that answers, and resets the stream as it needs no more of the request, is heard")
+    func answeredAndReset() async throws {
+        let streams = Counter()
+        let (fixture, server) = try serve([.ok, .hold, .earlyAndReset], streams)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        let short = try HTTPRequest(fixture.baseURL + "/")
+        _ = try await loader.response(for: short)
+        // libcurl reads the reset only for another request on the connection.
+        let other = Task { await loader.load(short) }
+        #expect(await eventually { streams.value == 2 })
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: 100_000))
+        let response = try await loader.response(for: HTTPRequest(fixture.baseURL + "/", method: .post, body: body))
+        #expect(response.status == 200)
+        #expect(try await response.body.collect() == Array("ok".utf8))
+        other.cancel()
+        #expect(try failure(of: await other.value).code == .cancelled)
     }
 
     @Test("HTTP/1.1 only means that h2 is not offered")

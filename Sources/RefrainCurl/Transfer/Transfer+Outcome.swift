@@ -32,6 +32,12 @@ extension Transfer {
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
+        var result = result
+        if result == CURLE_HTTP2_STREAM, head.isComplete, wireSize == wireLength {
+            // The server has answered, and says that it needs no more of the request (RFC 9113 §8.1).
+            result = CURLE_OK
+            isAnsweredEarly = true
+        }
         exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
         exchange.bytesSent = bytesSent
         if let stopReason {
