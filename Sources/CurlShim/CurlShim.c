@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CurlShim.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -94,4 +96,25 @@ curl_socket_t refrain_open_socket(const struct curl_sockaddr *address) {
     if (opened >= 0) fcntl(opened, F_SETFD, FD_CLOEXEC);
     return opened;
 #endif
+}
+
+int refrain_has_arrived(curl_socket_t socket) {
+    char byte;
+    if (recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return 1;
+    return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != EBADF && errno != ENOTSOCK;
+}
+
+int refrain_local_port(curl_socket_t socket) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t length = sizeof address;
+    if (getsockname(socket, &address.any, &length)) return 0;
+    switch (address.any.sa_family) {
+    case AF_INET: return ntohs(address.v4.sin_port);
+    case AF_INET6: return ntohs(address.v6.sin6_port);
+    default: return 0;
+    }
 }

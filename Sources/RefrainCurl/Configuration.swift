@@ -13,7 +13,8 @@ extension CurlLoader {
     public struct Configuration: Sendable {
         /// How many connections to one origin there may be at a time, at least 1; requests beyond wait in order.
         ///
-        /// Over HTTP/2 one connection carries up to 100 requests instead.
+        /// Over HTTP/2 one connection carries up to 100 requests instead, or as many as the server takes. Where
+        /// requests may go by way of a proxy, an origin that takes fewer than 100 may get more connections than these.
         public var maximumConnectionsPerHost = 32
         /// How many connections are kept open for later requests, all origins together.
         public var maximumIdleConnections = 64
@@ -54,6 +55,12 @@ extension CurlLoader {
     /// Which versions of HTTP are spoken.
     public enum Versions: String, Hashable, Sendable {
         /// HTTP/2 where TLS agrees on it, else HTTP/1.1.
+        ///
+        /// Over HTTP/2 libcurl before 8.1 loses most answers of servers that do not wait for the end of a body over
+        /// 16 KiB and reset its stream at once, such as a 401 or 413; the request then fails with
+        /// ``/RefrainHTTP/HTTPError/Code/networkConnectionLost``. An early answer that ends without either a reset
+        /// or a `Content-Length` is not noticed before the idle limit. Such bodies go over HTTP/2 all the same, since
+        /// some servers speak nothing else. Use ``http1Only`` for uploads where early answers are to be expected.
         case automatic
         /// HTTP/1.1.
         case http1Only

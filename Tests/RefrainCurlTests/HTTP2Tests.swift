@@ -4,24 +4,42 @@ import RefrainHTTP
 import TLSFixture
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 @Suite("CurlLoader: HTTP/2")
 struct HTTP2Tests {
     /// What the server does with a stream.
     enum Answer {
         case ok, refuse, goAway, lose, cancel, headersOnly, http11Required
+        /// Says nothing.
+        case hold
+        /// Says that of all streams only the first one is processed.
+        case goAwayAfterFirst
         /// Answers as soon as the head is there, and gives no leave to send more of the body.
         case early
         /// The same, without a body in the answer.
         case earlyAndEmpty
+        /// As ``early``, and says a little later that it needs no more (RFC 9113 §8.1).
+        case earlyAndReset
     }
 
     /// A server of the few frames that the tests need (RFC 9113 §4.1), behind TLS that agrees on `h2`.
     ///
+    /// It takes `limit` streams on a connection at a time, and so many microseconds for each.
     /// The answers are used one after the other over all connections; the last one stays.
-    private func serve(_ answers: [Answer], _ streams: Counter = Counter()) throws -> (TLSFixture, RawServer) {
+    private func serve(_ answers: [Answer], _ streams: Counter = Counter(), limit: UInt8? = nil, delay: UInt32 = 0)
+        throws -> (TLSFixture, RawServer)
+    {
         let server = RawServer { connection in
             guard connection.read(24) != nil else { return }
-            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            // SETTINGS_MAX_CONCURRENT_STREAMS is number 3.
+            let settings: [UInt8] = limit.map { [0, 3, 0, 0, 0, $0] } ?? []
+            connection.write([0, 0, UInt8(settings.count), 4, 0, 0, 0, 0, 0] + settings)
+            var held: Set<[UInt8]> = []
             while let head = connection.read(9) {
                 let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
                 guard connection.read(length) != nil else { return }
@@ -29,22 +47,35 @@ struct HTTP2Tests {
                 let stream = Array(head[5...])
                 // The body of a request is read before it is answered.
                 let isWhole = head[3] <= 1 && head[4] & 1 == 1
-                if head[3] == 0, isWhole { connection.write([0, 0, 1, 1, 5] + stream + [0x88]) }
+                if head[3] == 0, isWhole, !held.contains(stream) {
+                    connection.write([0, 0, 1, 1, 5] + stream + [0x88])
+                }
                 guard head[3] == 1 else { continue }
                 streams.add(1)
-                switch answers[min(streams.value, answers.count) - 1] {
+                let answer = answers[min(streams.value, answers.count) - 1]
+                switch answer {
                 case .ok where !isWhole: break
-                case .ok: connection.write([0, 0, 1, 1, 5] + stream + [0x88])
+                case .ok:
+                    usleep(delay)
+                    connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 case .headersOnly: connection.write([0, 0, 1, 1, 4] + stream + [0x88])
-                case .early:
+                case .early, .earlyAndReset:
                     // content-length: 2, a literal whose name has number 28 in the static table (RFC 7541 §6.2.2).
                     connection.write([0, 0, 5, 1, 4] + stream + [0x88, 0x0f, 0x0d, 1, 0x32])
                     connection.write([0, 0, 2, 0, 1] + stream + Array("ok".utf8))
+                    if answer == .earlyAndReset {
+                        usleep(100_000)
+                        connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
+                    }
                 case .earlyAndEmpty: connection.write([0, 0, 1, 1, 5] + stream + [0x89])
                 case .refuse: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 7])
                 case .cancel: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 8])
                 case .http11Required: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 13])
                 case .goAway: connection.write([0, 0, 8, 7, 0, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, 0])
+                case .hold: held.insert(stream)
+                case .goAwayAfterFirst:
+                    held.insert(stream)
+                    connection.write([0, 0, 8, 7, 0, 0, 0, 0, 0] + [0, 0, 0, 1, 0, 0, 0, 0])
                 case .lose: return
                 }
             }
@@ -74,6 +105,25 @@ struct HTTP2Tests {
         #expect(streams.value == 500)
     }
 
+    @Test("No more connections are made than there may be where the server takes few streams on each; requests wait")
+    func fewStreams() async throws {
+        let (fixture, server) = try serve([.ok], limit: 2, delay: 150_000)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        var configuration = CurlLoader.Configuration()
+        configuration.trust = .certificateFile(fixture.caPath)
+        configuration.maximumConnectionsPerHost = 4
+        let loader = try CurlLoader(configuration: configuration)
+        var request = try HTTPRequest(fixture.baseURL + "/")
+        // To wait for a stream is not to connect.
+        request.timeouts.connect = .seconds(2)
+        let sent = request
+        try await concurrently(80, inFlight: 80) { _ in
+            let response = try await loader.response(for: sent)
+            #expect(response.status == 200)
+        }
+        #expect(server.connectionCount <= 4)
+    }
+
     @Test(
         "R2b, R3: a stream that the server refused was not processed, and is not sent again by itself",
         arguments: [(Answer.refuse, false), (.refuse, true), (.goAway, false), (.goAway, true)]
@@ -96,6 +146,26 @@ struct HTTP2Tests {
             #expect(streams.value == before + 1)
             #expect(try await loader.response(for: request).status == 200)
         }
+    }
+
+    @Test(
+        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection"
+    )
+    func refusedTogether() async throws {
+        let streams = Counter()
+        let held = [Answer](repeating: .hold, count: 9)
+        let (fixture, server) = try serve([.ok] + held + [.goAwayAfterFirst, .ok], streams)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/"))
+        let request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        try await concurrently(10, inFlight: 10) { _ in
+            let error = try failure(of: await loader.load(request))
+            #expect(error.code == .requestNotProcessed, "\(error)")
+        }
+        #expect(streams.value == 11)
+        #expect(try await loader.response(for: request).status == 200)
+        #expect(server.connectionCount == 2)
     }
 
     @Test(
@@ -166,6 +236,25 @@ struct HTTP2Tests {
         // Without the answer's end in sight it would be the idle limit. How busy the machine is decides the rest.
         #expect(clock.now - start < .seconds(60))
         #expect(try await loader.response(for: HTTPRequest(fixture.baseURL + "/")).status == 200)
+    }
+
+    @Test("A server that answers, and resets the stream as it needs no more of the request, is heard")
+    func answeredAndReset() async throws {
+        let streams = Counter()
+        let (fixture, server) = try serve([.ok, .hold, .earlyAndReset], streams)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        let short = try HTTPRequest(fixture.baseURL + "/")
+        _ = try await loader.response(for: short)
+        // libcurl reads the reset only for another request on the connection.
+        let other = Task { await loader.load(short) }
+        #expect(await eventually { streams.value == 2 })
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: 100_000))
+        let response = try await loader.response(for: HTTPRequest(fixture.baseURL + "/", method: .post, body: body))
+        #expect(response.status == 200)
+        #expect(try await response.body.collect() == Array("ok".utf8))
+        other.cancel()
+        #expect(try failure(of: await other.value).code == .cancelled)
     }
 
     @Test("HTTP/1.1 only means that h2 is not offered")

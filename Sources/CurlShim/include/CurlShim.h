@@ -77,6 +77,12 @@ bool refrain_wait_for_sockets(refrain_sockets *sockets, int64_t nanoseconds);
 /// A socket that is closed in child processes, or CURL_SOCKET_BAD.
 curl_socket_t refrain_open_socket(const struct curl_sockaddr *address);
 
+/// The port of a socket's own end; 0 where it has none.
+int refrain_local_port(curl_socket_t socket);
+
+/// 1 where there is something to be read from a socket, be it its end or an error; else, or if it is no socket, 0.
+int refrain_has_arrived(curl_socket_t socket);
+
 /// What undoes gzip or deflate.
 typedef struct refrain_inflater refrain_inflater;
 

@@ -6,6 +6,8 @@ final class HostQueue {
     static let streamsPerConnection = 100
 
     var active = 0
+    /// How many of these were sent.
+    var sent = 0
     /// What the origin spoke last, once that is known.
     var isMultiplexed: Bool?
     /// Whether the origin has answered before, so that there is likely to be a connection to it.

@@ -1,4 +1,4 @@
-/// What the transfers of a loop share during one of its rounds.
+/// What the transfers of a loop share.
 final class LoopRound {
     /// The moment at which the round began: read once a round, so that callbacks cost no clock read.
     var now = Moment.now
@@ -7,6 +7,8 @@ final class LoopRound {
     var nextLimit = Moment.never
 
     // As in the driver: no checks.
+    /// The connections that were made for them.
+    @exclusivity(unchecked) var connections = OpenConnections()
     @exclusivity(unchecked) private var pipes: [BodyPipe] = []
 
     /// Notes that a pipe has something for a reader who waits.

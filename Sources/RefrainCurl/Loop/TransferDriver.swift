@@ -42,6 +42,11 @@ final class TransferDriver {
         mayHaveTLS = settings.mayUseProxy
         guard let multi else { return }
         refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
+        if !settings.mayUseProxy {
+            // The queues keep to this by themselves but where a server takes fewer streams on a connection than are
+            // let through. For libcurl all origins behind a proxy that is not a tunnel are one host.
+            refrain_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
+        }
         refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, HostQueue.streamsPerConnection)
     }
@@ -171,6 +176,11 @@ final class TransferDriver {
                 let transfer = Unmanaged<EasySlot>.fromOpaque(pointer).takeUnretainedValue().transfer
             else { continue }
             let result = message.pointee.data.result
+            if transfer.mustStartOver(after: result) {
+                startOver(transfer)
+                startedAny = true
+                continue
+            }
             let error = transfer.outcome(of: result)
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
             transfer.host?.hasAnswered = error == nil
@@ -189,18 +199,41 @@ final class TransferDriver {
             ended.append((transfer, error))
             return false
         }
-        if let multi { curl_multi_remove_handle(multi, slot.easy) }
+        leave(transfer, slot, host)
         transfer.slot = nil
-        removeFromActive(transfer)
-        host.active -= 1
         ended.append((transfer, error))
         if error == nil, !transfer.isAnsweredEarly { recycle(slot) } else { retire(slot) }
+        return startWaiting(host)
+    }
+
+    /// Starts those who wait for an origin, as long as there is room; true where there were any.
+    @discardableResult
+    private func startWaiting(_ host: HostQueue) -> Bool {
         var startedAny = false
         while host.hasRoom, let next = host.next() {
             startedAny = true
             start(next, host)
         }
         return startedAny
+    }
+
+    /// Sends a transfer of which nothing has left as yet on a new connection.
+    private func startOver(_ transfer: Transfer) {
+        guard !transfer.isFinished, let slot = transfer.slot, let host = transfer.host else { return }
+        leave(transfer, slot, host)
+        transfer.startOver()
+        retire(slot)
+        start(transfer, host)
+        // Where it could not be started there is room.
+        startWaiting(host)
+    }
+
+    /// Takes a transfer away from libcurl, and out of the count.
+    private func leave(_ transfer: Transfer, _ slot: EasySlot, _ host: HostQueue) {
+        if let multi { curl_multi_remove_handle(multi, slot.easy) }
+        removeFromActive(transfer)
+        host.active -= 1
+        if transfer.sends > 0 { host.sent -= 1 }
     }
 
     /// Tells the callers of all transfers that have ended since the last time.

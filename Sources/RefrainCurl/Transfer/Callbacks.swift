@@ -65,7 +65,9 @@ func willSend(
     _ remotePort: Int32,
     _ localPort: Int32
 ) -> Int32 {
-    guard let transfer = transfer(of: user), transfer.willSend() else { return Int32(CURL_PREREQFUNC_ABORT) }
+    guard let transfer = transfer(of: user), let remoteAddress else { return Int32(CURL_PREREQFUNC_ABORT) }
+    let key = OpenConnections.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+    guard transfer.willSend(on: key, localPort: localPort) else { return Int32(CURL_PREREQFUNC_ABORT) }
     return Int32(CURL_PREREQFUNC_OK)
 }
 
@@ -76,7 +78,9 @@ func openSocket(
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let transfer = transfer(of: user), transfer.mayResend() else { return CURL_SOCKET_BAD }
-    return refrain_open_socket(address)
+    let socket = refrain_open_socket(address)
+    transfer.openedSockets.append(socket)
+    return socket
 }
 
 /// Something has happened; only called for transfers whose body ends with the connection, over TLS.
@@ -109,7 +113,10 @@ func receiveNote(
     let note = UnsafeRawBufferPointer(start: bytes, count: count)
     // The first letters of the notes; all others are left at once.
     switch note.first {
-    case UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"): transfer(of: user)?.stream.read(note)
+    case UInt8(ascii: "C"), UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"):
+        if let transfer = transfer(of: user), let last = transfer.stream.read(note) {
+            transfer.connection?.lastProcessed = last
+        }
     case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
     default: break
     }

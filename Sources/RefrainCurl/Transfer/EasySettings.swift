@@ -95,6 +95,8 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
         if let proxy {
             refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
+            // Else the environment's no_proxy would take hosts away from it.
+            refrain_set_pointer(easy, CURLOPT_NOPROXY, "")
         } else if !environmentNamesProxy {
             // libcurl would look through the environment for every request.
             refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")

@@ -93,8 +93,8 @@ final class EasySlot {
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
-        if isFresh != request.needsFreshConnection {
-            isFresh = request.needsFreshConnection
+        if isFresh != transfer.needsFreshConnection {
+            isFresh = transfer.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         }
         let mayBeHTTP2 = transfer.isTLS && settings.speaksHTTP2 && transfer.host?.isMultiplexed != false

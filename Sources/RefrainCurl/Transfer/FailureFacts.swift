@@ -43,9 +43,10 @@ struct FailureFacts {
             return .secureConnectionFailed
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
         case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
-        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM: return .networkConnectionLost
-        // libcurl tried to send the body again, which it cannot.
-        case CURLE_SEND_FAIL_REWIND: return streamWasRefused ? .requestNotProcessed : .networkConnectionLost
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .networkConnectionLost
+        // With the last, libcurl tried to send the body again, which it cannot.
+        case CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+            return streamWasRefused && !headIsComplete ? .requestNotProcessed : .networkConnectionLost
         case CURLE_RECV_ERROR: return receiveCode
         case CURLE_HTTP2: return streamWasRefused ? .requestNotProcessed : .badServerResponse
         // Undoing the coding ends as a failed write where no callback of ours has failed.

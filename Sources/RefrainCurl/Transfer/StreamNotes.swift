@@ -13,27 +13,35 @@ internal import Darwin
 struct StreamNotes {
     /// The stream that the request is sent on; 0 where it is unknown.
     private var number = 0
-    /// The last stream that the server has processed or will process, once it said so (GOAWAY).
-    private var lastProcessed: Int?
     private var wasRefusedBySelf = false
+    private var isOver = false
 
-    /// Whether the server said that it did not process the request.
-    var wasRefused: Bool {
+    /// Whether the server said that it did not process the request, in so many words or by the last stream that it has
+    /// processed of the connection.
+    func wasRefused(lastProcessed: Int?) -> Bool {
         if wasRefusedBySelf { return true }
         guard let lastProcessed, number > 0 else { return false }
         return number > lastProcessed
     }
 
-    mutating func read(_ note: UnsafeRawBufferPointer) {
+    /// Takes a note.
+    ///
+    /// - Returns: the last stream that the server has processed or will process, where the note says so. It is true of
+    ///   all requests on the connection, but libcurl tells only the one for which it happens to read.
+    mutating func read(_ note: UnsafeRawBufferPointer) -> Int? {
         if note.begins(with: "REFUSED_STREAM") {
             wasRefusedBySelf = true
         } else if note.begins(with: "Using Stream ID: ") {
             number = Self.number(in: note, after: 17) ?? 0
-        } else if note.begins(with: "rec"), let place = Self.place(of: "GOAWAY, error=", in: note),
+        } else if note.begins(with: "Connection died") {
+            // From here on libcurl looks for another connection, and what it reads is of that one.
+            isOver = true
+        } else if !isOver, note.begins(with: "rec"), let place = Self.place(of: "GOAWAY, error=", in: note),
             let last = Self.place(of: "last_stream=", in: UnsafeRawBufferPointer(rebasing: note[place...]))
         {
-            lastProcessed = Self.number(in: note, after: place + last)
+            return Self.number(in: note, after: place + last)
         }
+        return nil
     }
 
     /// The place after the first occurrence of a text.

@@ -32,6 +32,12 @@ extension Transfer {
     /// What libcurl's result means; nil where the response is whole.
     func outcome(of result: CURLcode) -> HTTPError? {
         guard let slot else { return nil }
+        var result = result
+        if result == CURLE_HTTP2_STREAM, head.isComplete, wireSize == wireLength {
+            // The server has answered, and says that it needs no more of the request (RFC 9113 §8.1).
+            result = CURLE_OK
+            isAnsweredEarly = true
+        }
         exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
         exchange.bytesSent = bytesSent
         if let stopReason {
@@ -57,7 +63,7 @@ extension Transfer {
         }
         let text =
             if resendWasRefused {
-                stream.wasRefused
+                streamWasRefused
                     ? "the server did not process the request"
                     : "the connection was lost before an answer came"
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
@@ -74,7 +80,7 @@ extension Transfer {
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
-            streamWasRefused: stream.wasRefused,
+            streamWasRefused: streamWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)

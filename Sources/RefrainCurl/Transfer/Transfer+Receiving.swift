@@ -38,6 +38,7 @@ extension Transfer {
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
+        connection?.isSerial = head.version != .http2
         if let length, length > Int64(bodyLimit) {
             stopReason = tooLarge
             return false

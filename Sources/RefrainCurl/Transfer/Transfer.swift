@@ -61,6 +61,14 @@ final class Transfer: @unchecked Sendable {
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
     @exclusivity(unchecked) var stream = StreamNotes()
+    /// The connection that the request is sent on, where it is known.
+    @exclusivity(unchecked) var connection: OpenConnection?
+    /// Whether it was stopped before anything was sent, because of its connection.
+    var needsOtherConnection = false
+    /// Whether it must not be sent on a connection that has served others.
+    var needsFreshConnection: Bool
+    /// The sockets that were opened to send the request.
+    @exclusivity(unchecked) var openedSockets: [Int32] = []
     var sentAtRefusal: Int64 = 0
     /// The public key that the server has shown, where keys are pinned.
     private(set) var shownKey: String?
@@ -107,6 +115,7 @@ final class Transfer: @unchecked Sendable {
         (isTLS, hostEnd) = url.withUTF8Bytes {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), endOfOrigin ?? Self.hostEnd(in: $0))
         }
+        needsFreshConnection = request.needsFreshConnection
         let bodySize = request.bodySizeInMemory ?? .max
         isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
         isBodyless = bodySize == 0
@@ -161,10 +170,18 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
-        if sends == 0 { limit = min(limit, connectLimit) }
+        if sends == 0, !waitsForStream { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
         if isAnsweredEarly, !isReceivePaused { limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests)) }
         return limit
+    }
+
+    /// Whether it waits, rather than for a connection, until others leave it a stream.
+    ///
+    /// To connect libcurl keeps to the limit itself, from the moment on at which it begins to.
+    private var waitsForStream: Bool {
+        guard let host, host.isMultiplexed == true else { return false }
+        return host.sent > 0 && openedSockets.isEmpty
     }
 
     /// The moment at which to look again, however the transfer goes on.
@@ -177,7 +194,7 @@ final class Transfer: @unchecked Sendable {
         let now = round.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
-        if sends == 0, connectLimit <= now { return "no connection was made in time" }
+        if sends == 0, !waitsForStream, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }
         return "nothing was sent or received for too long"
     }
@@ -205,17 +222,61 @@ final class Transfer: @unchecked Sendable {
 
     var isMultiplexed: Bool? { isTLS && head.hasBegun ? head.version == .http2 : nil }
 
-    /// libcurl is about to send the request; false where it must not.
-    func willSend() -> Bool {
-        if sends == 0, let easy = slot?.easy {
+    /// Whether the server said that it did not process the request.
+    var streamWasRefused: Bool { stream.wasRefused(lastProcessed: connection?.lastProcessed) }
+
+    /// libcurl is about to send the request on the connection with this key; false where it must not.
+    func willSend(on key: UInt64, localPort: Int32) -> Bool {
+        guard let easy = slot?.easy else { return false }
+        if sends == 0 {
             sizeBefore = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE))
-        } else if !mayResend() {
+        } else if mayResend() {
+            stream = StreamNotes()
+        } else {
             return false
         }
+        let isNew = refrain_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
+        connection = isNew ? newConnection(key, localPort: localPort) : round.connections[key]
+        // The last moment to look: libcurl sends next. Nothing has left as yet.
+        if !isNew, sends == 0, connection?.isSpoiled == true {
+            needsOtherConnection = true
+            return false
+        }
+        if sends == 0 { host?.sent += 1 }
         sends += 1
         noteActivity()
         slot?.beginToSend()
         return true
+    }
+
+    /// Whether the transfer is to be sent on another connection, since nothing has left on this one.
+    func mustStartOver(after result: CURLcode) -> Bool {
+        if needsOtherConnection { return true }
+        // libcurl says so before it sends, of a body of unknown length for a server that spoke HTTP/1.0. It does not
+        // say so on a new connection.
+        return result == CURLE_UPLOAD_FAILED && !needsFreshConnection && bodyTaken == 0
+    }
+
+    /// Prepares to be sent on another connection, where nothing has left on this one.
+    func startOver() {
+        upload.close()
+        upload = .none
+        slot = nil
+        sends = 0
+        connection = nil
+        needsOtherConnection = false
+        needsFreshConnection = true
+    }
+
+    /// Notes the connection that was made for this transfer.
+    private func newConnection(_ key: UInt64, localPort: Int32) -> OpenConnection? {
+        defer { openedSockets = [] }
+        // Where a name has several addresses, several sockets may have been opened.
+        guard let socket = openedSockets.last(where: { refrain_local_port($0) == localPort }) else {
+            round.connections.forget(key)
+            return nil
+        }
+        return round.connections.note(key, socket: socket)
     }
 
     /// Whether libcurl may connect, or send, although it has sent before: only where not one byte has left.
@@ -256,7 +317,7 @@ final class Transfer: @unchecked Sendable {
     private var isHead: Bool { slot.map { $0.isHead } ?? (request.method == .head) }
 
     /// How many bytes of body come, where that is known.
-    private var wireLength: Int64? {
+    var wireLength: Int64? {
         isHead || head.status == 204 || head.status == 304 ? 0 : head.contentLength
     }
 
