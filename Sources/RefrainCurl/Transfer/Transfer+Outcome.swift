@@ -50,6 +50,11 @@ extension Transfer {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
             }
+            // Guard 1: where libcurl reads the fields that say how long the body is in its own way, it counts wrong.
+            if let wireLength, wireSize != wireLength {
+                let message = "\(wireSize) bytes of the body came, and the head of the response says \(wireLength)"
+                return failure(wireSize < wireLength ? .networkConnectionLost : .badServerResponse, message: message)
+            }
             guard decoder?.isComplete ?? true else {
                 return undecodable("all of it came, yet its \(head.coding) ends too soon")
             }

@@ -256,7 +256,7 @@ final class Transfer: @unchecked Sendable {
     private var isHead: Bool { slot.map { $0.isHead } ?? (request.method == .head) }
 
     /// How many bytes of body come, where that is known.
-    private var wireLength: Int64? {
+    var wireLength: Int64? {
         isHead || head.status == 204 || head.status == 304 ? 0 : head.contentLength
     }
 
