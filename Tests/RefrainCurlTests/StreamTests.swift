@@ -4,6 +4,12 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 @Suite("CurlLoader: streams in both directions")
 struct StreamTests {
     let server: FaultServer
@@ -168,6 +174,20 @@ struct StreamTests {
         let fileError = try failure(of: await loader.load(missing))
         #expect(fileError.code == .fileDoesNotExist)
         #expect(fileError.bytesSent == 0)
+    }
+
+    @Test("a body that is no regular file is refused, and nothing waits for it to be one")
+    func noRegularFile() async throws {
+        let pipe = "/tmp/refrain-pipe-\(UInt64.random(in: 0 ... .max))"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        for path in [pipe, "/dev/zero"] {
+            let request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .file(path))
+            let error = try failure(of: await loader.load(request))
+            #expect(error.code == .cannotOpenFile, "\(error)")
+            #expect(error.bytesSent == 0)
+        }
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
     }
 
     @Test("R4: a stream is untouched where no connection came about")
