@@ -109,8 +109,8 @@ extension Transfer {
 
     /// A server that answers early may close before it has read the whole request; its answer counts.
     private func isWholeDespite(_ result: CURLcode) -> Bool {
-        guard result == CURLE_SEND_ERROR, head.isComplete, let length = bodyLength else { return false }
-        return Int64(bodySize) == length
+        guard result == CURLE_SEND_ERROR, head.isComplete, let wireLength else { return false }
+        return wireSize == wireLength
     }
 
     /// The response as far as it has come, where its head was complete.
