@@ -93,13 +93,63 @@ struct EarlyAnswerTests {
         #expect(try await response.body.collect() == Array("ok".utf8))
         #expect(await eventually { taken.value == 300 })
     }
+
+    @Test(
+        "R7: a 417 is the answer, and the request is not sent again without leave",
+        arguments: [
+            "Content-Length: 2\r\n\r\nno", "Content-Length: 0\r\n\r\n",
+            "Connection: close\r\nContent-Length: 2\r\n\r\nno",
+        ],
+        [3, 100_000]
+    )
+    func expectationFailed(answer: String, size: Int) async throws {
+        let heads = Counter()
+        let closes = answer.hasPrefix("Connection: close")
+        let server = Self.refusingExpectations(with: answer, closes: closes, heads)
+        let response = try await loader.response(for: expecting(from: server, size))
+        #expect(response.status == 417)
+        // libcurl drops the body where it could use the connection again.
+        #expect(try await response.body.collect() == (closes ? Array("no".utf8) : []))
+        #expect(heads.value == 1)
+        #expect(try await loader.response(for: request(to: server)).status == 200)
+        #expect(heads.value == 2)
+    }
+
+    @Test("R10: a 417 whose body is cut short is a failure, with what has come of it", arguments: [3, 100_000])
+    func expectationFailedAndCut(size: Int) async throws {
+        let heads = Counter()
+        let server = Self.refusingExpectations(with: "Content-Length: 2\r\n\r\nn", closes: true, heads)
+        let error = try failure(of: await loader.load(expecting(from: server, size)))
+        #expect(error.code == .networkConnectionLost, "\(error)")
+        #expect(error.response?.status == 417)
+        #expect(heads.value == 1)
+    }
+
+    private func expecting(from server: RawServer, _ size: Int) throws -> HTTPRequest {
+        try request(to: server, .bytes([UInt8](repeating: 1, count: size))) { $0.headers["Expect"] = "100-continue" }
+    }
+
+    private static func refusingExpectations(with answer: String, closes: Bool, _ heads: Counter) -> RawServer {
+        RawServer { connection in
+            while let head = connection.readHead() {
+                heads.add(1)
+                let expects = head.contains("Expect: ")
+                connection.write(
+                    expects
+                        ? "HTTP/1.1 417 Expectation Failed\r\n" + answer
+                        : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+                )
+                if expects, closes { return }
+            }
+        }
+    }
 }
 
 extension RawConnection {
-    /// Waits until the peer has closed the connection, and reads nothing; half a minute at most.
+    /// Waits until the peer has closed the connection, and reads nothing; a minute and a half at most.
     func waitForEnd() {
         // POLLRDHUP, which the headers show only to those who define a macro.
         var end = pollfd(fd: descriptor, events: 0x2000, revents: 0)
-        _ = poll(&end, 1, 30_000)
+        _ = poll(&end, 1, 90_000)
     }
 }

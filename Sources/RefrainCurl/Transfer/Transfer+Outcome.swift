@@ -60,6 +60,11 @@ extension Transfer {
             }
             return nil
         }
+        if expectationFailed(result) {
+            // The handle is not used again, as after any request that libcurl was kept from sending anew.
+            isAnsweredEarly = true
+            return nil
+        }
         let text =
             if resendWasRefused {
                 stream.wasRefused
@@ -111,6 +116,15 @@ extension Transfer {
     private func isWholeDespite(_ result: CURLcode) -> Bool {
         guard result == CURLE_SEND_ERROR, head.isComplete, let wireLength else { return false }
         return wireSize == wireLength
+    }
+
+    /// Whether the server has refused what `Expect` asks for, and said no more than that.
+    ///
+    /// libcurl drops the body of a 417, in order to send the request again at once. On a connection that stands it
+    /// asks for leave to do so only after it has read that body to its end; else the body is whole where it is empty.
+    private func expectationFailed(_ result: CURLcode) -> Bool {
+        guard resendWasRefused, head.isComplete, head.status == 417 else { return false }
+        return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0
     }
 
     /// The response as far as it has come, where its head was complete.
