@@ -241,14 +241,16 @@ final class Transfer: @unchecked Sendable {
     // MARK: Pausing
 
     /// Goes on, if the callers have caught up.
-    func unpause() {
-        guard !isFinished, let slot, isReceivePaused || isSendPaused else { return }
+    ///
+    /// - Returns: libcurl's result; what it held back is handed over before this returns, and may be refused.
+    func unpause() -> CURLcode {
+        guard !isFinished, let slot, isReceivePaused || isSendPaused else { return CURLE_OK }
         let hasRoom = isDraining || pipe?.hasRoom ?? true
         if hasRoom { isReceivePaused = false }
         isSendPaused = false
         noteActivity()
         if isAnsweredEarly { round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests)) }
-        curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        return curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
     }
 
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
