@@ -71,6 +71,41 @@ struct HeadReaderTests {
         }
     }
 
+    @Test("R10: each head has one status line, at its beginning, also where the head before is remembered")
+    func statusLines() {
+        var reader = HeadReader()
+        let status = "HTTP/1.1 200 OK"
+        let early = "HTTP/1.1 103 Early Hints"
+        for _ in 0..<2 {
+            #expect(read([early, "A: b", "", status, "Content-Length: 5", ""], &reader)?.contentLength == 5)
+            #expect(read([early, "A: b", status, "Content-Length: 5", ""], &reader) == nil)
+            #expect(read([status, "Content-Length: 5", ""], &reader)?.contentLength == 5)
+            #expect(read([status, "Content-Length: 5", "HTTP/1.1 204 No Content", ""], &reader) == nil)
+            #expect(read([status, "Content-Length: 5", ""], &reader)?.contentLength == 5)
+            #expect(read([early, "", "Content-Length: 5", status, ""], &reader) == nil)
+            #expect(read(["Content-Length: 5", status, ""], &reader) == nil)
+        }
+    }
+
+    @Test(
+        "R10: only a transfer coding says that a body is chunked, and any takes the length from Content-Length",
+        arguments: [
+            ("chunked", true, true), ("Chunked, identity", true, true), (" , chunked,", true, true),
+            ("identity", true, false),
+            ("", true, false), ("gzip", false, false), ("chunked;a=b", false, false), ("chunked gzip", false, false),
+        ]
+    )
+    func transferCodings(value: String, isRead: Bool, isChunked: Bool) {
+        var reader = HeadReader()
+        for _ in 0..<2 {
+            let lines = ["HTTP/1.1 200 OK", "Content-Length: 5", "Transfer-Encoding: \(value)", ""]
+            let head = read(lines, &reader)
+            #expect((head != nil) == isRead)
+            #expect((head?.isChunked ?? false) == isChunked)
+            #expect(head?.contentLength == nil)
+        }
+    }
+
     @Test("The status is known before the head is whole, also where the head is remembered")
     func statusIsKnownEarly() {
         var reader = HeadReader()
@@ -92,6 +127,8 @@ struct HeadReaderTests {
             "Server: a", "Date: now", "Date: then", "Content-Length: 5", "Content-Length: 6", "Content-Length: 5, 5",
             "Transfer-Encoding: chunked", "Content-Encoding: gzip", " folded",
             "X: " + String(repeating: "y", count: 3000),
+            "Transfer-Encoding: identity", "Transfer-Encoding: gzip, chunked", "Content-Length : 5",
+            "Content-Length: 1 0",
             "no colon", "", "HTTP/1.1 103 Early Hints", "HTTP/1.0 204 No Content", "HTTP/2 503 ",
         ]
         var last: [String] = []

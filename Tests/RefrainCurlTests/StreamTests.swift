@@ -4,6 +4,12 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 @Suite("CurlLoader: streams in both directions")
 struct StreamTests {
     let server: FaultServer
@@ -126,6 +132,33 @@ struct StreamTests {
         #expect(count == 3_000_000)
     }
 
+    @Test("what a slow reader refuses once it goes on ends the transfer at once")
+    func refusedAfterPause() async throws {
+        let limit = 256 << 10
+        let server = RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.write(String(limit, radix: 16) + "\r\n")
+            connection.write([UInt8](repeating: 1, count: limit) + [13, 10])
+            // The reader has room for no more than that. What comes now is held back, and nothing comes after it.
+            usleep(500_000)
+            connection.write("1000\r\n")
+            connection.write([UInt8](repeating: 2, count: 4096) + [13, 10])
+            connection.waitForEnd()
+        }
+        var request = try HTTPRequest("http://127.0.0.1:\(server.port)/")
+        request.streamsResponse = true
+        request.maximumBodySize = limit + 100
+        request.timeouts.idle = .seconds(10)
+        let response = try await loader.response(for: request)
+        try await Task.sleep(for: .milliseconds(1500))
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = try await #require(throws: HTTPError.self) { try await response.body.collect() }
+        #expect(error.code == .dataLengthExceedsMaximum, "\(error)")
+        #expect(clock.now - start < .seconds(10))
+    }
+
     @Test("an upload is pulled as it is sent, with or without a length", arguments: [nil, 2_000_000] as [Int64?])
     func upload(length: Int64?) async throws {
         let body = HTTPBody.stream(length: length) { Chunks(count: 200, size: 10_000) }
@@ -168,6 +201,20 @@ struct StreamTests {
         let fileError = try failure(of: await loader.load(missing))
         #expect(fileError.code == .fileDoesNotExist)
         #expect(fileError.bytesSent == 0)
+    }
+
+    @Test("a body that is no regular file is refused, and nothing waits for it to be one")
+    func noRegularFile() async throws {
+        let pipe = "/tmp/refrain-pipe-\(UInt64.random(in: 0 ... .max))"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        for path in [pipe, "/dev/zero"] {
+            let request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .file(path))
+            let error = try failure(of: await loader.load(request))
+            #expect(error.code == .cannotOpenFile, "\(error)")
+            #expect(error.bytesSent == 0)
+        }
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
     }
 
     @Test("R4: a stream is untouched where no connection came about")

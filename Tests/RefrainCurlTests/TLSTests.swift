@@ -83,9 +83,13 @@ struct TLSTests {
         }
     }
 
-    @Test("R10: a body that ends with the connection needs a close_notify over TLS", arguments: [false, true])
-    func closeDelimited(streams: Bool) async throws {
-        server.on("/open-ended") { _ in [.text("HTTP/1.1 200 OK\r\n\r\nhello"), .close] }
+    @Test(
+        "R10: a body that ends with the connection needs a close_notify over TLS",
+        arguments: [false, true],
+        ["", "Transfer-Encoding: identity\r\n"]
+    )
+    func closeDelimited(streams: Bool, field: String) async throws {
+        server.on("/open-ended") { _ in [.text("HTTP/1.1 200 OK\r\n\(field)\r\nhello"), .close] }
         for closeNotify in [true, false] {
             let fixture = try TLSFixture(upstreamPort: server.port, closeNotify: closeNotify)
             defer { fixture.stop() }

@@ -64,7 +64,7 @@ final class TransferDriver {
         switch command {
         case .start(let transfer): enqueue(transfer)
         case .cancel(let transfer): end(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
-        case .resume(let transfer): transfer.unpause()
+        case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
         case .reset(let continuation):
             endAll(.cancelled, "the loader was reset")
@@ -283,7 +283,13 @@ final class TransferDriver {
         transfer.isDraining = true
         transfer.drainLimit = now.after(.seconds(2))
         nextLimit = min(nextLimit, transfer.drainLimit)
-        transfer.unpause()
+        resume(transfer)
+    }
+
+    /// Goes on with a transfer; libcurl forgets what its callers refuse now, and would go on behind it.
+    private func resume(_ transfer: Transfer) {
+        let result = transfer.unpause()
+        if result != CURLE_OK { end(transfer, transfer.outcome(of: result)) }
     }
 
     // MARK: Limits

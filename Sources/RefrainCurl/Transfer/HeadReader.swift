@@ -15,12 +15,15 @@ struct HeadReader {
     private var size = 0
     private var lines = 0
     private var memory = HeadMemory()
+    /// Whether the next line begins a head, so that it must be a status line.
+    private var isAtStart = true
 
     /// Begins with the head of another response.
     mutating func begin() {
         head = ReceivedHead()
         size = 0
         lines = 0
+        isAtStart = true
         memory.begin()
     }
 
@@ -59,7 +62,9 @@ struct HeadReader {
         switch memory.compare(raw) {
         case .same:
             // The fields are left to the end; they may all be the same. What the first line says is of use before.
-            return Self.isStatusLine(raw) ? parse(raw) : .goOn
+            guard Self.isStatusLine(raw) else { return .goOn }
+            isAtStart = true
+            return parse(raw)
         case .whole:
             guard let meaning = memory.meaning else { return .refuse("the head was forgotten") }
             head.headers = meaning.headers
@@ -71,6 +76,7 @@ struct HeadReader {
             let memory = memory
             // Back to the beginning, but for the counts.
             head.startOver()
+            isAtStart = true
             for line in 0..<skipped {
                 let outcome = memory.withLine(line) { parse($0) }
                 guard case .goOn = outcome else { return outcome }
@@ -103,8 +109,15 @@ struct HeadReader {
         while end > 0, raw[end - 1] == 0x0A || raw[end - 1] == 0x0D { end -= 1 }
         let line = UnsafeBufferPointer(rebasing: raw[..<end])
         if line.isEmpty { return endOfHead() }
-        if Self.isStatusLine(line) { return readStatusLine(line) }
-        return readField(line)
+        // libcurl takes the first line for the status, and no other.
+        guard Self.isStatusLine(line) == isAtStart else {
+            return .refuse(
+                isAtStart ? "the head does not begin with a status line" : "the head has more than one status line"
+            )
+        }
+        guard isAtStart else { return readField(line) }
+        isAtStart = false
+        return readStatusLine(line)
     }
 
     private static func isStatusLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -114,9 +127,10 @@ struct HeadReader {
 
     private mutating func endOfHead() -> Outcome {
         guard head.status >= 200 else {
+            isAtStart = true
             return head.status == 101 ? .refuse("the server changed the protocol unasked") : .goOn
         }
-        if head.isChunked { head.contentLength = nil }
+        if head.hasTransferCoding { head.contentLength = nil }
         head.isComplete = true
         return .complete
     }
@@ -152,11 +166,13 @@ struct HeadReader {
         }
         let value = Self.trimmed(line, from: colon + 1)
         let name = String(decoding: line[..<colon], as: UTF8.self)
+        // White space before the colon, above all, would hide a field from libcurl but not from others (RFC 9112 §5.1).
+        guard HTTPToken.isValid(name) else { return .refuse("the name of a field is not a token") }
         switch colon {
         case 14 where HTTPHeaders.isSame(name, "Content-Length"):
             guard noteLength(value) else { return .refuse("Content-Length is malformed, or contradicts itself") }
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
-            head.isChunked = true
+            guard noteTransferCoding(value) else { return .refuse("the transfer coding is not chunked") }
         case 16 where HTTPHeaders.isSame(name, "Content-Encoding"):
             head.coding.add(String(decoding: value, as: UTF8.self))
         default: break
@@ -169,27 +185,52 @@ struct HeadReader {
     /// A folded line goes on with the value of the line before it (RFC 9112 §5.2).
     private mutating func readContinuation(_ line: UnsafeBufferPointer<UInt8>) -> Outcome {
         guard let last = head.headers.last else { return .refuse("the head begins with a folded line") }
+        // libcurl would take such a field without its second line for what the body is.
+        guard !Self.isFraming(last.name) else {
+            return .refuse("a field that says what the body is goes over two lines")
+        }
         let more = String(decoding: Self.trimmed(line, from: 0), as: UTF8.self)
         let value = last.value.isEmpty ? more : last.value + " " + more
         head.headers = HTTPHeaders(head.headers.dropLast().map { ($0.name, $0.value) } + [(last.name, value)])
         return .goOn
     }
 
+    private static func isFraming(_ name: String) -> Bool {
+        ["Content-Length", "Transfer-Encoding", "Content-Encoding"].contains { HTTPHeaders.isSame(name, $0) }
+    }
+
+    /// Takes a transfer coding; none but chunked can be undone, and none was asked for (RFC 9112 §6.1, §7.4).
+    ///
+    /// `identity`, which is none, is left over from RFC 2616. Even so `Content-Length` says nothing any more (§6.3).
+    private mutating func noteTransferCoding(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        head.hasTransferCoding = true
+        return value.split(separator: UInt8(ascii: ","))
+            .allSatisfy { coding in
+                let coding = String(decoding: Self.trimmed(coding.base, coding.indices), as: UTF8.self)
+                if HTTPHeaders.isSame(coding, "chunked") {
+                    head.isChunked = true
+                    return true
+                }
+                return coding.isEmpty || HTTPHeaders.isSame(coding, "identity")
+            }
+    }
+
     /// Takes a length, which may be repeated but not changed (RFC 9112 §6.3).
     private mutating func noteLength(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var length: Int64 = 0
         var digits = 0
+        var isOver = false
         for byte in value {
             switch byte {
             case 0x30...0x39:
-                guard digits < 18 else { return false }
+                guard digits < 18, !isOver else { return false }
                 digits += 1
                 length = length * 10 + Int64(byte - 0x30)
             case UInt8(ascii: ","):
                 guard digits > 0, head.contentLength == nil || head.contentLength == length else { return false }
                 head.contentLength = length
-                (length, digits) = (0, 0)
-            case 0x20, 0x09: break
+                (length, digits, isOver) = (0, 0, false)
+            case 0x20, 0x09: isOver = digits > 0
             default: return false
             }
         }
@@ -202,7 +243,14 @@ struct HeadReader {
         _ line: UnsafeBufferPointer<UInt8>,
         from start: Int
     ) -> Slice<UnsafeBufferPointer<UInt8>> {
-        var (start, end) = (start, line.count)
+        trimmed(line, start..<line.count)
+    }
+
+    private static func trimmed(
+        _ line: UnsafeBufferPointer<UInt8>,
+        _ range: Range<Int>
+    ) -> Slice<UnsafeBufferPointer<UInt8>> {
+        var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
         while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
         return line[start..<end]

@@ -11,6 +11,8 @@ struct ReceivedHead {
     /// Whether the blank line that ends the final head was seen (guard 1).
     var isComplete = false
     var isChunked = false
+    /// Whether `Transfer-Encoding` was there, chunked or not; `Content-Length` does not count then.
+    var hasTransferCoding = false
     var headers = HTTPHeaders()
     /// The value of `Content-Length`, where it says how long the body is.
     var contentLength: Int64?
@@ -28,6 +30,7 @@ struct ReceivedHead {
         headers = HTTPHeaders()
         contentLength = nil
         isChunked = false
+        hasTransferCoding = false
         coding = .none
     }
 

@@ -56,9 +56,19 @@ extension Transfer {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
             }
+            // Guard 1: where libcurl reads the fields that say how long the body is in its own way, it counts wrong.
+            if let wireLength, wireSize != wireLength {
+                let message = "\(wireSize) bytes of the body came, and the head of the response says \(wireLength)"
+                return failure(wireSize < wireLength ? .networkConnectionLost : .badServerResponse, message: message)
+            }
             guard decoder?.isComplete ?? true else {
                 return undecodable("all of it came, yet its \(head.coding) ends too soon")
             }
+            return nil
+        }
+        if expectationFailed(result) {
+            // The handle is not used again, as after any request that libcurl was kept from sending anew.
+            isAnsweredEarly = true
             return nil
         }
         let text =
@@ -110,8 +120,17 @@ extension Transfer {
 
     /// A server that answers early may close before it has read the whole request; its answer counts.
     private func isWholeDespite(_ result: CURLcode) -> Bool {
-        guard result == CURLE_SEND_ERROR, head.isComplete, let length = bodyLength else { return false }
-        return Int64(bodySize) == length
+        guard result == CURLE_SEND_ERROR, head.isComplete, let wireLength else { return false }
+        return wireSize == wireLength
+    }
+
+    /// Whether the server has refused what `Expect` asks for, and said no more than that.
+    ///
+    /// libcurl drops the body of a 417, in order to send the request again at once. On a connection that stands it
+    /// asks for leave to do so only after it has read that body to its end; else the body is whole where it is empty.
+    private func expectationFailed(_ result: CURLcode) -> Bool {
+        guard resendWasRefused, head.isComplete, head.status == 417 else { return false }
+        return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0
     }
 
     /// The response as far as it has come, where its head was complete.

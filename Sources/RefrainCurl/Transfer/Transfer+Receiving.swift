@@ -65,6 +65,7 @@ extension Transfer {
         // Guard 1: libcurl may deliver a body although the head never ended.
         guard head.isComplete else { return bytes.count }
         if isDraining {
+            wireSize += Int64(bytes.count)
             drained += bytes.count
             return drained <= 65_536 ? bytes.count : 0
         }

@@ -172,7 +172,9 @@ final class Transfer: @unchecked Sendable {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
         if sends == 0, !waitsForStream { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
-        if isAnsweredEarly, !isReceivePaused { limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests)) }
+        if isAnsweredEarly, !isReceivePaused, !awaitsBodyAfterAnswer {
+            limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests))
+        }
         return limit
     }
 
@@ -300,13 +302,16 @@ final class Transfer: @unchecked Sendable {
     // MARK: Pausing
 
     /// Goes on, if the callers have caught up.
-    func unpause() {
-        guard !isFinished, let slot, isReceivePaused || isSendPaused else { return }
+    ///
+    /// - Returns: libcurl's result; what it held back is handed over before this returns, and may be refused.
+    func unpause() -> CURLcode {
+        guard !isFinished, let slot, isReceivePaused || isSendPaused else { return CURLE_OK }
         let hasRoom = isDraining || pipe?.hasRoom ?? true
         if hasRoom { isReceivePaused = false }
         isSendPaused = false
         noteActivity()
-        curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        if isAnsweredEarly { round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests)) }
+        return curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
     }
 
     /// How many bytes the body has, where that is known; not for a body whose coding is undone.
@@ -323,10 +328,11 @@ final class Transfer: @unchecked Sendable {
 
     /// Sees to it that a request does not wait for a server that has answered it, and wants no more of it.
     ///
-    /// Over HTTP/2 a server that answers early just stops to take the body, and libcurl (7.88) would wait for it until
-    /// the idle limit. Some servers do go on reading, so the body goes on as long as any of it is taken.
+    /// A server that answers early may just stop to take the body, and libcurl (7.88) would wait for it until the idle
+    /// limit; over HTTP/1 only after a 2xx, since it sends no more after others. Some servers do go on reading, so the
+    /// body goes on as long as any of it is taken.
     func noteEarlyAnswer() {
-        guard head.version == .http2, !isAnsweredEarly, wireSize == wireLength, isBodyUnsent else { return }
+        guard !upload.isInline, !isAnsweredEarly, wireSize == wireLength, isBodyUnsent else { return }
         isAnsweredEarly = true
         round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests))
     }
@@ -334,8 +340,11 @@ final class Transfer: @unchecked Sendable {
     /// For how long an answered request waits for the server to take more of its body.
     private static let graceOfAnsweredRequests: Int64 = 1_000_000_000
 
+    /// Whether the server has said over HTTP/1 that all is well, and what it takes next is not there yet.
+    private var awaitsBodyAfterAnswer: Bool { isSendPaused && head.version != .http2 }
+
     private var isBodyUnsent: Bool {
-        guard let easy = slot?.easy, !upload.isInline else { return false }
+        guard let easy = slot?.easy else { return false }
         guard let length = upload.length else { return !upload.isDone }
         return refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T) < length
     }

@@ -24,15 +24,18 @@ package final class FileChunks: @unchecked Sendable {
     /// - Parameters:
     ///   - path: where the file is.
     ///   - promised: the length that has been announced; a file that has grown since then is read only that far.
-    /// - Throws: ``LocalFileError``, also for a file that is shorter than promised.
+    /// - Throws: ``LocalFileError``, also for a file that is shorter than promised, and for what is no regular file.
     package init(path: String, promised: Int64? = nil) throws(LocalFileError) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A named pipe that nobody writes to would block the thread that opens it, which serves other requests too.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .open, errno: errno) }
         var status = stat()
         let found = fstat(descriptor, &status) == 0
-        guard found, status.st_mode & S_IFMT != S_IFDIR else {
-            let reason = found ? EISDIR : errno
+        let kind = status.st_mode & S_IFMT
+        // Pipes, sockets and devices have no length that could be announced, and may have no end.
+        guard found, kind == S_IFREG else {
+            let reason = !found ? errno : kind == S_IFDIR ? EISDIR : EOPNOTSUPP
             // `deinit` does not run for an object that was never complete.
             close(descriptor)
             throw LocalFileError(path: path, operation: .open, errno: reason)

@@ -1,0 +1,155 @@
+import RefrainCore
+import RefrainCurl
+import RefrainHTTP
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+@Suite("CurlLoader: servers that answer before they have read the request")
+struct EarlyAnswerTests {
+    let loader = CurlLoader()
+
+    private func request(
+        to server: RawServer,
+        _ body: HTTPBody = .empty,
+        _ change: (inout HTTPRequest) -> Void = { _ in }
+    ) throws -> HTTPRequest {
+        var request = try HTTPRequest(
+            "http://127.0.0.1:\(server.port)/",
+            method: body.isEmpty ? .get : .put,
+            body: body
+        )
+        request.timeouts.idle = .seconds(120)
+        change(&request)
+        return request
+    }
+
+    private static let large = HTTPBody.bytes([UInt8](repeating: 1, count: 20_000_000))
+
+    @Test(
+        "a 200 counts although the server takes no more of the body and keeps the connection",
+        arguments: ["Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n"],
+        [false, true]
+    )
+    func unread(answer: String, streams: Bool) async throws {
+        let server = RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\n" + answer)
+            connection.waitForEnd()
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let response = try await loader.response(for: request(to: server, Self.large) { $0.streamsResponse = streams })
+        #expect(response.status == 200)
+        #expect(try await response.body.collect() == Array((answer.hasSuffix("ok") ? "ok" : "").utf8))
+        #expect(try #require(response.exchange.bytesSent) < 20_000_000)
+        // Without the answer's end in sight it would be the idle limit. How busy the machine is decides the rest.
+        #expect(clock.now - start < .seconds(60))
+        // What is left of the body must not be taken for another request.
+        #expect(try await loader.response(for: request(to: server)).status == 200)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test("a whole answer counts although the connection is lost then, also where its coding was undone")
+    func lost() async throws {
+        let coded: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 6, 0, 71, 221, 220, 121, 2, 0, 0, 0,
+        ]
+        let server = RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n")
+            connection.write(coded)
+            // To close with something unread resets the connection, and the answer must have been read by then.
+            usleep(300_000)
+        }
+        let response = try await loader.response(for: request(to: server, Self.large))
+        #expect(try await response.body.collect() == Array("ok".utf8))
+    }
+
+    @Test("a body that comes slowly is sent to its end although the answer is there")
+    func slowBody() async throws {
+        let taken = Counter()
+        let server = RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            while connection.read(1) != nil { taken.add(1) }
+        }
+        let body = HTTPBody.stream(length: 300) {
+            AsyncStream { continuation in
+                Task {
+                    for _ in 0..<3 {
+                        continuation.yield([UInt8](repeating: 1, count: 100))
+                        try? await Task.sleep(for: .milliseconds(1500))
+                    }
+                    continuation.finish()
+                }
+            }
+        }
+        let response = try await loader.response(for: request(to: server, body))
+        #expect(try await response.body.collect() == Array("ok".utf8))
+        #expect(await eventually { taken.value == 300 })
+    }
+
+    @Test(
+        "R7: a 417 is the answer, and the request is not sent again without leave",
+        arguments: [
+            "Content-Length: 2\r\n\r\nno", "Content-Length: 0\r\n\r\n",
+            "Connection: close\r\nContent-Length: 2\r\n\r\nno",
+        ],
+        [3, 100_000]
+    )
+    func expectationFailed(answer: String, size: Int) async throws {
+        let heads = Counter()
+        let closes = answer.hasPrefix("Connection: close")
+        let server = Self.refusingExpectations(with: answer, closes: closes, heads)
+        let response = try await loader.response(for: expecting(from: server, size))
+        #expect(response.status == 417)
+        // libcurl drops the body where it could use the connection again.
+        #expect(try await response.body.collect() == (closes ? Array("no".utf8) : []))
+        #expect(heads.value == 1)
+        #expect(try await loader.response(for: request(to: server)).status == 200)
+        #expect(heads.value == 2)
+    }
+
+    @Test("R10: a 417 whose body is cut short is a failure, with what has come of it", arguments: [3, 100_000])
+    func expectationFailedAndCut(size: Int) async throws {
+        let heads = Counter()
+        let server = Self.refusingExpectations(with: "Content-Length: 2\r\n\r\nn", closes: true, heads)
+        let error = try failure(of: await loader.load(expecting(from: server, size)))
+        #expect(error.code == .networkConnectionLost, "\(error)")
+        #expect(error.response?.status == 417)
+        #expect(heads.value == 1)
+    }
+
+    private func expecting(from server: RawServer, _ size: Int) throws -> HTTPRequest {
+        try request(to: server, .bytes([UInt8](repeating: 1, count: size))) { $0.headers["Expect"] = "100-continue" }
+    }
+
+    private static func refusingExpectations(with answer: String, closes: Bool, _ heads: Counter) -> RawServer {
+        RawServer { connection in
+            while let head = connection.readHead() {
+                heads.add(1)
+                let expects = head.contains("Expect: ")
+                connection.write(
+                    expects
+                        ? "HTTP/1.1 417 Expectation Failed\r\n" + answer
+                        : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+                )
+                if expects, closes { return }
+            }
+        }
+    }
+}
+
+extension RawConnection {
+    /// Waits until the peer has closed the connection, and reads nothing; a minute and a half at most.
+    func waitForEnd() {
+        // POLLRDHUP, which the headers show only to those who define a macro.
+        var end = pollfd(fd: descriptor, events: 0x2000, revents: 0)
+        _ = poll(&end, 1, 90_000)
+    }
+}

@@ -1,0 +1,63 @@
+import RefrainCurl
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("CurlLoader: where a body ends")
+struct FramingTests {
+    let server: FaultServer
+    let loader = CurlLoader()
+
+    init() throws { server = try FaultServer() }
+
+    private func request(_ answer: String, streams: Bool) throws -> HTTPRequest {
+        server.on("/framing") { _ in [.text("HTTP/1.1 200 OK\r\n" + answer), .close] }
+        var request = try HTTPRequest(server.baseURL + "/framing")
+        request.streamsResponse = streams
+        return request
+    }
+
+    @Test(
+        "R10: a head that libcurl and RFC 9112 would read differently is refused, not a body of another length",
+        arguments: [
+            "Content-Length : 10\r\n\r\n01234",
+            "Content-Length\t: 10\r\n\r\n01234",
+            "Content-Length: 1 0\r\n\r\n0123456789",
+            "Content-Length:\r\n 10\r\n\r\n01234",
+            "Content-Length: 1\r\n 0\r\n\r\n0123456789",
+            "Content-Length: 5\r\nHTTP/1.1 204 No Content\r\n\r\n01234",
+            "Transfer-Encoding : chunked\r\n\r\n5\r\n01234\r\n",
+            "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\n01234\r\n",
+            "Transfer-Encoding: gzip, chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
+            "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
+            "Transfer-Encoding: gzip\r\n\r\n01234",
+            "Transfer-Encoding: xchunked\r\n\r\n01234",
+            "Content-Encoding:\r\n gzip\r\n\r\n01234",
+        ],
+        [false, true]
+    )
+    func refused(answer: String, streams: Bool) async throws {
+        let error = try failure(of: await loader.load(request(answer, streams: streams)))
+        #expect(error.code == .badServerResponse, "\(error)")
+    }
+
+    @Test(
+        "what says the same in a less common way is read as it is meant",
+        arguments: [
+            "Content-Length:5\r\n\r\n01234",
+            "Content-Length: \t5 \r\n\r\n01234",
+            "Content-Length: 5 , 5\r\nContent-Length: 5\r\n\r\n01234",
+            "tRANSFER-eNCODING: CHUNKED\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
+            "Transfer-Encoding: identity\r\n\r\n01234",
+            "Content-Length: 50\r\nTransfer-Encoding: identity\r\n\r\n01234",
+            "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n01234",
+            "\r\n01234",
+        ],
+        [false, true]
+    )
+    func accepted(answer: String, streams: Bool) async throws {
+        let response = try await loader.response(for: request(answer, streams: streams))
+        #expect(try await response.body.collect() == Array("01234".utf8))
+    }
+}
