@@ -89,8 +89,7 @@ struct Fetcher: Sendable {
                 try await sink.startOver()
                 return result
             }
-            let isInSink = response.status.isSuccess && response.request.method == .get
-            if !isInSink {
+            if !response.status.isSuccess {
                 // The content came with the response; what an earlier try has left in the sink is not part of it.
                 try await sink.startOver()
                 for try await chunk in response.body { try await sink.write(chunk) }

@@ -36,15 +36,10 @@ enum URLList {
 
     /// Refuses what is no URL that can be fetched.
     static func check(_ text: String, _ place: String) throws(UsageError) {
-        let request: HTTPRequest
         do throws(HTTPError) {
-            request = try HTTPRequest(text)
+            _ = try HTTPRequest(text)
         } catch {
             throw UsageError("\(place): \(Shown.text(ShownURL.refused(text), limit: 200)) \(reason(error))")
-        }
-        guard request.origin != nil else {
-            let shown = Shown.text(ShownURL.text(text), limit: 200)
-            throw UsageError("\(place): \(shown) has a host that DNS does not know; write it in its xn-- form")
         }
     }
 

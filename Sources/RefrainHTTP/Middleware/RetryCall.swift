@@ -170,7 +170,7 @@ package final class RetryCall {
             return .finish((), .cancelled)
         case .retry(let delay, let reason, let isFree):
             // Only a deadline may ask for it again: other waits do not keep a response.
-            result = request.deadline == nil ? nil : last
+            result = request.deadline == nil ? nil : last.withoutStream
             return .retry(after: delay, reason, isFree: isFree)
         }
     }

@@ -32,7 +32,7 @@ enum RedirectTarget {
         else {
             self = .refused(
                 .redirectToNonExistentLocation,
-                "the Location \"\(location.prefix(200))\" cannot be followed"
+                "the Location \"\(URLText.withoutUserinfo(in: String(location.prefix(200))))\" cannot be followed"
             )
             return
         }

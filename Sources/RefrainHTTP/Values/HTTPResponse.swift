@@ -90,3 +90,19 @@ public struct ExchangeFacts: Hashable, Sendable {
         self.reusedConnection = reusedConnection
     }
 }
+
+extension HTTPResponse {
+    /// Empties a body that is read as it arrives, and that nobody will read: it holds a connection (rule R28).
+    mutating func dropStream() {
+        if body.dataInMemory == nil { body = .empty }
+    }
+}
+
+extension HTTPResult {
+    /// The result without a body that is read as it arrives.
+    var withoutStream: HTTPResult {
+        guard case .success(var response) = self else { return self }
+        response.dropStream()
+        return .success(response)
+    }
+}

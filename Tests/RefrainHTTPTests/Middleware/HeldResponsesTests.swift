@@ -22,6 +22,22 @@ struct HeldResponsesTests {
         #expect(first.isHeld == false)
     }
 
+    @Test("R28: nor is one held through a wait, though the deadline may ask for what it was")
+    func waits() async throws {
+        let clock = TestClock()
+        let first = FirstResponse(status: 503)
+        let policy = RetryPolicy.recommended.with(schedule: try .constant(delay: .seconds(1)))
+        let loader = Retry(policy, budgets: nil, clocks: clock.clockPair()) --> first
+        var request = try HTTPRequest("http://a.example/")
+        request.deadline = .seconds(60)
+        request.streamsResponse = true
+        let call = Task { [request] in await loader.load(request) }
+        await clock.sleepers(atLeast: 1)
+        #expect(first.holdsConnection == false)
+        await clock.advanceToNextSleeper()
+        #expect(await call.value.isResponse)
+    }
+
     private func chain(_ stage: String, _ loader: FirstResponse) throws -> any HTTPLoader {
         switch stage {
         case "retry":
@@ -51,6 +67,8 @@ struct HeldResponsesTests {
         private let state = Locked(State())
 
         init(status: HTTPStatus) { self.status = status }
+
+        var holdsConnection: Bool { state.withLock { $0.connection != nil } }
 
         var isHeld: Bool? { state.withLock { $0.isHeld } }
 

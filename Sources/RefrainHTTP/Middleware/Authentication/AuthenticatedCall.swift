@@ -71,7 +71,7 @@ struct AuthenticatedCall<Credential: Sendable> {
         /// credential may need, and the replay (rule R28).
         var withoutStream: Exchange {
             var copy = self
-            if copy.response.body.dataInMemory == nil { copy.response.body = .empty }
+            copy.response.dropStream()
             return copy
         }
 
