@@ -22,7 +22,9 @@ public struct Throttle: HTTPMiddleware {
 
     /// Makes the stage with its limit.
     ///
-    /// - Parameter clocks: the clocks that a wait is measured on, where the request has a deadline.
+    /// - Parameters:
+    ///   - limit: how many requests may be under way at a time.
+    ///   - clocks: the clocks that a wait is measured on, where the request has a deadline.
     /// - Throws: `InvalidArgument` for a limit under 1.
     public init(maximumNumberOfRequests limit: Int, clocks: ClockPair = .system) throws(InvalidArgument) {
         slots = ThrottleSlots(limit: try Self.checked(limit))
