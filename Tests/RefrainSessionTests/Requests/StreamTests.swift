@@ -2,7 +2,7 @@ import RefrainCore
 import RefrainSession
 import Testing
 
-@Suite("Streams", .timeLimit(.minutes(1)))
+@Suite("Streams", .timeLimit(.minutes(5)))
 struct StreamTests {
     /// What a transport holds for a body that nobody has read: here, only something to be let go of.
     private final class Connection: Sendable {}

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Cancelling at odd moments", .timeLimit(.minutes(1)))
+@Suite("Cancelling at odd moments", .timeLimit(.minutes(5)))
 struct CancellationTests {
     private final class CancelsAtStart: EventMonitor {
         func requestDidResume(_ request: Request) { request.cancel() }

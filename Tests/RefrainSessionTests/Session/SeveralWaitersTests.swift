@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Several who wait for one request", .timeLimit(.minutes(1)))
+@Suite("Several who wait for one request", .timeLimit(.minutes(5)))
 struct SeveralWaitersTests {
     /// An actor that may be kept from everything, as by a call that blocks it.
     private actor Stuck {
@@ -61,7 +61,7 @@ struct SeveralWaitersTests {
 
     @Test("who comes while the answer does looks at it, where the first one who waits does not")
     func newcomer() async {
-        for _ in 0..<500 {
+        for _ in 0..<200 {
             let loader = HeldLoader()
             let session = Session.testing(loader)
             let task = session.request(HTTPRequest.sample).serializingData()

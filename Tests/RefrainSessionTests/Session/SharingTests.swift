@@ -159,7 +159,7 @@ struct SharingTests {
         while began != nil { await Task.yield() }
     }
 
-    @Test("a request that is suspended does not hold up those who share its exchange", .timeLimit(.minutes(1)))
+    @Test("a request that is suspended does not hold up those who share its exchange", .timeLimit(.minutes(5)))
     func suspended() async throws {
         let loader = loader(503, 200)
         let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
@@ -176,7 +176,7 @@ struct SharingTests {
         #expect(loader.requests.count == 2)
     }
 
-    @Test("a suspended request that waits alone is held, until another one joins", .timeLimit(.minutes(1)))
+    @Test("a suspended request that waits alone is held, until another one joins", .timeLimit(.minutes(5)))
     func joinsSuspended() async throws {
         let loader = loader(503, 200)
         mayEnd.set()
@@ -196,7 +196,7 @@ struct SharingTests {
 
     @Test(
         "a suspended request that is cancelled does not hold up those who share its exchange",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func cancelledSuspended() async throws {
         let loader = loader(503, 200)
