@@ -20,7 +20,7 @@ enum ShownURL {
     }
 
     /// What stands between the scheme and the path.
-    static func authority(of url: String) -> Range<String.Index>? {
+    private static func authority(of url: String) -> Range<String.Index>? {
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
