@@ -22,7 +22,6 @@ package final class OneShotSource: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var bytesRead: Int64 = 0
         var wasPulled = false
         var reader = 0
         var isPulling = false
@@ -32,9 +31,6 @@ package final class OneShotSource: Sendable {
         self.length = length
         self.source = source
     }
-
-    /// The number of bytes that readers have taken.
-    package var bytesRead: Int64 { state.withLock { $0.bytesRead } }
 
     /// Whether anybody has asked for a chunk, which may come after he has gone: then it is lost, with no byte read.
     package var wasPulled: Bool { state.withLock { $0.wasPulled } }
@@ -59,9 +55,7 @@ package final class OneShotSource: Sendable {
         }
         guard mayPull else { throw BodyReadTwice() }
         defer { state.withLock { $0.isPulling = false } }
-        let chunk = try await source.next()
-        state.withLock { $0.bytesRead += Int64(chunk?.count ?? 0) }
-        return chunk
+        return try await source.next()
     }
 }
 

@@ -108,9 +108,9 @@ public struct HTTPBody: Sendable {
         case none
         /// The bytes can be had again from the start.
         case replayable
-        /// The bytes can be had only once, and none of them was read yet.
+        /// The bytes can be had only once, and nobody has asked for any of them yet.
         case once
-        /// The bytes could be had only once, and some of them are gone.
+        /// The bytes could be had only once, and some were asked for: they may be gone, though none was read.
         case onceAndRead = "once-read"
     }
 }
