@@ -16,8 +16,8 @@ struct OneLoopTests {
         // Clocks for tests are slept on, they do not try again.
         "RefrainTesting/Clock/",
         "RefrainTesting/Mock/",
-        // One wait beside one load, to end the load: nothing is tried again after it.
-        "RefrainHTTP/Middleware/Timeout.swift",
+        // One wait beside a piece of work, to end the work: nothing is tried again after it.
+        "RefrainHTTP/Middleware/TimeLimit.swift",
     ]
 
     /// Stages that call the rest of the chain in a loop which is no retry.
@@ -64,6 +64,7 @@ struct OneLoopTests {
             "try await Task.sleep(for: delay)", "try await clock.sleep(until: then, tolerance: nil)",
             "try await clock\n    .sleep(for: delay)", "Thread.sleep(forTimeInterval: 1)", "usleep(100)",
             "Glibc.usleep(100)", "nanosleep(&time, nil)", "clock_nanosleep(0, 0, &time, nil)", "sleep(1)",
+            "try await clock.alarm(at: then)",
         ]
     )
     func findsSleeps(text: String) {
@@ -109,8 +110,8 @@ struct OneLoopTests {
     /// The lines that call a sleep.
     static func sleeps(in source: SwiftSource) -> [Int] {
         source.lines.enumerated().compactMap { index, line in
-            let calls = line.contains(SwiftSource.word(/\b(?:u|nano|clock_nano)?sleep\s*\(/))
-            let declares = line.contains(SwiftSource.word(/\b(?:func|case)\s+\w*sleep\s*\(/))
+            let calls = line.contains(SwiftSource.word(/\b(?:(?:u|nano|clock_nano)?sleep|alarm)\s*\(/))
+            let declares = line.contains(SwiftSource.word(/\b(?:func|case)\s+\w*(?:sleep|alarm)\s*\(/))
             return calls && !declares ? index + 1 : nil
         }
     }

@@ -21,6 +21,7 @@ public struct ErasedClock: InterruptibleClock {
         case other(
             elapsed: @Sendable () -> Duration,
             wait: @Sendable (Duration, SleepGroup?) async throws -> Void,
+            alarm: @Sendable (Duration) async throws -> Void,
             minimumResolution: Duration
         )
     }
@@ -37,6 +38,7 @@ public struct ErasedClock: InterruptibleClock {
         return .other(
             elapsed: { epoch.duration(to: clock.now) },
             wait: { try await clock.sleep(until: epoch.advanced(by: $0), in: $1) },
+            alarm: { try await clock.alarm(at: epoch.advanced(by: $0)) },
             minimumResolution: clock.minimumResolution
         )
     }
@@ -60,6 +62,7 @@ public struct ErasedClock: InterruptibleClock {
         base = .other(
             elapsed: { epoch.duration(to: clock.now) },
             wait: wait,
+            alarm: { try await wait($0, nil) },
             minimumResolution: clock.minimumResolution
         )
     }
@@ -68,7 +71,7 @@ public struct ErasedClock: InterruptibleClock {
     public var minimumResolution: Duration {
         switch base {
         case .timer: TimerClock().minimumResolution
-        case .other(_, _, let minimumResolution): minimumResolution
+        case .other(_, _, _, let minimumResolution): minimumResolution
         }
     }
 
@@ -76,7 +79,7 @@ public struct ErasedClock: InterruptibleClock {
     public var now: Instant {
         switch base {
         case .timer(let epoch): Instant(offset: epoch.duration(to: TimerClock().now))
-        case .other(let elapsed, _, _): Instant(offset: elapsed())
+        case .other(let elapsed, _, _, _): Instant(offset: elapsed())
         }
     }
 
@@ -90,8 +93,14 @@ public struct ErasedClock: InterruptibleClock {
         switch base {
         case .timer:
             guard await TimerClock.sleep(for: now.duration(to: deadline), in: group) else { throw CancellationError() }
-        case .other(_, let wait, _): try await wait(deadline.offset, group)
+        case .other(_, let wait, _, _): try await wait(deadline.offset, group)
         }
+    }
+
+    /// Waits until `deadline` beside work that is to end then, as the hidden clock does it.
+    public func alarm(at deadline: Instant) async throws {
+        guard case .other(_, _, let alarm, _) = base else { return try await sleep(until: deadline, in: nil) }
+        try await alarm(deadline.offset)
     }
 
     /// Whether it is the system's timer, which can be told how long to wait without being read.

@@ -57,9 +57,19 @@ public protocol SleepInterrupter: AnyObject, Sendable {
 public protocol InterruptibleClock: Clock<Duration> {
     /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
     func sleep(until deadline: Instant, in group: SleepGroup?) async throws
+
+    /// Waits until `deadline` beside work that is to end then; throws `CancellationError` as soon as the task is
+    /// cancelled.
+    ///
+    /// By default it sleeps. A clock for tests whose time jumps to the end of each wait must not jump here: the work
+    /// has not had its time.
+    func alarm(at deadline: Instant) async throws
 }
 
 extension InterruptibleClock {
+    /// Sleeps until `deadline`.
+    public func alarm(at deadline: Instant) async throws { try await sleep(until: deadline, in: nil) }
+
     /// This clock, with all its sleepers in `group`.
     public func grouped(in group: SleepGroup) -> GroupedClock<Self> { GroupedClock(self, group) }
 }

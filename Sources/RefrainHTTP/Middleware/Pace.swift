@@ -25,8 +25,15 @@ public struct Pace: HTTPMiddleware {
     /// Loads a request, when its origin has room for it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.pacing == .on, let origin = request.origin else { return await next.load(request) }
+        let began = clocks.now
         if let error = await waitForRoom(request, origin) { return .failure(error) }
-        let result = await next.load(request)
+        let result: HTTPResult
+        if let left = request.afterWaiting(clocks.now - began) {
+            result = await next.load(left)
+        } else {
+            let message = "the deadline of the call passed while it was held back"
+            result = .failure(HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0))
+        }
         if case .success(let response) = result {
             learn(from: response, origin)
         } else {

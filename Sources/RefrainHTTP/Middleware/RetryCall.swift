@@ -204,7 +204,14 @@ package final class RetryCall {
         guard let strategy, let facts = facts(attempt, result, elapsed: elapsed) else {
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }
-        return conclude(result, await strategy.judge(facts, for: result, of: request), after: elapsed)
+        var waiting = request
+        waiting.deadline = remaining
+        let (judgement, isLate) = await waiting.withinDeadline(on: clocks) { [request] in
+            await strategy.judge(facts, for: result, of: request)
+        }
+        // What a judge says who was cancelled for his time says nothing of the try.
+        let isCut = isLate && judgement.reason != .succeeded
+        return conclude(result, isCut ? .finish(.deadlineExceeded, Rules(20)) : judgement, after: elapsed)
     }
 
     /// Holds a judgement against the deadline and the budget, and writes down what comes of it.

@@ -9,7 +9,7 @@
 /// in order. A slot is free again when the loader behind has answered, also where the body of the answer is still
 /// being read.
 ///
-/// A request that is cancelled while it waits leaves the queue at once. The idea is from "HTTP in Swift".
+/// A request that is cancelled while it waits leaves the queue at once, and so does one whose deadline passes. The idea is from "HTTP in Swift".
 public struct Throttle: HTTPMiddleware {
     private let slots: ThrottleSlots
     private let clocks: ClockPair
@@ -54,7 +54,8 @@ public struct Throttle: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.throttle == .always else { return await next.load(request) }
         let began = request.deadline == nil ? nil : clocks.now
-        guard await slots.take() else { return .failure(Self.turnedAway(request)) }
+        let (hasSlot, isLate) = await request.withinDeadline(on: clocks) { await slots.take() }
+        guard hasSlot else { return .failure(isLate ? Self.late(request) : Self.turnedAway(request)) }
         defer { slots.giveBack() }
         // The slot may be that of a request which the same reset has cancelled a moment before.
         guard FlightList.current?.isLeaving != true else { return .failure(Self.turnedAway(request)) }

@@ -54,23 +54,8 @@ public struct Timeout: HTTPMiddleware {
     }
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
-        let clock = clocks.monotonic
-        let end = clock.now.advanced(by: total)
-        let work = Task { await next.load(request) }
-        let timer = Task {
-            guard (try? await clock.sleep(until: end)) != nil else { return false }
-            work.cancel()
-            return true
-        }
-        let result = await withTaskCancellationHandler {
-            await work.value
-        } onCancel: {
-            work.cancel()
-        }
-        timer.cancel()
-        guard await timer.value, !Task.isCancelled, case .failure(var error) = result, error.code == .cancelled else {
-            return result
-        }
+        let (result, isCut) = await TimeLimit.run(within: total, on: clocks.monotonic) { await next.load(request) }
+        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
         error.code = .timedOut
         error.message = "no complete answer within \(total)"
         return .failure(error)

@@ -129,8 +129,8 @@ extension HTTPRequest {
 
     /// The time for the whole call, all tries, waits and redirects together; nil: no limit.
     ///
-    /// What a stage hands on has what is left of it. A wait for a slot, an adapter or a credential is not cut short by
-    /// it, but nothing is sent after it.
+    /// What a stage hands on has what is left of it. It ends waits for a slot, an adapter, a retrier or a credential by
+    /// cancelling them; one that does not heed this goes on to its end, but nothing is sent after it.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue?.withinClocks }

@@ -11,13 +11,14 @@ struct Trial: HTTPLoader {
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         guard let owner = request.sessionRequest else { return await whole.load(request) }
-        let began = request.deadline == nil ? nil : clocks.now
-        // Asked here as well, to spare those who need not wait a frame.
-        if !owner.gate.isOpen { await owner.gate.pass() }
         let sent: HTTPRequest
         do {
-            let adapted = owner.line.adapters.isEmpty ? try begin(request, owner) : try await adapt(request, owner)
-            sent = try inTime(adapted, since: began)
+            // Asked here, to spare those who need not wait a frame.
+            if owner.gate.isOpen, owner.line.adapters.isEmpty {
+                sent = try begin(request, owner)
+            } else {
+                sent = try await wait(request, owner)
+            }
         } catch {
             return .failure(error)
         }
@@ -47,22 +48,34 @@ struct Trial: HTTPLoader {
         return try Adaptation.conclude(Adaptation.checked(request, of: owner, request), request, owner)
     }
 
+    /// Begins a try that is suspended or adapted, if it is ready before its deadline (rule R20).
     @inline(never)
-    private func adapt(_ request: HTTPRequest, _ owner: Request) async throws(HTTPError) -> HTTPRequest {
-        try Adaptation.begin(request, owner)
-        let adapted = await Adaptation.adapt(request, of: owner, attempt: owner.tryCount)
-        return try Adaptation.conclude(adapted, request, owner)
+    private func wait(_ request: HTTPRequest, _ owner: Request) async throws(HTTPError) -> HTTPRequest {
+        let began = clocks.now
+        let (begun, isLate) = await request.withinDeadline(on: clocks) { await adapt(request, owner) }
+        switch begun {
+        case .success(let sent):
+            guard let left = sent.afterWaiting(clocks.now - began) else { throw late(sent) }
+            return left
+        case .failure(let error): throw isLate && error.code == .cancelled ? late(request) : error
+        }
     }
 
-    /// The request with what is left of its deadline, which may have passed while it was suspended or adapted.
-    @inline(never)
-    private func inTime(_ request: HTTPRequest, since began: Duration?) throws(HTTPError) -> HTTPRequest {
-        guard let began else { return request }
-        guard let left = request.afterWaiting(clocks.now - began) else {
-            let message = "the deadline of the call passed before the request was ready to be sent"
-            throw HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
+    private func adapt(_ request: HTTPRequest, _ owner: Request) async -> Result<HTTPRequest, HTTPError> {
+        await owner.gate.pass()
+        do throws(HTTPError) {
+            guard !owner.line.adapters.isEmpty else { return .success(try begin(request, owner)) }
+            try Adaptation.begin(request, owner)
+            let adapted = await Adaptation.adapt(request, of: owner, attempt: owner.tryCount)
+            return .success(try Adaptation.conclude(adapted, request, owner))
+        } catch {
+            return .failure(error)
         }
-        return left
+    }
+
+    private func late(_ request: HTTPRequest) -> HTTPError {
+        let message = "the deadline of the call passed before the request was ready to be sent"
+        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
     }
 
     /// Whether nothing but the transport has anything to do with the request.

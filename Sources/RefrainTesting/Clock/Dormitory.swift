@@ -62,6 +62,13 @@ struct Dormitory {
         return deadline <= time
     }
 
+    /// Takes out all whose time has come.
+    mutating func takeDue() -> [CheckedContinuation<Void, any Error>] {
+        let due = sleepers.prefix { $0.due <= time }
+        sleepers.removeFirst(due.count)
+        return due.compactMap { $0.continuation.take() }
+    }
+
     mutating func park(_ sleeper: TestSleeper, _ continuation: CheckedContinuation<Void, any Error>) -> Parked {
         guard !sleeper.isCancelled, sleeper.group?.isClosed != true else { return Parked(refused: continuation) }
         sleeper.continuation = continuation

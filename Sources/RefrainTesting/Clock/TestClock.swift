@@ -76,13 +76,29 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
     public func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
         try Task.checkCancellation()
         let isOver = dormitory.withLock { $0.begin(deadline, movesTime: mode == .autoAdvancing) }
-        guard !isOver else { return }
-        let sleeper = TestSleeper(due: deadline, group: group)
+        guard !isOver else { return ringAlarms() }
         group?.register(self)
+        try await park(TestSleeper(due: deadline, group: group))
+    }
+
+    /// Waits until `deadline` beside work that is to end then; throws `CancellationError` as soon as the task is
+    /// cancelled.
+    ///
+    /// In the mode ``Mode-swift.enum/autoAdvancing`` time does not move for it, and it is none of the ``sleeps``: it
+    /// rings where other waits have moved time so far.
+    public func alarm(at deadline: Instant) async throws {
+        guard mode == .autoAdvancing else { return try await sleep(until: deadline) }
+        try Task.checkCancellation()
+        try await park(TestSleeper(due: deadline, group: nil))
+    }
+
+    private func park(_ sleeper: TestSleeper) async throws {
         defer { dormitory.withLock { _ in sleeper.left.take() }?.resume() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 resume(dormitory.withLock { $0.park(sleeper, continuation) })
+                // Time may have come to it before it was parked.
+                ringAlarms()
             }
         } onCancel: {
             dormitory.withLock { $0.cancel(sleeper) }?.resume(throwing: CancellationError())
@@ -145,6 +161,12 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
         }
         defer { driver.cancel() }
         return try await body()
+    }
+
+    /// Wakes those whom a wait of the mode ``Mode-swift.enum/autoAdvancing`` has passed: nobody but alarms waits there.
+    private func ringAlarms() {
+        guard mode == .autoAdvancing else { return }
+        for continuation in dormitory.withLock({ $0.takeDue() }) { continuation.resume() }
     }
 
     /// Wakes a sleeper, and returns when it has left its wait.

@@ -294,6 +294,59 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test("R20: the deadline ends the wait for a token; the others get theirs")
+    func deadlineEndsWait() async {
+        let clock = TestClock()
+        let hold = MockHold()
+        let gate = MockLoader().then(.held(by: hold, .status(200)))
+        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+            _ = await gate.load(sampleRequest())
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        let chain = oauth --> mock
+        let patient = chain.load(sampleRequest()) { _ in }
+        await hold.arrivals(atLeast: 1)
+        var request = sampleRequest()
+        request.deadline = .seconds(10)
+        let signing = chain.load(request) { _ in }
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(10))
+        let unsent = await signing.result
+        #expect(unsent.errorCode == .deadlineExceeded)
+        #expect(unsent.error?.bytesSent == 0)
+        #expect(mock.requests.count == 1)
+        await hold.release()
+        #expect(await patient.result.status == 200)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test("R20: the deadline ends the wait for a new token, and the refusal stands")
+    func deadlineEndsRefresh() async {
+        let clock = TestClock()
+        let hold = MockHold()
+        let gate = MockLoader().then(.held(by: hold, .status(200)))
+        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+            _ = await gate.load(sampleRequest())
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        var request = sampleRequest()
+        request.deadline = .seconds(10)
+        let refused = (oauth --> mock).load(request) { _ in }
+        await hold.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(10))
+        let result = await refused.result
+        #expect(result.status == 401)
+        #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
+        await hold.release()
+    }
+
     @Test("B: OAuth: a storm of refreshes ends with excessiveRefresh, and passes with the window")
     func storm() async throws {
         let clock = TestClock()

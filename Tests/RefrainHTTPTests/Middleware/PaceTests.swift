@@ -34,4 +34,18 @@ struct PaceTests {
         #expect(calls.withLock { $0 } == 1)
         #expect(mock.requests.count == 1)
     }
+
+    @Test("R20: a request that was held back goes on with what is left of its deadline")
+    func deadline() async throws {
+        let mock = MockLoader()
+        mock.otherwise(.status(200, headers: ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "5"]))
+        let loader = Pace(clocks: clock.clockPair()) --> mock
+        var request = try HTTPRequest("http://api.example/")
+        request.pacing = .on
+        request.deadline = .seconds(12)
+        _ = try await loader.response(for: request)
+        _ = try await loader.response(for: request)
+        #expect(mock.requests.map(\.deadline) == [.seconds(12), .seconds(7)])
+        #expect(mock.requests.map(\.timeout) == [nil, .seconds(7)])
+    }
 }

@@ -75,5 +75,61 @@ struct ThrottleAndRetryTests {
         #expect(mock.requests.last?.timeout == .seconds(6))
     }
 
+    @Test("R20: the deadline ends the wait for a turn, and the turn goes to the next one")
+    func deadlineEndsWait() async throws {
+        let throttle = try Throttle(maximumNumberOfRequests: 1, clocks: clock.clockPair())
+        let hold = MockHold()
+        let mock = MockLoader().then(.held(by: hold, .status(200)))
+        mock.otherwise(.status(200))
+        let chain = try retry() --> throttle --> mock
+        let first = chain.load(sampleRequest("A")) { _ in }
+        await hold.arrivals(atLeast: 1)
+        var limited = sampleRequest("B")
+        limited.deadline = .seconds(2)
+        let late = chain.load(limited) { _ in }
+        await clock.sleepers(atLeast: 1)
+        await wait { throttle.numberOfWaitingRequests == 1 }
+        await clock.advance(by: .seconds(2))
+        let result = await late.result
+        #expect(result.errorCode == .deadlineExceeded)
+        #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
+        #expect(throttle.numberOfWaitingRequests == 0)
+        #expect(hold.count == 1)
+        await hold.release()
+        #expect(await first.result.status == 200)
+        #expect(await chain.load(sampleRequest("C")).status == 200)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R20: the deadline ends the wait for a judgement, and the answer stands")
+    func deadlineEndsJudgement() async throws {
+        let hold = MockHold()
+        let slow = SlowJudge(gate: MockLoader().then(.held(by: hold, .status(200))))
+        let mock = MockLoader().otherwise(.status(503))
+        let chain = Retry(slow, budgets: nil, clocks: clock.clockPair()) --> mock
+        var limited = sampleRequest()
+        limited.deadline = .seconds(2)
+        let late = chain.load(limited) { _ in }
+        await hold.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(2))
+        let result = await late.result
+        #expect(result.status == 503)
+        #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
+        #expect(mock.requests.count == 1)
+    }
+
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
+}
+
+/// Wants to try again what failed, but takes its time to say so.
+private struct SlowJudge: HTTPRetryStrategy {
+    let gate: MockLoader
+
+    func retryDelay(for result: HTTPResult) -> Duration? { .zero }
+
+    func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
+        _ = await gate.load(sampleRequest())
+        return judge(facts, for: result)
+    }
 }

@@ -221,4 +221,32 @@ struct TestClockTests {
         await clock.advance(by: .seconds(10))
         for task in tasks { try await task.value }
     }
+
+    @Test("an alarm does not move the time of a clock that moves by itself, and rings where a wait has")
+    func alarm() async throws {
+        let clock = TestClock(.autoAdvancing)
+        let alarm = Task { try await clock.alarm(at: TestClock.Instant(offset: .seconds(3))) }
+        await clock.sleepers(atLeast: 1)
+        try await clock.sleep(for: .seconds(2))
+        #expect(clock.now.offset == .seconds(2))
+        #expect(clock.sleepers == 1)
+        try await clock.sleep(for: .seconds(2))
+        try await alarm.value
+        #expect(clock.sleeps == [.seconds(2), .seconds(2)])
+        try await clock.alarm(at: TestClock.Instant(offset: .seconds(4)))
+        let cancelled = Task { try await clock.alarm(at: TestClock.Instant(offset: .seconds(9))) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(clock.now.offset == .seconds(4))
+    }
+
+    @Test("an alarm on a clock that the test moves rings at its time")
+    func manualAlarm() async throws {
+        let clock = TestClock()
+        let erased = ErasedClock(clock)
+        let alarm = Task { try await erased.alarm(at: erased.now.advanced(by: .seconds(3))) }
+        await clock.advanceToNextSleeper()
+        try await alarm.value
+        #expect(clock.now.offset == .seconds(3))
+    }
 }

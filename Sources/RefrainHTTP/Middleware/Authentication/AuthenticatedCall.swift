@@ -25,19 +25,19 @@ struct AuthenticatedCall<Credential: Sendable> {
         var request = original
         if let desk = desk(signsBeforehand) {
             guard !desk.isWithinWork else { return await next.load(original) }
-            switch await desk.sign(obtaining: signsBeforehand) {
+            let (answer, isLate) = await original.withinDeadline(on: clocks) { [signsBeforehand] in
+                await desk.sign(obtaining: signsBeforehand)
+            }
+            switch answer {
             case .credential(let credential, let given):
                 ticket = given
                 request = signed(original, with: credential)
             case .unsigned(let given): ticket = given
             case .failure(let failure): return .failure(failure.error(of: original, after: nil))
-            case .cancelled: return .failure(cancelled(original, after: nil))
+            case .cancelled: return .failure(isLate ? late(original) : cancelled(original, after: nil))
             }
         }
-        guard let first = limited(request, since: began) else {
-            let message = "the deadline of the call passed while it waited for credentials"
-            return .failure(HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0))
-        }
+        guard let first = limited(request, since: began) else { return .failure(late(request)) }
         let sent = clocks.now
         let exchange: Exchange
         let refusing: CredentialDesk<Credential>
@@ -115,10 +115,16 @@ struct AuthenticatedCall<Credential: Sendable> {
         let ended = clocks.now
         let credential: Credential
         let newTicket: Ticket
-        switch await desk.replace(ticket) {
+        guard let waiting = limited(original, since: began) else {
+            desk.markRefused(ticket)
+            return exchange.stands(.deadlineExceeded, Rules(20, 27))
+        }
+        let (answer, isLate) = await waiting.withinDeadline(on: clocks) { await desk.replace(ticket) }
+        switch answer {
         case .credential(let new, let given): (credential, newTicket) = (new, given)
         case .failure(let failure):
             return exchange.ended(failure.error(of: original, after: exchange.response), .finalStatus, Rules(27))
+        case .cancelled where isLate: return exchange.stands(.deadlineExceeded, Rules(20, 27))
         case .cancelled, .unsigned:
             return exchange.ended(cancelled(original, after: exchange.response), .cancelled, Rules(9))
         }
@@ -160,6 +166,11 @@ struct AuthenticatedCall<Credential: Sendable> {
     /// The request with what is left of its deadline; nil where nothing is (rule R20).
     private func limited(_ request: HTTPRequest, since began: Duration) -> HTTPRequest? {
         request.deadline == nil ? request : request.afterWaiting(clocks.now - began)
+    }
+
+    private func late(_ request: HTTPRequest) -> HTTPError {
+        let message = "the deadline of the call passed while it waited for credentials"
+        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
     }
 
     private func cancelled(_ request: HTTPRequest, after response: HTTPResponse?) -> HTTPError {

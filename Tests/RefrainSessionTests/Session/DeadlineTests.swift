@@ -1,0 +1,63 @@
+import RefrainSession
+import RefrainTesting
+import Testing
+
+@Suite("Deadlines of a session's requests")
+struct DeadlineTests {
+    private let clock = TestClock()
+    private let loader = ScriptedLoader(.status(200, body: "ok"))
+
+    private func session(_ adapters: [any RequestAdapter] = []) -> Session {
+        Session.testing(loader, interceptor: Interceptor(adapters: adapters), clock: nil) { settings in
+            settings.clocks = clock.clockPair()
+        }
+    }
+
+    private func limited() -> HTTPRequest {
+        var request = HTTPRequest.sample
+        request.deadline = .seconds(3)
+        return request
+    }
+
+    @Test("R20: the deadline ends the wait for an adapter")
+    func adapter() async {
+        let hold = MockHold()
+        let gate = MockLoader().then(.held(by: hold, .status(200)))
+        let session = session([
+            Adapter { request, _ in
+                _ = await gate.load(request)
+                return request
+            }
+        ])
+        let task = Task { await session.request(limited()).serializingData().response }
+        await hold.arrivals(atLeast: 1)
+        await clock.advanceToNextSleeper()
+        #expect(await task.value.error?.transportCode == .deadlineExceeded)
+        #expect(loader.requests.isEmpty)
+        #expect(hold.count == 0)
+    }
+
+    @Test("R20: the deadline ends the time in which a request is suspended")
+    func suspended() async {
+        let session = session([Adapter { request, _ in request }])
+        let request = session.request(limited())
+        request.suspend()
+        let task = Task { await request.serializingData().response }
+        await clock.advanceToNextSleeper()
+        #expect(await task.value.error?.transportCode == .deadlineExceeded)
+        #expect(loader.requests.isEmpty)
+    }
+
+    @Test("An adapter has its time on a clock that moves by itself, and a deadline does not take it away")
+    func jumpingClock() async throws {
+        let clock = TestClock(.autoAdvancing)
+        let session = Session.testing(
+            loader,
+            interceptor: Interceptor(adapters: [Adapter { request, _ in request }]),
+            clock: nil
+        ) { $0.clocks = clock.clockPair() }
+        let response = await session.request(limited()).serializingString().response
+        #expect(try response.result.get() == "ok")
+        #expect(clock.sleeps.isEmpty)
+    }
+}
