@@ -38,14 +38,19 @@ struct DeadlineTests {
     }
 
     @Test("R20: the deadline ends the time in which a request is suspended")
-    func suspended() async {
-        let session = session([Adapter { request, _ in request }])
+    func suspended() async throws {
+        let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let policy = RetryPolicy.recommended.with(schedule: try .constant(delay: .seconds(1)))
+        let session = Session.testing(loader, interceptor: policy, clock: nil) { $0.clocks = clock.clockPair() }
         let request = session.request(limited())
-        request.suspend()
         let task = Task { await request.serializingData().response }
+        await clock.sleepers(atLeast: 1)
+        request.suspend()
         await clock.advanceToNextSleeper()
+        await clock.advanceToNextSleeper()
+        #expect(clock.now.offset == .seconds(3))
         #expect(await task.value.error?.transportCode == .deadlineExceeded)
-        #expect(loader.requests.isEmpty)
+        #expect(loader.requests.count == 1)
     }
 
     @Test("An adapter has its time on a clock that moves by itself, and a deadline does not take it away")

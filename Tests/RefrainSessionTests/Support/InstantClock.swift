@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainSession
+import RefrainTesting
 
 /// A clock on which every wait is over at once, and is written down.
-final class InstantClock: Clock {
+final class InstantClock: InterruptibleClock {
     struct Instant: InstantProtocol {
         var offset: Duration
         func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -16,6 +17,8 @@ final class InstantClock: Clock {
     }
 
     private let state = Locked(State())
+    /// A clock that nobody moves.
+    private let still = TestClock()
 
     var now: Instant { Instant(offset: state.withLock { $0.now }) }
     var minimumResolution: Duration { .nanoseconds(1) }
@@ -25,6 +28,13 @@ final class InstantClock: Clock {
     func advance(by duration: Duration) { state.withLock { $0.now += duration } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await sleep(until: deadline, in: nil)
+    }
+
+    /// Work that has a limit of its own has its time.
+    func alarm(at deadline: Instant) async throws { try await still.sleep(for: .seconds(1)) }
+
+    func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
         try Task.checkCancellation()
         state.withLock { state in
             state.waits.append(deadline.offset - state.now)
