@@ -58,11 +58,10 @@ public protocol InterruptibleClock: Clock<Duration> {
     /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
     func sleep(until deadline: Instant, in group: SleepGroup?) async throws
 
-    /// Waits until `deadline` beside work that is to end then; throws `CancellationError` as soon as the task is
-    /// cancelled.
+    /// Waits until `deadline` beside work that is to end then.
     ///
     /// By default it sleeps. A clock for tests whose time jumps to the end of each wait must not jump here: the work
-    /// has not had its time.
+    /// has not had its time. Throws `CancellationError` as soon as the task is cancelled.
     func alarm(at deadline: Instant) async throws
 }
 

@@ -356,44 +356,6 @@ package final class RetryCall {
     }
 }
 
-/// What a retry is paid for, where budgets have prices (see ``RetryBudget/tokens(capacity:costs:refund:)``).
-enum BudgetCause {
-    static func of(_ result: HTTPResult, _ judgement: RetryJudgement) -> RetryBudget.Cause {
-        switch result {
-        case .failure(let error): error.code == .timedOut ? .timeout : .transient
-        case .success(let response):
-            // A server that names a time asks for rest, whatever its status.
-            response.status == .tooManyRequests || !judgement.rules.isDisjoint(with: Rules(15, 19))
-                ? .throttled : .transient
-        }
-    }
-}
-
-/// Whether this code runs within an attempt of a retry stage further out (rule R24).
-package enum RetryNesting {
-    @TaskLocal private static var attempt: WorkScope?
-
-    /// Whether it does.
-    package static var isInside: Bool { attempt?.goesOn ?? false }
-
-    /// Does what belongs to an attempt.
-    package static func within<Result>(_ operation: () async -> Result) async -> Result {
-        let attempt = WorkScope()
-        defer { attempt.end() }
-        return await $attempt.withValue(attempt, operation: operation)
-    }
-
-    /// Does what has tries of its own, whichever attempt of another request has begun it.
-    package static func outside<Result>(_ operation: () async -> Result) async -> Result {
-        await $attempt.withValue(nil, operation: operation)
-    }
-
-    /// Does what has tries of its own, whichever attempt of another request has begun it.
-    package static func outside<Result>(_ operation: () -> Result) -> Result {
-        $attempt.withValue(nil, operation: operation)
-    }
-}
-
 extension HTTPResult {
     /// Whether this is a response with a status below 400.
     var isSuccess: Bool {

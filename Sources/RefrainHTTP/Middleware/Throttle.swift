@@ -9,7 +9,8 @@
 /// in order. A slot is free again when the loader behind has answered, also where the body of the answer is still
 /// being read.
 ///
-/// A request that is cancelled while it waits leaves the queue at once, and so does one whose deadline passes. The idea is from "HTTP in Swift".
+/// A request that is cancelled while it waits leaves the queue at once, and so does one whose deadline passes. The idea
+/// is from "HTTP in Swift".
 public struct Throttle: HTTPMiddleware {
     private let slots: ThrottleSlots
     private let clocks: ClockPair

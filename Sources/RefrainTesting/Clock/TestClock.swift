@@ -81,10 +81,9 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
         try await park(TestSleeper(due: deadline, group: group))
     }
 
-    /// Waits until `deadline` beside work that is to end then; throws `CancellationError` as soon as the task is
-    /// cancelled.
+    /// Waits until `deadline` beside work that is to end then.
     ///
-    /// In the mode ``Mode-swift.enum/autoAdvancing`` time does not move for it, and it is none of the ``sleeps``: it
+    /// Throws `CancellationError` as soon as the task is cancelled. In the mode ``Mode-swift.enum/autoAdvancing`` time does not move for it, and it is none of the ``sleeps``: it
     /// rings where other waits have moved time so far.
     public func alarm(at deadline: Instant) async throws {
         guard mode == .autoAdvancing else { return try await sleep(until: deadline) }
