@@ -83,8 +83,8 @@ public final class TestClock: InterruptibleClock, SleepInterrupter {
 
     /// Waits until `deadline` beside work that is to end then.
     ///
-    /// Throws `CancellationError` as soon as the task is cancelled. In the mode ``Mode-swift.enum/autoAdvancing`` time does not move for it, and it is none of the ``sleeps``: it
-    /// rings where other waits have moved time so far.
+    /// In the mode ``Mode-swift.enum/autoAdvancing`` time does not move for it, and it is none of the ``sleeps``: it
+    /// rings where other waits have moved time so far. Throws `CancellationError` as soon as the task is cancelled.
     public func alarm(at deadline: Instant) async throws {
         guard mode == .autoAdvancing else { return try await sleep(until: deadline) }
         try Task.checkCancellation()
