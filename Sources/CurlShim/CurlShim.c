@@ -104,6 +104,11 @@ int refrain_has_arrived(curl_socket_t socket) {
     return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != EBADF && errno != ENOTSOCK;
 }
 
+int refrain_has_ended(curl_socket_t socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 int refrain_local_port(curl_socket_t socket) {
     union {
         struct sockaddr any;

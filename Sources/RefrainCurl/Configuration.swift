@@ -1,3 +1,4 @@
+internal import CurlShim
 public import RefrainHTTP
 
 #if canImport(Glibc)
@@ -95,18 +96,33 @@ extension CurlLoader.Configuration {
         if let proxy, !Self.isUsable(proxy: proxy) {
             throw InvalidArgument(
                 "proxy",
-                is: proxy,
+                is: URLText.withoutUserinfo(proxy),
                 expected: "host:port, or a URL with the scheme http, https, socks4, socks4a, socks5 or socks5h"
             )
         }
         return self
     }
 
+    /// Whether libcurl takes it for a proxy, and can read all of it.
+    ///
+    /// One whose user or password it cannot decode it (7.88) would leave out without a word.
     private static func isUsable(proxy: String) -> Bool {
         guard !proxy.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return false }
-        guard let separator = proxy.firstRange(of: "://") else { return true }
-        let scheme = proxy[..<separator.lowerBound].lowercased()
-        return ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme)
-            && separator.upperBound < proxy.endIndex
+        if let separator = proxy.firstRange(of: "://") {
+            let scheme = proxy[..<separator.lowerBound].lowercased()
+            guard ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme) else { return false }
+        }
+        // None at all, whatever the environment says.
+        guard !proxy.isEmpty, let url = curl_url() else { return true }
+        defer { curl_url_cleanup(url) }
+        let flags = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME)
+        guard curl_url_set(url, CURLUPART_URL, proxy, flags) == CURLUE_OK else { return false }
+        return [CURLUPART_HOST, CURLUPART_USER, CURLUPART_PASSWORD]
+            .allSatisfy { part in
+                var text: UnsafeMutablePointer<CChar>?
+                defer { curl_free(text) }
+                let code = curl_url_get(url, part, &text, UInt32(CURLU_URLDECODE))
+                return code == CURLUE_OK || code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD
+            }
     }
 }

@@ -95,6 +95,80 @@ struct EarlyAnswerTests {
     }
 
     @Test(
+        "R3: where an answer leaves the body that `Expect` announced unsent, the next request goes over another connection",
+        arguments: [3, 100_000],
+        [false, true]
+    )
+    func announcedBody(size: Int, isStream: Bool) async throws {
+        let excess = Counter()
+        let server = RawServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            guard head.contains("Expect: ") else { return }
+            while connection.read(1) != nil { excess.add(1) }
+        }
+        let bytes = [UInt8](repeating: 1, count: size)
+        let stream = HTTPBody.stream(length: Int64(size)) {
+            AsyncStream {
+                $0.yield(bytes)
+                $0.finish()
+            }
+        }
+        let body = isStream ? stream : .bytes(bytes)
+        let first = try request(to: server, body) { $0.headers["Expect"] = "100-continue" }
+        #expect(try await loader.response(for: first).status == 200)
+        #expect(try await loader.response(for: request(to: server, .text("secret"))).status == 200)
+        #expect(server.connectionCount == 2)
+        #expect(excess.value == 0)
+    }
+
+    /// What a server does with a request whose body has not come to its end, and what the request comes to.
+    struct Turn: Sendable, CustomTestStringConvertible {
+        var answer: String
+        var closes: Bool
+        var status: HTTPStatus?
+
+        var testDescription: String { (answer.isEmpty ? "nothing" : answer) + (closes ? ", and closes" : "") }
+
+        static let all = [
+            Turn(answer: "401 Unauthorized\r\nContent-Length: 2", closes: false, status: 401),
+            Turn(answer: "413 Content Too Large\r\nConnection: close\r\nContent-Length: 2", closes: true, status: 413),
+            Turn(answer: "302 Found\r\nLocation: /\r\nConnection: close", closes: true, status: 302),
+            Turn(answer: "200 OK\r\nContent-Length: 2", closes: true, status: 200),
+            Turn(answer: "", closes: true, status: nil),
+        ]
+    }
+
+    @Test(
+        "an upload whose source gives nothing more ends when the server has refused it, or has gone",
+        .timeLimit(.minutes(5)),
+        arguments: Turn.all
+    )
+    func silentSource(turn: Turn) async throws {
+        let ended = Counter()
+        let server = RawServer { connection in
+            // Until the body's beginning has come, so that its source is what is waited for.
+            guard connection.readHead() != nil, connection.read(3) != nil else { return }
+            if !turn.answer.isEmpty { connection.write("HTTP/1.1 \(turn.answer)\r\n\r\nno") }
+            if !turn.closes { connection.waitForEnd() }
+        }
+        let body = HTTPBody.stream(length: 10) {
+            AsyncStream { continuation in
+                continuation.onTermination = { _ in ended.add(1) }
+                continuation.yield([1, 2, 3])
+            }
+        }
+        let result = await loader.load(try request(to: server, body))
+        if let status = turn.status {
+            #expect(try result.get().status == status)
+            #expect(try await result.get().body.collect() == Array("no".utf8))
+        } else {
+            #expect(try failure(of: result).code == .networkConnectionLost)
+        }
+        #expect(await eventually { ended.value == 1 })
+    }
+
+    @Test(
         "R7: a 417 is the answer, and the request is not sent again without leave",
         arguments: [
             "Content-Length: 2\r\n\r\nno", "Content-Length: 0\r\n\r\n",

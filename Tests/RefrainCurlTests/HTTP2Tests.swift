@@ -210,6 +210,19 @@ struct HTTP2Tests {
         #expect(error.code == .timedOut, "\(error)")
     }
 
+    @Test("An answer that goes on while the source of the request's body is silent keeps to the idle limit")
+    func silentSource() async throws {
+        let (fixture, server) = try serve([.headersOnly])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        let body = HTTPBody.stream(length: 10) { AsyncStream { $0.yield([1, 2, 3]) } }
+        var request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
+        request.timeouts.idle = .milliseconds(500)
+        let error = try failure(of: await loader.load(request))
+        #expect(error.code == .timedOut, "\(error)")
+        #expect(error.response?.status == 200)
+    }
+
     @Test(
         "A server that answers, and takes no more of the request, is not waited for; its answer counts",
         arguments: [Answer.early, .earlyAndEmpty],

@@ -110,6 +110,13 @@ struct ProxyTests {
             ("trust", { $0.trust = .certificateFile("/nonexistent.pem") }),
             ("proxy", { $0.proxy = "ftp://host" }),
             ("proxy", { $0.proxy = "http://ho st" }),
+            ("proxy", { $0.proxy = "http://u:geheim@127.0.0.1:99999" }),
+            ("proxy", { $0.proxy = "u:geheim@127.0.0.1:1:2" }),
+            ("proxy", { $0.proxy = "ftp://u:geheim@127.0.0.1" }),
+            // libcurl would leave these out, and send requests past the proxy.
+            ("proxy", { $0.proxy = "http://u:geheim%00@127.0.0.1:1" }),
+            ("proxy", { $0.proxy = "u%0a:geheim@127.0.0.1:1" }),
+            ("proxy", { $0.proxy = "socks5h://u:geheim%01@127.0.0.1:1" }),
             ("userAgent", { $0.userAgent = "a\r\nX: y" }),
         ]
         for (argument, change) in changes {
@@ -117,6 +124,14 @@ struct ProxyTests {
             change(&configuration)
             let error = #expect(throws: InvalidArgument.self) { try CurlLoader(configuration: configuration) }
             #expect(error?.argument == argument)
+            #expect(!"\(String(describing: error))".contains("geheim"))
+        }
+        for proxy in [
+            "", "127.0.0.1", "127.0.0.1:3128", "http://u:p%40ss@[::1]:3128", "socks5h://proxy.example", "u@h:1",
+        ] {
+            var configuration = CurlLoader.Configuration()
+            configuration.proxy = proxy
+            #expect(throws: Never.self) { try CurlLoader(configuration: configuration) }
         }
     }
 

@@ -89,6 +89,34 @@ struct StreamTests {
         #expect(server.connectionCount <= before + 3)
     }
 
+    @Test(
+        "R28: what is left of a dropped body is drained also where its length is not known, or that of its content is not",
+        arguments: ["Transfer-Encoding: chunked\r\n\r\n", "Content-Encoding: gzip\r\nContent-Length: 22\r\n\r\n"]
+    )
+    func drains(fields: String) async throws {
+        let chunked = Array("2\r\nok\r\n0\r\n\r\n".utf8)
+        let coded: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 6, 0, 71, 221, 220, 121, 2, 0, 0, 0,
+        ]
+        let server = RawServer { connection in
+            while connection.readHead() != nil {
+                connection.write("HTTP/1.1 200 OK\r\n" + fields)
+                usleep(100_000)
+                connection.write(fields.hasPrefix("T") ? chunked : coded)
+            }
+        }
+        var request = try HTTPRequest("http://127.0.0.1:\(server.port)/")
+        request.streamsResponse = true
+        for _ in 0..<3 {
+            let response = try await loader.response(for: request)
+            #expect(response.status == 200)
+            _ = consume response
+            // Past the moment at which the rest has come.
+            try await Task.sleep(for: .milliseconds(400))
+        }
+        #expect(server.connectionCount == 1)
+    }
+
     @Test("a reader that is cancelled ends the transfer")
     func cancelledReader() async throws {
         let response = try await loader.response(for: streaming("/hang-body"))

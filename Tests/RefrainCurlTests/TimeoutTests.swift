@@ -115,6 +115,25 @@ struct TimeoutTests {
         #expect(try await narrow.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
     }
 
+    @Test("requests wait for their turn at one server, however its name is spelled")
+    func spellings() async throws {
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = 1
+        let narrow = try CurlLoader(configuration: configuration)
+        let url = server.baseURL
+        let hanging = Task { await narrow.load(try request(url + "/hang") { _ in }) }
+        #expect(await eventually { server.count(path: "/hang") == 1 })
+        let spelling = url.replacing("http://", with: "HTTP://")
+        let other = try request(spelling + "/ok") { $0.connect = .milliseconds(300) }
+        let waiting = Task { await narrow.load(other) }
+        // Past the limit for connecting, which begins with a request's turn.
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(server.count(path: "/ok") == 0)
+        hanging.cancel()
+        #expect(try await waiting.value.get().status == 200)
+        #expect(try failure(of: await hanging.value).code == .cancelled)
+    }
+
     @Test("R9: the server sees the connection of a cancelled request close")
     func cancellation() async throws {
         for path in ["/hang", "/hang-body", "/huge"] {

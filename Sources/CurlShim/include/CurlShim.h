@@ -83,6 +83,9 @@ int refrain_local_port(curl_socket_t socket);
 /// 1 where there is something to be read from a socket, be it its end or an error; else, or if it is no socket, 0.
 int refrain_has_arrived(curl_socket_t socket);
 
+// Whether the peer has ended the connection, and nothing that it has sent before is unread.
+int refrain_has_ended(curl_socket_t socket);
+
 /// What undoes gzip or deflate.
 typedef struct refrain_inflater refrain_inflater;
 

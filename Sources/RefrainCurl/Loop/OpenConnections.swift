@@ -3,7 +3,7 @@ internal import CurlShim
 /// A connection that requests were sent on, as far as this side keeps account of it.
 final class OpenConnection {
     /// Its socket; libcurl may have closed it since, and the number may be another one's.
-    private let socket: Int32
+    fileprivate let socket: Int32
     /// Whether it carries one exchange after the other, as far as its last answer tells.
     var isSerial = false
     /// The last stream that the server has processed or will process, once it said so (GOAWAY, RFC 9113 §6.8).
@@ -16,6 +16,9 @@ final class OpenConnection {
     /// libcurl (7.88) would take it for the answer to that request. Over TLS it may be harmless, such as a ticket that
     /// comes late (RFC 8446 §4.6.1), but cannot be told from an answer.
     var isSpoiled: Bool { isSerial && refrain_has_arrived(socket) != 0 }
+
+    /// Whether the server has ended it, while it is in use.
+    var hasEnded: Bool { refrain_has_ended(socket) != 0 }
 }
 
 /// The connections of a loop, by their addresses.
@@ -47,7 +50,10 @@ struct OpenConnections {
     /// Nobody says when one is closed. Yet what was noted of its socket's number, and of its key, goes as soon as
     /// either is used again, so there are never more than the process has had open at a time.
     mutating func note(_ key: UInt64, socket: Int32) -> OpenConnection {
-        if let former = keys.updateValue(key, forKey: socket), former != key { connections[former] = nil }
+        // The former key may be another connection's by now, which has another socket.
+        if let former = keys.updateValue(key, forKey: socket), former != key, connections[former]?.socket == socket {
+            connections[former] = nil
+        }
         let connection = OpenConnection(socket: socket)
         connections[key] = connection
         return connection

@@ -120,11 +120,11 @@ final class TransferDriver {
 
     private func queue(for transfer: Transfer) -> HostQueue {
         if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
-        let name = transfer.hostName
+        let name = transfer.originName
         if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
         let queue = hosts[name] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
         hosts[name] = queue
-        lastHost = (name, queue)
+        lastHost = (transfer.hostName, queue)
         return queue
     }
 
@@ -202,7 +202,7 @@ final class TransferDriver {
         leave(transfer, slot, host)
         transfer.slot = nil
         ended.append((transfer, error))
-        if error == nil, !transfer.isAnsweredEarly { recycle(slot) } else { retire(slot) }
+        if error == nil, !transfer.isAnsweredEarly, !transfer.spoilsConnection { recycle(slot) } else { retire(slot) }
         return startWaiting(host)
     }
 
@@ -298,12 +298,17 @@ final class TransferDriver {
     private func enforceLimits() {
         nextLimit = .never
         var late: [Transfer] = []
+        var paused: [Transfer] = []
         for transfer in active + hosts.values.flatMap(\.all) {
             if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.nextCheck) }
+            if transfer.isSendPaused { paused.append(transfer) }
         }
         for transfer in late {
             let failure = transfer.failure(.timedOut, message: transfer.whatTookTooLong)
             end(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
+        }
+        for transfer in paused {
+            if let result = transfer.look() { end(transfer, transfer.outcome(of: result)) }
         }
     }
 }

@@ -223,7 +223,8 @@ struct HeadReader {
         for byte in value {
             switch byte {
             case 0x30...0x39:
-                guard digits < 18, !isOver else { return false }
+                // Zeros in front are none of what limits it.
+                guard length < 100_000_000_000_000_000, !isOver else { return false }
                 digits += 1
                 length = length * 10 + Int64(byte - 0x30)
             case UInt8(ascii: ","):

@@ -56,6 +56,7 @@ extension Transfer {
             body.reserveCapacity(Int(min(length, 1 << 20)))
         }
         noteEarlyAnswer()
+        if !isBodyless, head.version != .http2 { noteUnsentBody() }
         return true
     }
 

@@ -6,9 +6,10 @@ extension Transfer {
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         do throws(UploadFailure) {
             guard let count = try upload.read(into: buffer) else {
-                isSendPaused = true
+                pauseSending()
                 return Int(CURL_READFUNC_PAUSE)
             }
+            isSendPaused = false
             noteActivity()
             bodyTaken += Int64(count)
             return count
@@ -21,5 +22,50 @@ extension Transfer {
             )
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Notes that the source of the body has nothing to send as yet.
+    func pauseSending() {
+        isSendPaused = true
+        round.nextLimit = min(round.nextLimit, round.now.after(Self.timeBetweenLooks))
+    }
+
+    /// Looks whether the source is waited for in vain; answers what the transfer has come to then.
+    ///
+    /// libcurl (7.88) stops to send where the server has refused the request, but while it waits for the source it does
+    /// not see that it is done. Nor does it see there that the server has gone.
+    func look() -> CURLcode? {
+        guard !isFinished, isSendPaused, let slot else { return nil }
+        if wantsNoMore {
+            isSendPaused = false
+            noteActivity()
+            let result = curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+            return result == CURLE_OK ? nil : result
+        }
+        // What libcurl holds back for a slow reader would be lost.
+        guard sends > 0, !isReceivePaused, head.version != .http2, host?.isMultiplexed != true, connection?.hasEnded == true else {
+            return nil
+        }
+        guard head.hasBegun else { return CURLE_GOT_NOTHING }
+        // Of chunks nobody here knows whether the last one has come.
+        return head.isComplete && head.isChunked ? CURLE_PARTIAL_FILE : CURLE_OK
+    }
+
+    /// How often it looks, while it waits for the source of a body.
+    static let timeBetweenLooks: Int64 = 1_000_000_000
+
+    /// Whether the answer over HTTP/1 is such that libcurl sends no more of the request.
+    private var wantsNoMore: Bool { head.isComplete && head.status >= 300 && head.version != .http2 }
+
+    /// Looks, once there is an answer, at what it leaves of the request (RFC 9112 §9.3).
+    ///
+    /// After `Expect` libcurl (7.88) keeps the body back where the answer is below 300, and uses the connection again;
+    /// the server would take the next request for the body.
+    @inline(never)
+    func noteUnsentBody() {
+        if isSendPaused, wantsNoMore { round.nextLimit = round.now }
+        guard head.status < 300, isBodyUnsent, let slot, request.headers["Expect"] != nil else { return }
+        refrain_set_long(slot.easy, CURLOPT_FORBID_REUSE, 1)
+        spoilsConnection = true
     }
 }

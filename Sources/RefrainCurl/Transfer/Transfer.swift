@@ -83,6 +83,8 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var wireSize: Int64 = 0
     /// Whether the whole response is there although the server has not taken all of the request.
     var isAnsweredEarly = false
+    /// Whether the server may take what comes next on the connection for the rest of this request.
+    var spoilsConnection = false
     @exclusivity(unchecked) var decoder: ContentDecoder?
     let bodyLimit: Int
     /// Whether the body ends with the connection, over TLS that was not ended as yet.
@@ -132,6 +134,13 @@ final class Transfer: @unchecked Sendable {
             ?? url.count
     }
 
+    /// Where the request goes, in one spelling for all: libcurl counts connections without regard to it.
+    var originName: String {
+        let name = hostName.lowercased()
+        let ends = name.hasPrefix("https:") ? [":443", ":"] : [":80", ":"]
+        return ends.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
+    }
+
     /// The part of the URL that says where the request goes.
     var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
 
@@ -170,25 +179,32 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: Moment {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
-        if sends == 0, !waitsForStream { limit = min(limit, connectLimit) }
-        if sends > 0, !isReceivePaused, !isSendPaused { limit = min(limit, lastActivity.after(limits.idle)) }
+        if sends == 0, !waitsForOthers { limit = min(limit, connectLimit) }
+        if sends > 0, !isReceivePaused, !isSendPaused || isAnswering {
+            limit = min(limit, lastActivity.after(limits.idle))
+        }
         if isAnsweredEarly, !isReceivePaused, !awaitsBodyAfterAnswer {
             limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests))
         }
         return limit
     }
 
-    /// Whether it waits, rather than for a connection, until others leave it a stream.
+    /// Whether it waits, rather than for a connection of its own, until others leave it a stream, or their connection.
     ///
     /// To connect libcurl keeps to the limit itself, from the moment on at which it begins to.
-    private var waitsForStream: Bool {
-        guard let host, host.isMultiplexed == true else { return false }
+    private var waitsForOthers: Bool {
+        guard let host else { return false }
         return host.sent > 0 && openedSockets.isEmpty
     }
 
+    /// Whether the server has begun to answer over HTTP/2 what is collected: the source of the request's body is not
+    /// all that is waited for, and libcurl (7.88) would not see the end of the answer while it waits for that.
+    private var isAnswering: Bool { head.isComplete && head.version == .http2 && pipe == nil }
+
     /// The moment at which to look again, however the transfer goes on.
     var nextCheck: Moment {
-        let rests = sends == 0 || isReceivePaused || isSendPaused
+        if isSendPaused { return min(limit, round.now.after(Self.timeBetweenLooks)) }
+        let rests = sends == 0 || isReceivePaused
         return rests ? min(limit, round.now.after(limits.idle)) : limit
     }
 
@@ -196,7 +212,7 @@ final class Transfer: @unchecked Sendable {
         let now = round.now
         if totalLimit <= now { return "the try took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
-        if sends == 0, !waitsForStream, connectLimit <= now { return "no connection was made in time" }
+        if sends == 0, !waitsForOthers, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }
         return "nothing was sent or received for too long"
     }
@@ -343,16 +359,18 @@ final class Transfer: @unchecked Sendable {
     /// Whether the server has said over HTTP/1 that all is well, and what it takes next is not there yet.
     private var awaitsBodyAfterAnswer: Bool { isSendPaused && head.version != .http2 }
 
-    private var isBodyUnsent: Bool {
+    var isBodyUnsent: Bool {
         guard let easy = slot?.easy else { return false }
         guard let length = upload.length else { return !upload.isDone }
         return refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T) < length
     }
 
-    /// Whether the rest of a response that nobody reads is small enough to be taken (rule R28).
+    /// Whether the rest of a response that nobody reads may be small enough to be taken (rule R28).
     var canBeDrained: Bool {
-        guard let length = bodyLength, head.isComplete else { return false }
-        return length &- Int64(bodySize) <= 65_536 && upload.isDone
+        guard head.isComplete, upload.isDone else { return false }
+        // What ends with its connection costs that in any case, and a stream over HTTP/2 costs none.
+        guard let wireLength else { return head.isChunked }
+        return wireLength - wireSize <= 65_536
     }
 }
 
