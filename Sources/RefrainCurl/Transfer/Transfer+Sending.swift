@@ -43,9 +43,8 @@ extension Transfer {
             return result == CURLE_OK ? nil : result
         }
         // What libcurl holds back for a slow reader would be lost.
-        guard sends > 0, !isReceivePaused, head.version != .http2, host?.isMultiplexed != true, connection?.hasEnded == true else {
-            return nil
-        }
+        guard sends > 0, !isReceivePaused, head.version != .http2, host?.isMultiplexed != true else { return nil }
+        guard connection?.hasEnded == true else { return nil }
         guard head.hasBegun else { return CURLE_GOT_NOTHING }
         // Of chunks nobody here knows whether the last one has come.
         return head.isComplete && head.isChunked ? CURLE_PARTIAL_FILE : CURLE_OK

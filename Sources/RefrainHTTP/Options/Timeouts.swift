@@ -20,6 +20,8 @@ public struct Timeouts: Sendable {
         }
     }
     /// The longest time without a byte in either direction, once the request is under way.
+    ///
+    /// It rests while the caller is who is waited for: a source with nothing to send, or a reader that takes nothing.
     public var idle: Duration? {
         didSet {
             idle = idle?.withinClocks
