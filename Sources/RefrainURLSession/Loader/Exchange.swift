@@ -15,6 +15,8 @@ final class Exchange: @unchecked Sendable {
     var continuation: CheckedContinuation<Void, Never>?
     var wasCancelled = false
     var isFinished = false
+    /// Whether URLSession has asked for credentials, which it does here when the whole of a 401 has come.
+    private var wasAskedForCredentials = false
     /// Why the exchange was stopped from this side.
     var stopReason: HTTPError?
     var evidence = SendEvidence()
@@ -106,6 +108,8 @@ final class Exchange: @unchecked Sendable {
             receive(late)
         }
         feed?.close()
+        // The end of a 401 that URLSession did not get credentials for: all of it has come, and was handed over.
+        let error = wasAskedForCredentials && error.map(Self.isCancellation) == true ? nil : error
         if let failure = failure(of: error) {
             end(.failure(failure))
         } else if let response = wholeResponse {
@@ -147,6 +151,8 @@ final class Exchange: @unchecked Sendable {
     }
 
     // MARK: What URLSession says
+
+    func noteChallenge() { wasAskedForCredentials = true }
 
     func didSend(_ total: Int64) {
         evidence.bodyBytes = max(evidence.bodyBytes, total)

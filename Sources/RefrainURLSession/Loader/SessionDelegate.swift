@@ -193,6 +193,20 @@ extension SessionDelegate: URLSessionDataDelegate {
             completionHandler(.useCredential, URLCredential(trust: trust))
         }
     }
+    #elseif canImport(FoundationNetworking)
+    /// Credentials are the chain's to send; here there are none.
+    ///
+    /// FoundationNetworking asks when a 401 has come to its end, and never ends the task of one who leaves the answer
+    /// to it. So the task is cancelled, and the exchange knows why.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        exchange(of: task)?.noteChallenge()
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
     #endif
 
     #if canImport(Darwin)

@@ -55,6 +55,52 @@ struct LoaderTests {
         #expect(server.log.count == 4)
     }
 
+    @Test(
+        "R30: a 401 is a response, whatever scheme of authentication it names",
+        arguments: [
+            "Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"n\", qop=\"auth\"", "NTLM", "Negotiate", "Bearer", "odd",
+        ]
+    )
+    func unauthorized(challenge: String) async throws {
+        let body = [UInt8](repeating: 120, count: 100_000)
+        server.on("/401") { _ in [.respond(.init(401, headers: [("WWW-Authenticate", challenge)], bytes: body))] }
+        for streams in [false, true] {
+            for upload in [HTTPBody.empty, .text("body"), .stream { Chunks(count: 3, size: 1000) }] {
+                var request = try request("/401", upload.isEmpty ? .get : .post)
+                request.body = upload
+                request.streamsResponse = streams
+                request.timeouts.total = .seconds(20)
+                let response = try await loader.response(for: request)
+                #expect(response.status == 401 && response.headers["WWW-Authenticate"] == challenge)
+                #expect(try await response.body.collect() == body)
+            }
+        }
+        var head = try request("/401", .head)
+        head.timeouts.total = .seconds(20)
+        #expect(try await loader.response(for: head).status == 401)
+        #expect(server.log.count == 7)
+    }
+
+    @Test("R10: a 401 that is cut short is no response")
+    func unauthorizedCut() async throws {
+        let head = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 10\r\n\r\n"
+        server.on("/cut") { _ in [.text(head + "12345"), .close] }
+        #expect(try failure(of: await loader.load(request("/cut"))).code.worth != .final)
+    }
+
+    @Test("R27: credentials that were refused are answered to the caller")
+    func refusedCredentials() async throws {
+        server.on("/401") { _ in
+            [.respond(.init(401, headers: [("WWW-Authenticate", "Basic realm=\"x\"")], body: "no"))]
+        }
+        var request = try request("/401")
+        request.timeouts.total = .seconds(20)
+        request.headers["Authorization"] = "Basic dTpw"
+        let response = try await loader.response(for: request)
+        #expect(response.status == 401 && response.text == "no")
+        #expect(server.log.map { $0.header("Authorization") } == ["Basic dTpw"])
+    }
+
     @Test("a redirect without a target is a response too")
     func redirectToNowhere() async throws {
         #expect(try await loader.response(for: request("/redirect-no-location")).status == 302)
