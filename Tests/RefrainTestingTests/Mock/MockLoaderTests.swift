@@ -54,6 +54,16 @@ struct MockLoaderTests {
         #expect(mock.remainingReplies == 0)
     }
 
+    @Test("R31: a reply can be lined up for any number of requests")
+    func always() async throws {
+        mock.then(.status(500)).then(times: .max, .status(503)).then(times: .max, .status(502))
+        #expect(mock.remainingReplies == .max)
+        var statuses: [HTTPStatus] = []
+        for _ in 0..<3 { statuses.append(try await mock.response(for: request()).status) }
+        #expect(statuses == [500, 503, 503])
+        #expect(mock.remainingReplies == .max)
+    }
+
     @Test("B: MockLoader: a held reply comes when it is released")
     func release() async throws {
         let hold = MockHold()
