@@ -15,18 +15,33 @@ struct Desk {
 
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
+        let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
         do {
-            report = try settings.report.map { path throws(SystemError) in try Output.named(path) }
+            // What was there before is let go when nothing can go wrong any more.
+            picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
+                let picture = try settings.timelineSVG.map(Output.named)
+                try picture?.empty()
+                return picture
+            }
+            try Self.opening("--report") { () throws(SystemError) in try report?.empty() }
         } catch {
-            throw UsageError("--report: \(error)")
+            report?.withdraw()
+            throw error
         }
-        do {
-            picture = try settings.timelineSVG.map { path throws(SystemError) in try Output.named(path) }
-        } catch {
-            throw UsageError("--timeline-svg: \(error)")
-        }
+        self.report = report
         if settings.jobs.count > 1, !settings.isQuiet, let columns = screen.columns {
             progress = Progress(total: settings.jobs.count, columns: columns)
+        }
+    }
+
+    private static func opening<Result>(
+        _ option: String,
+        _ body: () throws(SystemError) -> Result
+    ) throws(UsageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw UsageError("\(option): \(error)")
         }
     }
 

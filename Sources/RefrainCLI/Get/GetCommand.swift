@@ -9,8 +9,7 @@ struct GetCommand {
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
         ProcessSetup.raiseOpenFiles()
-        let stream = try openStream()
-        var desk = try Desk(settings)
+        var (stream, desk) = try open()
         Signals.beginWork()
         let fetcher = Fetcher(settings, stream: stream)
         await withTaskGroup(of: FetchOutcome.self) { group in
@@ -33,6 +32,26 @@ struct GetCommand {
         let status = desk.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
         return Task.isCancelled ? Signals.status : status
+    }
+
+    /// Opens all that is written to; where that is not possible, nothing is made or changed.
+    private func open() throws(UsageError) -> (Output, Desk) {
+        let made = try prepareFolder()
+        do {
+            return (try openStream(), try Desk(settings))
+        } catch {
+            Folder.remove(made)
+            throw error
+        }
+    }
+
+    private func prepareFolder() throws(UsageError) -> [String] {
+        guard case .folder(let folder) = settings.destination else { return [] }
+        do {
+            return try Folder.prepare(folder)
+        } catch {
+            throw UsageError("--output-dir: \(error)")
+        }
     }
 
     /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.

@@ -44,10 +44,21 @@ enum Folder {
 
     /// What two paths to one place have in common, whether something stands there or not.
     static func identity(of path: String) -> String {
-        let place = (try? resolved(path)) ?? path
-        if let real = real(place) { return real }
-        let folder = above(place)
-        return (real(folder.isEmpty ? "." : folder) ?? folder) + "/" + place.dropFirst(folder.count)
+        var place = ((try? resolved(path)) ?? path)[...]
+        if let real = real(String(place)) { return real }
+        while place.hasSuffix("/") { place.removeLast() }
+        let folder = above(String(place))
+        let outer = folder.isEmpty ? real(".") ?? "." : identity(of: folder)
+        switch place.dropFirst(folder.count) {
+        case ".": return outer
+        case "..": return outer.lastIndex(of: "/").map { String(outer[..<$0]) } ?? outer
+        case let name: return Self.path(outer, name)
+        }
+    }
+
+    /// The path of what has a name in a folder.
+    static func path(_ folder: String, _ name: some StringProtocol) -> String {
+        folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
     /// The path up to its last slash.
@@ -68,15 +79,31 @@ enum Folder {
     }
 
     /// Makes a folder and those above it, where they are missing, and checks that files can be made in it.
-    static func prepare(_ path: String) throws(SystemError) {
-        func fail() -> SystemError { SystemError(what: "cannot write into \(path)", code: errno) }
+    ///
+    /// - Returns: those that were made, the outermost first.
+    static func prepare(_ path: String) throws(SystemError) -> [String] {
+        var made: [String] = []
         var place = path.startIndex
+        var failure: Int32 = 0
         while place < path.endIndex {
             let next = path[path.index(after: place)...].firstIndex(of: "/") ?? path.endIndex
-            if mkdir(String(path[..<next]), 0o777) != 0, errno != EEXIST, next == path.endIndex { throw fail() }
+            let folder = String(path[..<next])
+            failure = mkdir(folder, 0o777) == 0 ? 0 : errno
+            if failure == 0 { made.append(folder) }
             place = next
         }
-        guard kind(of: path) == .folder else { throw SystemError(what: "cannot write into \(path)", code: ENOTDIR) }
-        guard access(path, W_OK | X_OK) == 0 else { throw fail() }
+        if failure == 0 || failure == EEXIST {
+            failure = kind(of: path) == .folder ? (access(path, W_OK | X_OK) == 0 ? 0 : errno) : ENOTDIR
+        }
+        guard failure == 0 else {
+            remove(made)
+            throw SystemError(what: "cannot write into \(path)", code: failure)
+        }
+        return made
+    }
+
+    /// Takes back what was made, as far as nothing is in it.
+    static func remove(_ made: [String]) {
+        for folder in made.reversed() { rmdir(folder) }
     }
 }

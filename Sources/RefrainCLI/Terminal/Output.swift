@@ -18,11 +18,14 @@ final class Output: Sendable {
     private let isOwned: Bool
     /// Whether a write may take as long as somebody else likes.
     private let mayBlock: Bool
+    /// Whether it was not there before it was opened.
+    private let isNew: Bool
 
-    private init(descriptor: Int32, name: String, isOwned: Bool = false) {
+    private init(descriptor: Int32, name: String, isOwned: Bool = false, isNew: Bool = false) {
         self.descriptor = descriptor
         self.name = name
         self.isOwned = isOwned
+        self.isNew = isNew
         var status = stat()
         mayBlock = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
     }
@@ -34,11 +37,24 @@ final class Output: Sendable {
         self.init(descriptor: descriptor, name: path, isOwned: true)
     }
 
-    /// The output that a path names: one that the process was given, or a file, which is opened.
+    /// The output that a path names: one that the process was given, or a file, which is opened as it is.
     static func named(_ path: String) throws(SystemError) -> Output {
         if let given = given(path) { return given }
-        return try Output(path: path)
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC
+        let made = open(path, flags | O_EXCL, 0o666)
+        let descriptor = made >= 0 ? made : open(path, flags, 0o666)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
+        return Output(descriptor: descriptor, name: path, isOwned: true, isNew: made >= 0)
     }
+
+    /// Empties a file that was opened by its name; what the process was given, and what is no file, stays as it is.
+    func empty() throws(SystemError) {
+        guard isOwned, !mayBlock, ftruncate(descriptor, 0) != 0 else { return }
+        throw SystemError(what: "cannot write \(name)", code: errno)
+    }
+
+    /// Takes a file away that was not there before it was opened, and that nothing was written to.
+    func withdraw() { if isNew { unlink(name) } }
 
     /// The output that the process was given, where a path names one.
     ///

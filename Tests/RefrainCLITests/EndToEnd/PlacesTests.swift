@@ -57,6 +57,76 @@ struct PlacesTests {
         folder.remove()
     }
 
+    private static let pem = "-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----"
+
+    @Test(
+        "a report or a picture in the file of an input is refused, and the input is left as it was",
+        arguments: [
+            "$2 -d @in --report in", "$2 -d @in --timeline-svg ./in", "$2 -d a -d @in --report in",
+            "$2 -d @sub/link --report in", "$2 -d @in --report sub/link", "--from in --report in",
+            "--from sub/../in --timeline-svg $PWD/in", "$2 --cacert ca --report ca", "--from - --report in <in",
+            "$2 -d @- --report in <in", "${2%ok}in --from in --output-dir .", "${2%ok}in -d @in --output-dir sub/..",
+            "${2%ok}ca --cacert ca --output-dir .",
+        ]
+    )
+    func inputs(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && ln -s ../in sub/link && echo \"$2\" | tee in >copy && "
+                + "echo \"\(Self.pem)\" >ca && \"$1\" get \(words); echo $?; cmp in copy && grep -c CERT ca",
+            folder
+        )
+        #expect(ended.text == "2\n2\n" && ended.errors.contains(" reads"), "\(ended.text) \(ended.errors)")
+        #expect(server.log.isEmpty)
+        folder.remove()
+    }
+
+    @Test("an input may be replaced by a content, and be read twice", arguments: ["-o in", "--report other", ""])
+    func inputsAgain(words: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3\" && cd \"$3\" && echo \"$2\" >in && exec \"$1\" get --from in -d @in -d @in \(words)",
+            file
+        )
+        #expect(ended.status == 0, "\(ended.errors)")
+        file.remove()
+    }
+
+    @Test(
+        "where nothing was done, files are as they were, and nothing was made",
+        arguments: [
+            "--report rep --timeline-svg /nonexistent/x.svg", "--report rep --timeline-svg sub",
+            "--report new --timeline-svg /nonexistent/x.svg", "--report new/x", "--output-dir newd --timeline-svg ''",
+            "--output-dir newd/a/b/ --report sub", "--output-dir newd --report newd/../sub",
+            "--output-dir newd/a --report newd/./a/ok", "--output-dir newd --output-dir rep/x",
+            "-o f --report rep --timeline-svg ./rep", "-o /nonexistent/f --report rep",
+        ]
+    )
+    func nothingDone(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && echo keep >rep; \"$1\" get \"$2\" \(words); echo $?; cat rep",
+            folder
+        )
+        #expect(ended.text == "2\nkeep\n", "\(ended.text) \(ended.errors)")
+        #expect(folder.names == ["rep", "sub"] && server.log.isEmpty, "\(folder.names)")
+        folder.remove()
+    }
+
+    @Test("a report and a picture replace those from before, also in a folder that is made for them")
+    func replaced() async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir \"$3\" && cd \"$3\" && head -c 100000 /dev/zero >rep && cp rep svg && "
+                + "\"$1\" get \"$2\" -q --output-dir a/b --report rep --timeline-svg svg && wc -l <rep && tail -c 7 svg && "
+                + "exec \"$1\" get \"$2\" -q --output-dir c/d --report c/d/rep",
+            folder
+        )
+        #expect(ended.status == 0 && ended.text == "1\n</svg>\n", "\(ended.text) \(ended.errors)")
+        #expect(folder.names == ["a", "c", "rep", "svg"])
+        folder.remove()
+    }
+
     @Test(
         "a name as long as the file system allows can be written, whatever its letters",
         arguments: ["字", "e\u{301}", "x"]
