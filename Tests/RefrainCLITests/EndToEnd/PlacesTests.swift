@@ -128,6 +128,25 @@ struct PlacesTests {
     }
 
     @Test(
+        "a password of a proxy from the environment is shown nowhere",
+        arguments: [
+            "http://u:SECRET@bad host:1", "u:SECRET@bad host:1", "odd://u:SECRET@127.0.0.1:1", "http://u:S'SECRET@:x",
+        ]
+    )
+    func proxyPassword(proxy: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell(
+            "unset no_proxy NO_PROXY; http_proxy=\"\(proxy)\" exec \"$1\" get --attempts 1 -v --report \"$3\" "
+                + "http://refrain.invalid/",
+            file
+        )
+        let report = String(decoding: try file.bytes(), as: UTF8.self)
+        #expect(ended.status == 1 && !report.isEmpty, "\(ended.errors)")
+        #expect(!(ended.errors + report).contains("SECRET"), "\(ended.errors)")
+        file.remove()
+    }
+
+    @Test(
         "a name as long as the file system allows can be written, whatever its letters",
         arguments: ["字", "e\u{301}", "x"]
     )
