@@ -9,6 +9,8 @@ struct Desk {
     private var progress: Progress?
     private var waiting: [Int: [UInt8]?] = [:]
     private var printed = 0
+    /// The outputs that could not be written: of each it is said once.
+    private var lost: Set<ObjectIdentifier> = []
     private var status = ExitStatus.success
     /// Whether nothing more can be taken in.
     private(set) var isClosed = false
@@ -106,11 +108,13 @@ struct Desk {
     }
 
     private mutating func write(_ bytes: [UInt8], to output: Output?) {
-        guard let output, !isClosed || output !== Output.standard else { return }
+        guard let output, !isClosed || output !== Output.standard, !lost.contains(ObjectIdentifier(output))
+        else { return }
         do {
             try output.write(bytes)
         } catch {
             isClosed = true
+            lost.insert(ObjectIdentifier(output))
             guard !Task.isCancelled else { return }
             // Contents that nobody wants any more are well ended; a report that breaks off is not a whole one.
             if !error.isBrokenPipe || output === report || output === picture { status = .failure }

@@ -8,7 +8,9 @@ struct GetCommand {
 
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
-        ProcessSetup.raiseOpenFiles()
+        if settings.isHeldDown, settings.isVerbose {
+            Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
+        }
         var (stream, desk) = try open()
         Signals.beginWork()
         let fetcher = Fetcher(settings, stream: stream)
@@ -61,6 +63,7 @@ struct GetCommand {
         do {
             switch settings.destination {
             case .file(let path):
+                if let obstacle = Folder.obstacle(toReplacing: path) { throw obstacle }
                 try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
                 return .standard
             case .device(let path): return try Output.named(path)

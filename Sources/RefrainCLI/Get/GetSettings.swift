@@ -14,6 +14,8 @@ struct GetSettings: Sendable {
     let policy: RetryPolicy
     let transport: CurlLoader
     let concurrency: Int
+    /// Whether more was asked for at a time than there may be files open for.
+    let isHeldDown: Bool
     let hasBudget: Bool
     let report: String?
     let timelineSVG: String?
@@ -30,8 +32,10 @@ struct GetSettings: Sendable {
         if let text = arguments.last(.concurrency) {
             limit = try WholeNumber.parse(text, option: "--concurrency", in: 1...10_000)
         }
-        concurrency = limit
-        transport = try Self.transport(arguments, concurrency: limit)
+        let openFiles = ProcessSetup.raiseOpenFiles()
+        concurrency = Self.affordable(limit, openFiles: openFiles)
+        isHeldDown = concurrency < limit
+        transport = try Self.transport(arguments, concurrency: concurrency, openFiles: openFiles)
         let urls = try Self.urls(arguments)
         if arguments.values[.idempotencyKey]?.last?.isEmpty == false, urls.count > 1 {
             throw UsageError("--idempotency-key=KEY names one request, but there are \(urls.count) URLs; leave KEY out")
@@ -76,13 +80,23 @@ struct GetSettings: Sendable {
     private func refuseCollisions(_ inputs: [String: String]) throws(UsageError) {
         var options: [String: String] = [:]
         func add(_ path: String?, _ option: String, _ inputs: [String: String] = [:]) throws(UsageError) {
-            guard let path, Output.given(path) == nil, [.file, .nothing].contains(Folder.kind(of: path)) else { return }
-            let place = Folder.identity(of: path)
-            if let reader = inputs[place] { throw Self.destroyed(path, by: option, reader) }
+            guard let path else { return }
+            let place: String
+            if let number = Output.descriptor(path) {
+                place = "/dev/fd/\(number)"
+            } else {
+                guard [.file, .nothing].contains(Folder.kind(of: path)) else { return }
+                place = Folder.identity(of: path)
+                if let reader = inputs[place] { throw Self.destroyed(path, by: option, reader) }
+            }
             guard let other = options.updateValue(option, forKey: place) else { return }
             throw UsageError("\(other) and \(option) would both write \(Shown.text(path))")
         }
-        if case .file(let path) = destination { try add(path, "--output") }
+        switch destination {
+        case .file(let path), .device(let path): try add(path, "--output")
+        case .standardOutput, .standardOutputInOrder: try add("-", "the content")
+        case .folder, .nowhere: break
+        }
         try add(report, "--report", inputs)
         try add(timelineSVG, "--timeline-svg", inputs)
         guard case .folder(let folder) = destination, !(options.isEmpty && inputs.isEmpty) else { return }
@@ -145,10 +159,23 @@ struct GetSettings: Sendable {
         throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
     }
 
-    private static func transport(_ arguments: Arguments, concurrency: Int) throws(UsageError) -> CurlLoader {
+    /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
+    private static func affordable(_ wish: Int, openFiles: Int) -> Int {
+        max(1, min(wish, (openFiles - filesOfOurs) / 4))
+    }
+
+    /// What is open besides: the standard descriptors, a report, the files of the transport's thread.
+    private static let filesOfOurs = 16
+
+    private static func transport(
+        _ arguments: Arguments,
+        concurrency: Int,
+        openFiles: Int
+    ) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
-        configuration.maximumIdleConnections = max(64, concurrency)
+        let left = openFiles - filesOfOurs - 3 * concurrency
+        configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
         if let file = arguments.last(.cacert) {
             configuration.trust = .certificateFile(try authorities(file))
         }

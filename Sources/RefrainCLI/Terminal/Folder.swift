@@ -61,8 +61,41 @@ enum Folder {
         folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
+    /// Why a new file cannot take the place of one, although it can be made beside it; nil where it can.
+    static func obstacle(toReplacing path: String) -> SystemError? {
+        var (file, folder) = (stat(), stat())
+        let outer = above(path)
+        guard stat(path, &file) == 0, stat(outer.isEmpty ? "." : outer, &folder) == 0 else { return nil }
+        func fail(_ code: Int32) -> SystemError { SystemError(what: "cannot replace \(path)", code: code) }
+        let me = geteuid()
+        if folder.st_mode & S_ISVTX != 0, me != 0, me != file.st_uid, me != folder.st_uid { return fail(EPERM) }
+        return isMountPoint(path) ? fail(EBUSY) : nil
+    }
+
+    /// Whether something is mounted on a file, as containers have single ones.
+    private static func isMountPoint(_ path: String) -> Bool {
+        #if os(Linux)
+        guard let place = real(path), let list = try? Input(path: "/proc/self/mountinfo").rest() else { return false }
+        // The fifth field of each line, in which white space and backslashes are written in octal digits (proc(5)).
+        var escaped: [UInt8] = []
+        for byte in place.utf8 {
+            guard [0x20, 0x09, 0x0A, 0x5C].contains(byte) else {
+                escaped.append(byte)
+                continue
+            }
+            escaped += "\\\(String(0o1000 + Int(byte), radix: 8).dropFirst())".utf8
+        }
+        return list.split(separator: 0x0A).contains { line in
+            let fields = line.split(separator: 0x20, maxSplits: 5)
+            return fields.count > 4 && fields[4].elementsEqual(escaped)
+        }
+        #else
+        return false
+        #endif
+    }
+
     /// The path up to its last slash.
-    private static func above(_ path: String) -> String {
+    static func above(_ path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
@@ -72,7 +105,8 @@ enum Folder {
         return String(cString: real)
     }
 
-    private static func link(_ path: String) -> String? {
+    /// What a link points to, where the path is one.
+    static func link(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = readlink(path, &buffer, buffer.count)
         return count > 0 ? String(validating: buffer[..<count], as: UTF8.self) : nil

@@ -28,12 +28,16 @@ struct PlacesTests {
         arguments: [
             "-o /dev/stderr 2>>$3", "-o /dev/fd/2 2>>$3", "-o /dev/stdout >>$3", "-o /dev/fd/1 >>$3",
             "-q --report /dev/stderr -o /dev/null 2>>$3", "--report /dev/stdout >>$3", "--report /dev/fd/1 >>$3",
-            "--timeline-svg /dev/stderr -o /dev/null 2>>$3",
+            "--timeline-svg /dev/stderr -o /dev/null 2>>$3", "-o /dev/fd/3 3>>$3", "-q --report /dev/fd/3 3>>$3 >&3",
+            "-o $3.link >>$3",
         ]
     )
     func given(words: String) async throws {
         let log = try ScratchFile("from before\n")
-        let ended = try await shell("\"$1\" get \"$2\" \(words)", log)
+        let ended = try await shell(
+            "ln -s /dev/stdout $3.link; \"$1\" get \"$2\" \(words); s=$?; rm $3.link; exit $s",
+            log
+        )
         let text = String(decoding: try log.bytes(), as: UTF8.self)
         #expect(ended.status == 0 && text.hasPrefix("from before\n") && text.contains("ok"), "\(text)")
         log.remove()
@@ -54,6 +58,63 @@ struct PlacesTests {
         )
         #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
         #expect(folder.names == ["sub"] && server.log.isEmpty)
+        folder.remove()
+    }
+
+    @Test(
+        "two outputs in one descriptor that the process was given are refused",
+        arguments: [
+            "--timeline-svg /dev/stdout", "--report - --timeline-svg /dev/fd/1", "-o /dev/fd/3 --report /dev/fd/3 3>&2",
+            "--report /dev/stderr --timeline-svg /dev/fd/2",
+        ]
+    )
+    func givenTwice(words: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell("\"$1\" get \"$2\" \(words)", file)
+        #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
+        #expect(server.log.isEmpty && ended.output.isEmpty)
+    }
+
+    #if os(Linux)
+    @Test(
+        "a file that cannot be replaced is refused before anything is fetched: a mount, or somebody's in a sticky folder",
+        .enabled(if: geteuid() == 0 && Executable.installed("setpriv") != nil),
+        arguments: [
+            "unshare -m true || exit 77; unshare -m sh -c 'mount --bind src \"a b\"; \"$0\" get \"$1\" -o \"a b\"' \"$1\" \"$2\"",
+            "N='setpriv --reuid 65534 --clear-groups'; $N test -x \"$1\" || exit 77; $N \"$1\" get \"$2\" -o 'a b'",
+        ]
+    )
+    func notReplaceable(line: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir \"$3\" && cd \"$3\" && chmod 1777 . && echo src >src && echo old >'a b' && chmod 666 'a b'; \(line)",
+            folder
+        )
+        // 77: this machine allows nobody to try it.
+        guard ended.status != 77 else { return }
+        #expect(ended.status == 2 && ended.errors.contains("a b"), "\(ended.errors)")
+        #expect(server.log.isEmpty && folder.names == ["a b", "src"])
+        folder.remove()
+    }
+
+    @Test("of an output that cannot be written any more it is said once")
+    func lostReport() async throws {
+        let urls = String(repeating: "\"$2\" ", count: 16)
+        let ended = try await shell("exec \"$1\" get \(urls) -o /dev/null --report /dev/full", try ScratchFile())
+        let complaints = ended.errors.split(separator: "\n").filter { $0.contains("/dev/full") }
+        #expect(ended.status == 1 && complaints.count == 1, "\(ended.errors)")
+    }
+    #endif
+
+    @Test("no more is done at a time than the process may have files open for", arguments: [40, 64])
+    func fewDescriptors(limit: Int) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "ulimit -n \(limit); for i in $(seq 200); do echo \"$2?$i\"; done | "
+                + "\"$1\" get -q --from - -c 100 --output-dir \"$3\"",
+            folder
+        )
+        #expect(ended.status == 0 && folder.names.count == 200, "\(ended.errors.prefix(500))")
         folder.remove()
     }
 
