@@ -16,7 +16,6 @@ public import RefrainHTTP
 /// in Swift".
 public final class MockLoader: HTTPLoader {
     private let state = Locked(State())
-    private let held = SleepGroup()
 
     private struct State {
         /// Each with the number of requests that it is for, which is one or more.
@@ -24,6 +23,8 @@ public final class MockLoader: HTTPLoader {
         var otherwise: MockReply?
         var requests: [HTTPRequest] = []
         var resets = 0
+        /// Those that have arrived since the last reset, as far as they are held.
+        var held = SleepGroup()
 
         mutating func nextReply() -> MockReply? {
             guard let (reply, count) = replies.first else { return otherwise }
@@ -87,9 +88,9 @@ public final class MockLoader: HTTPLoader {
 
     /// Answers a request with the reply that is next in line.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
-        let (reply, number) = state.withLock { state in
+        let (reply, number, held) = state.withLock { state in
             state.requests.append(request)
-            return (state.nextReply(), state.requests.count)
+            return (state.nextReply(), state.requests.count, state.held)
         }
         guard let reply else { return .failure(Self.nothingLinedUp(for: request, number)) }
         guard let hold = reply.hold else { return await reply.make(request) }
@@ -103,8 +104,13 @@ public final class MockLoader: HTTPLoader {
 
     /// Ends all requests that are held back, and counts; what is lined up stays.
     public func reset() async {
-        state.withLock { $0.resets += 1 }
-        held.cancelAll()
+        let held = state.withLock { state in
+            state.resets += 1
+            defer { state.held = SleepGroup() }
+            return state.held
+        }
+        // Closed, for one that has arrived and is not yet where it is held.
+        held.close()
     }
 
     private static func nothingLinedUp(for request: HTTPRequest, _ number: Int) -> HTTPError {

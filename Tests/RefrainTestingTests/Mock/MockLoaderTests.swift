@@ -105,6 +105,25 @@ struct MockLoaderTests {
         #expect(mock.resets == 1)
     }
 
+    @Test("B: MockLoader: a reset ends what has arrived, however far it has come")
+    func resetAtAnyMoment() async throws {
+        for _ in 0..<2_000 {
+            let mock = MockLoader()
+            mock.then(.held(by: MockHold(), .status(200)))
+            let request = try request()
+            let task = Task { await mock.load(request) }
+            while mock.requests.isEmpty { await Task.yield() }
+            await mock.reset()
+            let late = Task {
+                try await Task.sleep(for: .seconds(20))
+                task.cancel()
+                Issue.record("the reset has ended nothing")
+            }
+            await #expect(throws: HTTPError.self) { try await task.value.get() }
+            late.cancel()
+        }
+    }
+
     @Test("R4: an answer has read the request's body, a failure that sent nothing has not")
     func readsBodies() async throws {
         mock.then(.failure(.cannotConnectToHost, bytesSent: 0)).then(.status(200)).then(.status(200))
