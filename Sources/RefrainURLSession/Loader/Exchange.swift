@@ -64,7 +64,7 @@ final class Exchange: @unchecked Sendable {
     /// What URLSession is given for an exchange.
     typealias Made = (task: URLSessionTask, feed: UploadFeed?)
 
-    /// Makes the task, of which the exchange does not know yet: URLSession may be waited for, elsewhere than on `queue`.
+    /// Makes the task, of which the exchange does not know yet; not on `queue`, since URLSession may be waited for.
     func makeTask(in session: URLSession) -> Result<Made, HTTPError> {
         do throws(HTTPError) {
             return .success(

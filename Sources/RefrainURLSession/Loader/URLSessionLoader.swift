@@ -29,7 +29,8 @@ public import Foundation
 ///
 /// On Linux the loader is there so that it can be compiled and tested; FoundationNetworking ends the process
 /// where a server hangs up in the middle of a head, and while the source of a streamed body is silent it lets all
-/// requests of the process wait, each up to its own limits. Use `CurlLoader` there.
+/// requests of the process wait, each up to its own limits. Nor can it hold back a response that is read as it arrives:
+/// what nobody has read yet is in memory. Use `CurlLoader` there.
 public final class URLSessionLoader: HTTPLoader {
     let delegate: SessionDelegate
 

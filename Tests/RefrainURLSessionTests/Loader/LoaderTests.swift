@@ -44,6 +44,16 @@ struct LoaderTests {
         #expect(entry.header("Cookie") == nil)
     }
 
+    @Test("several cookie fields arrive as one list of cookies (RFC 6265 §5.4)")
+    func cookieFields() async throws {
+        var request = try request("/ok")
+        request.headers = ["Cookie": "a=1", "X-A": "1", "cookie": "b=2; c=3", "X-A": "2"]
+        _ = try await loader.response(for: request)
+        let entry = try #require(server.log.first)
+        #expect(entry.header("Cookie") == "a=1; b=2; c=3")
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Cookie") == "a=1; b=2; c=3")
+    }
+
     @Test("R26: redirects are responses, which the chain follows", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         let response = try await loader.response(for: request("/redirect/1?status=\(status)"))
