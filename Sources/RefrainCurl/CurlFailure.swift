@@ -13,4 +13,14 @@ public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The words and the number.
     public var description: String { "\(message) (libcurl \(code))" }
+
+    /// libcurl's words without a user and a password.
+    ///
+    /// It quotes the proxy of the environment where that is no URL; nobody can tell where its password begins then.
+    static func withoutUserinfo(_ words: String) -> String {
+        guard let at = words.utf8.lastIndex(of: UInt8(ascii: "@")) else { return words }
+        let quote = words[..<at].utf8.firstIndex(of: UInt8(ascii: "'"))
+        let start = quote.map { words.utf8.index(after: $0) } ?? words.startIndex
+        return words[..<start] + "…" + words[at...]
+    }
 }

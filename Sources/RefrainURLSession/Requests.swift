@@ -16,11 +16,26 @@ extension URLRequest {
         guard request.body.isEmpty || request.body.dataInMemory != nil else { return nil }
         self.init(url: request.url)
         httpMethod = request.method.rawValue
-        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        add(request.headers)
         if let type = request.body.contentType, !request.headers.contains("Content-Type") {
             setValue(type, forHTTPHeaderField: "Content-Type")
         }
         if !request.body.isEmpty { httpBody = request.body.dataInMemory }
+    }
+}
+
+extension URLRequest {
+    /// Adds fields; those of one name become one.
+    ///
+    /// Commas separate their values, and semicolons cookies (RFC 9113 §8.2.3).
+    mutating func add(_ fields: HTTPHeaders) {
+        for field in fields {
+            if HTTPHeaders.isSame(field.name, "Cookie"), let others = value(forHTTPHeaderField: "Cookie") {
+                setValue("\(others); \(field.value)", forHTTPHeaderField: "Cookie")
+            } else {
+                addValue(field.value, forHTTPHeaderField: field.name)
+            }
+        }
     }
 }
 

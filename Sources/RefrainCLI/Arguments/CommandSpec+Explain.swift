@@ -76,7 +76,8 @@ extension CommandSpec {
             "A batch has one object a line: method and one of status and error, and optionally headers (a list of pairs), "
                 + "bytes_sent, body, idempotency_key, attempt, now, deadline, elapsed (all three in seconds), policy and "
                 + "replay. Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
-                + "come_back_at, or error where the line is no such object. Members of other names are ignored.",
+                + "come_back_at, or error where the line is no such object. Members of other names are ignored. Beside --batch "
+                + "stands no other option but --json, and beside --schedule those of the policy.",
             "It runs the very code that requests run.",
         ],
         examples: [

@@ -93,7 +93,7 @@ extension CommandSpec {
                         .concurrency,
                         short: "c",
                         .required("N"),
-                        "How many requests run at a time. Default: 8."
+                        "How many requests run at a time, as far as files may be open for them. Default: 8."
                     ),
                     OptionSpec(.noLocation, .none, "Do not follow redirects."),
                     OptionSpec(.cacert, .required("FILE"), "Trust the authorities in this PEM file, and no others."),

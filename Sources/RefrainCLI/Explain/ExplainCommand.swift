@@ -14,6 +14,19 @@ struct ExplainCommand {
         if arguments.has(.batch), arguments.has(.schedule) {
             throw UsageError("--batch and --schedule exclude each other")
         }
+        if arguments.has(.batch) {
+            try refuse("--batch takes that from its lines", but: [.batch, .json])
+        } else if arguments.has(.schedule) {
+            let policy = CommandSpec.Group.schedule + CommandSpec.Group.answers
+            try refuse("--schedule draws what holds for all requests", but: [.schedule, .policy] + policy.map(\.name))
+        }
+    }
+
+    /// Refuses every option that would have no say: to leave one out would be to answer another question.
+    private func refuse(_ reason: String, but known: [OptionName]) throws(UsageError) {
+        let odd = CommandSpec.explain.options.first { arguments.has($0.name) && !known.contains($0.name) }
+        guard let odd else { return }
+        throw UsageError("--\(odd.name.rawValue) has no say here; \(reason)")
     }
 
     /// Answers on an output.

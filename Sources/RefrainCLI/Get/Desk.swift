@@ -9,24 +9,41 @@ struct Desk {
     private var progress: Progress?
     private var waiting: [Int: [UInt8]?] = [:]
     private var printed = 0
+    /// The outputs that could not be written: of each it is said once.
+    private var lost: Set<ObjectIdentifier> = []
     private var status = ExitStatus.success
     /// Whether nothing more can be taken in.
     private(set) var isClosed = false
 
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
+        let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
         do {
-            report = try settings.report.map { path throws(SystemError) in try Output.named(path) }
+            // What was there before is let go when nothing can go wrong any more.
+            picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
+                let picture = try settings.timelineSVG.map(Output.named)
+                try picture?.empty()
+                return picture
+            }
+            try Self.opening("--report") { () throws(SystemError) in try report?.empty() }
         } catch {
-            throw UsageError("--report: \(error)")
+            report?.withdraw()
+            throw error
         }
-        do {
-            picture = try settings.timelineSVG.map { path throws(SystemError) in try Output.named(path) }
-        } catch {
-            throw UsageError("--timeline-svg: \(error)")
-        }
+        self.report = report
         if settings.jobs.count > 1, !settings.isQuiet, let columns = screen.columns {
             progress = Progress(total: settings.jobs.count, columns: columns)
+        }
+    }
+
+    private static func opening<Result>(
+        _ option: String,
+        _ body: () throws(SystemError) -> Result
+    ) throws(UsageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw UsageError("\(option): \(error)")
         }
     }
 
@@ -91,11 +108,13 @@ struct Desk {
     }
 
     private mutating func write(_ bytes: [UInt8], to output: Output?) {
-        guard let output, !isClosed || output !== Output.standard else { return }
+        guard let output, !isClosed || output !== Output.standard, !lost.contains(ObjectIdentifier(output))
+        else { return }
         do {
             try output.write(bytes)
         } catch {
             isClosed = true
+            lost.insert(ObjectIdentifier(output))
             guard !Task.isCancelled else { return }
             // Contents that nobody wants any more are well ended; a report that breaks off is not a whole one.
             if !error.isBrokenPipe || output === report || output === picture { status = .failure }

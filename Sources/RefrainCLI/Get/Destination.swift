@@ -13,18 +13,13 @@ enum Destination: Sendable, Hashable {
     /// They go nowhere.
     case nowhere
 
-    /// Finds the destination that the options name, and checks that it can be written.
+    /// Finds the destination that the options name; nothing is made yet.
     init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
         let isReportOnOutput = arguments.last(.report).flatMap(Output.given) === Output.standard
         if let folder = arguments.last(.outputDir) {
             guard !arguments.has(.output) else { throw UsageError("--output and --output-dir exclude each other") }
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
                 throw .badValue(folder, of: "--output-dir", "is no folder")
-            }
-            do {
-                try Folder.prepare(folder)
-            } catch {
-                throw UsageError("--output-dir: \(error)")
             }
             self = .folder(folder)
             return

@@ -15,6 +15,8 @@ struct FetchOutcome: Sendable {
     let file: String?
     /// What is to be printed when it is this URL's turn.
     let content: [UInt8]?
+    /// Whether the content went to standard output, whose reader may have had enough.
+    let isPrinted: Bool
 
     /// The status of the last answer, also where an error says why there was no further try.
     var status: HTTPStatus? {
@@ -45,5 +47,7 @@ struct FetchOutcome: Sendable {
     }
 
     /// Whether it failed because nobody reads standard output any more.
-    var lostItsReader: Bool { (error?.underlyingError as? SystemError)?.isBrokenPipe ?? false }
+    ///
+    /// That is for the pipeline to judge; of any other pipe nobody else tells.
+    var lostItsReader: Bool { isPrinted && (error?.underlyingError as? SystemError)?.isBrokenPipe == true }
 }

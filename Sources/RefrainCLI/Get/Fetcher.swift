@@ -51,7 +51,8 @@ struct Fetcher: Sendable {
             bytes: content.map { Int64($0.count) } ?? sink?.delivered ?? 0,
             elapsed: start.duration(to: clock.now),
             file: isDone ? job.file : nil,
-            content: content
+            content: content,
+            isPrinted: stream === Output.standard
         )
     }
 

@@ -8,9 +8,10 @@ struct GetCommand {
 
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
-        ProcessSetup.raiseOpenFiles()
-        let stream = try openStream()
-        var desk = try Desk(settings)
+        if settings.isHeldDown, settings.isVerbose {
+            Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
+        }
+        var (stream, desk) = try open()
         Signals.beginWork()
         let fetcher = Fetcher(settings, stream: stream)
         await withTaskGroup(of: FetchOutcome.self) { group in
@@ -35,6 +36,26 @@ struct GetCommand {
         return Task.isCancelled ? Signals.status : status
     }
 
+    /// Opens all that is written to; where that is not possible, nothing is made or changed.
+    private func open() throws(UsageError) -> (Output, Desk) {
+        let made = try prepareFolder()
+        do {
+            return (try openStream(), try Desk(settings))
+        } catch {
+            Folder.remove(made)
+            throw error
+        }
+    }
+
+    private func prepareFolder() throws(UsageError) -> [String] {
+        guard case .folder(let folder) = settings.destination else { return [] }
+        do {
+            return try Folder.prepare(folder)
+        } catch {
+            throw UsageError("--output-dir: \(error)")
+        }
+    }
+
     /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.
     ///
     /// A pipe is opened once: its reader takes the end of the first time for the end of all.
@@ -42,6 +63,7 @@ struct GetCommand {
         do {
             switch settings.destination {
             case .file(let path):
+                if let obstacle = Folder.obstacle(toReplacing: path) { throw obstacle }
                 try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
                 return .standard
             case .device(let path): return try Output.named(path)

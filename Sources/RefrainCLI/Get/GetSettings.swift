@@ -14,6 +14,8 @@ struct GetSettings: Sendable {
     let policy: RetryPolicy
     let transport: CurlLoader
     let concurrency: Int
+    /// Whether more was asked for at a time than there may be files open for.
+    let isHeldDown: Bool
     let hasBudget: Bool
     let report: String?
     let timelineSVG: String?
@@ -30,8 +32,10 @@ struct GetSettings: Sendable {
         if let text = arguments.last(.concurrency) {
             limit = try WholeNumber.parse(text, option: "--concurrency", in: 1...10_000)
         }
-        concurrency = limit
-        transport = try Self.transport(arguments, concurrency: limit)
+        let openFiles = ProcessSetup.raiseOpenFiles()
+        concurrency = Self.affordable(limit, openFiles: openFiles)
+        isHeldDown = concurrency < limit
+        transport = try Self.transport(arguments, concurrency: concurrency, openFiles: openFiles)
         let urls = try Self.urls(arguments)
         if arguments.values[.idempotencyKey]?.last?.isEmpty == false, urls.count > 1 {
             throw UsageError("--idempotency-key=KEY names one request, but there are \(urls.count) URLs; leave KEY out")
@@ -53,26 +57,61 @@ struct GetSettings: Sendable {
                 )
             }
         }
-        try refuseCollisions()
+        try refuseCollisions(Self.inputs(arguments))
+    }
+
+    /// The files that are read, each with the option that names it.
+    private static func inputs(_ arguments: Arguments) -> [String: String] {
+        var inputs: [String: String] = [:]
+        func add(_ path: String, _ option: String) {
+            let path = path == "-" ? "/dev/stdin" : path
+            if Folder.kind(of: path) == .file { inputs[Folder.identity(of: path)] = option }
+        }
+        for path in arguments.all(.from) { add(path, "--from") }
+        for part in arguments.all(.data) where part.hasPrefix("@") { add(String(part.dropFirst()), "--data") }
+        if let path = arguments.last(.cacert) { add(path, "--cacert") }
+        return inputs
     }
 
     /// Refuses two outputs in one file: the one that comes last would be all that is left.
-    private func refuseCollisions() throws(UsageError) {
+    ///
+    /// The file of an input is refused as well: a report empties it before it is read, and a content that is named by
+    /// its URL takes its place by accident. `--output FILE` may replace one: it does so when the content is whole.
+    private func refuseCollisions(_ inputs: [String: String]) throws(UsageError) {
         var options: [String: String] = [:]
-        func add(_ path: String?, _ option: String) throws(UsageError) {
-            guard let path, Output.given(path) == nil, [.file, .nothing].contains(Folder.kind(of: path)) else { return }
-            guard let other = options.updateValue(option, forKey: Folder.identity(of: path)) else { return }
+        func add(_ path: String?, _ option: String, _ inputs: [String: String] = [:]) throws(UsageError) {
+            guard let path else { return }
+            let place: String
+            if let number = Output.descriptor(path) {
+                place = "/dev/fd/\(number)"
+            } else {
+                guard [.file, .nothing].contains(Folder.kind(of: path)) else { return }
+                place = Folder.identity(of: path)
+                if let reader = inputs[place] { throw Self.destroyed(path, by: option, reader) }
+            }
+            guard let other = options.updateValue(option, forKey: place) else { return }
             throw UsageError("\(other) and \(option) would both write \(Shown.text(path))")
         }
-        if case .file(let path) = destination { try add(path, "--output") }
-        try add(report, "--report")
-        try add(timelineSVG, "--timeline-svg")
-        guard case .folder(let folder) = destination, !options.isEmpty else { return }
-        let place = Folder.identity(of: folder) + "/"
+        switch destination {
+        case .file(let path), .device(let path): try add(path, "--output")
+        case .standardOutput, .standardOutputInOrder: try add("-", "the content")
+        case .folder, .nowhere: break
+        }
+        try add(report, "--report", inputs)
+        try add(timelineSVG, "--timeline-svg", inputs)
+        guard case .folder(let folder) = destination, !(options.isEmpty && inputs.isEmpty) else { return }
+        let place = Folder.identity(of: folder)
         for job in jobs {
-            guard let name = job.file?.split(separator: "/").last, let option = options[place + name] else { continue }
+            guard let name = job.file?.split(separator: "/").last else { continue }
+            let path = Folder.path(place, name)
+            if let reader = inputs[path] { throw Self.destroyed(String(name), by: "--output-dir", reader) }
+            guard let option = options[path] else { continue }
             throw UsageError("--output-dir and \(option) would both write \(Shown.text(String(name)))")
         }
+    }
+
+    private static func destroyed(_ path: String, by writer: String, _ reader: String) -> UsageError {
+        UsageError("\(writer) would write over \(Shown.text(path)), which \(reader) reads")
     }
 
     private static func urls(_ arguments: Arguments) throws(UsageError) -> [String] {
@@ -120,10 +159,23 @@ struct GetSettings: Sendable {
         throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
     }
 
-    private static func transport(_ arguments: Arguments, concurrency: Int) throws(UsageError) -> CurlLoader {
+    /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
+    private static func affordable(_ wish: Int, openFiles: Int) -> Int {
+        max(1, min(wish, (openFiles - filesOfOurs) / 4))
+    }
+
+    /// What is open besides: the standard descriptors, a report, the files of the transport's thread.
+    private static let filesOfOurs = 16
+
+    private static func transport(
+        _ arguments: Arguments,
+        concurrency: Int,
+        openFiles: Int
+    ) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
-        configuration.maximumIdleConnections = max(64, concurrency)
+        let left = openFiles - filesOfOurs - 3 * concurrency
+        configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
         if let file = arguments.last(.cacert) {
             configuration.trust = .certificateFile(try authorities(file))
         }

@@ -18,11 +18,14 @@ final class Output: Sendable {
     private let isOwned: Bool
     /// Whether a write may take as long as somebody else likes.
     private let mayBlock: Bool
+    /// Whether it was not there before it was opened.
+    private let isNew: Bool
 
-    private init(descriptor: Int32, name: String, isOwned: Bool = false) {
+    private init(descriptor: Int32, name: String, isOwned: Bool = false, isNew: Bool = false) {
         self.descriptor = descriptor
         self.name = name
         self.isOwned = isOwned
+        self.isNew = isNew
         var status = stat()
         mayBlock = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
     }
@@ -34,22 +37,68 @@ final class Output: Sendable {
         self.init(descriptor: descriptor, name: path, isOwned: true)
     }
 
-    /// The output that a path names: one that the process was given, or a file, which is opened.
+    /// The output that a path names: one that the process was given, or a file, which is opened as it is.
     static func named(_ path: String) throws(SystemError) -> Output {
-        if let given = given(path) { return given }
-        return try Output(path: path)
+        if let given = given(path) {
+            let mode = fcntl(given.descriptor, F_GETFL)
+            guard mode >= 0, mode & (O_WRONLY | O_RDWR) != 0 || !given.isFurther else {
+                throw SystemError(what: "cannot write \(path)", code: EBADF)
+            }
+            return given
+        }
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC
+        let made = open(path, flags | O_EXCL, 0o666)
+        let descriptor = made >= 0 ? made : open(path, flags, 0o666)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
+        return Output(descriptor: descriptor, name: path, isOwned: true, isNew: made >= 0)
     }
+
+    /// Empties a file that was opened by its name; what the process was given, and what is no file, stays as it is.
+    func empty() throws(SystemError) {
+        guard isOwned, !mayBlock, ftruncate(descriptor, 0) != 0 else { return }
+        throw SystemError(what: "cannot write \(name)", code: errno)
+    }
+
+    /// Takes a file away that was not there before it was opened, and that nothing was written to.
+    func withdraw() { if isNew { unlink(name) } }
 
     /// The output that the process was given, where a path names one.
     ///
     /// To open such a path would open the file behind it anew, and empty it.
     static func given(_ path: String) -> Output? {
-        switch path {
-        case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": .standard
-        case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": .error
-        default: nil
+        switch descriptor(path) {
+        case nil: nil
+        case STDOUT_FILENO: .standard
+        case STDERR_FILENO: .error
+        case let number?: Output(descriptor: number, name: path)
         }
     }
+
+    /// The descriptor that a path names, itself or by links, where the process has it.
+    static func descriptor(_ path: String) -> Int32? {
+        var place = path == "-" ? "/dev/stdout" : path
+        for _ in 0...40 {
+            if let number = number(place) { return fcntl(number, F_GETFD) < 0 ? nil : number }
+            guard let target = Folder.link(place) else { return nil }
+            place = target.hasPrefix("/") ? target : Folder.above(place) + target
+        }
+        return nil
+    }
+
+    private static func number(_ path: String) -> Int32? {
+        switch path {
+        case "/dev/stdin": return STDIN_FILENO
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            let folder = ["/dev/fd/", "/proc/self/fd/"].first { path.hasPrefix($0) }
+            guard let digits = folder.map({ path.dropFirst($0.count) }) else { return nil }
+            return digits.utf8.allSatisfy { (48...57).contains($0) } ? Int32(digits) : nil
+        }
+    }
+
+    /// Whether it is none of the standard ones, to which a write may fail.
+    private var isFurther: Bool { descriptor > STDERR_FILENO }
 
     deinit { if isOwned { close(descriptor) } }
 

@@ -19,16 +19,21 @@ enum ProcessSetup {
         }
     }
 
-    /// Allows as many open files as the system lets the process have.
-    static func raiseOpenFiles() {
+    /// Allows as many open files as the system lets the process have; answers how many that are.
+    @discardableResult
+    static func raiseOpenFiles() -> Int {
         var limit = rlimit()
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
         let resource = RLIMIT_NOFILE
         #endif
-        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(resource, &limit)
+        guard getrlimit(resource, &limit) == 0 else { return 256 }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+            if setrlimit(resource, &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
     }
 }

@@ -78,7 +78,7 @@ final class EasySlot {
 
     /// libcurl's words for what went wrong, if it left any.
     var errorMessage: String? {
-        errorText.pointee == 0 ? nil : String(cString: errorText)
+        errorText.pointee == 0 ? nil : CurlFailure.withoutUserinfo(String(cString: errorText))
     }
 
     /// Sets the handle up for a transfer.

@@ -9,7 +9,7 @@
 ///
 /// It belongs to one call. ``Resume`` keeps in it how far the sink has come, and by which validator the rest is known
 /// to belong to the beginning. A response of another status than 2xx leaves the sink alone, and carries its body as
-/// usual.
+/// usual; one of 400 or more the first 64 KiB of it.
 public final class Download: Sendable {
     /// Where the bytes go.
     public let sink: any DownloadSink

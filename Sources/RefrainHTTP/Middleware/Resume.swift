@@ -71,7 +71,8 @@ public struct Resume: HTTPMiddleware {
                             ?? restart(response, "more came than the Content-Range said")
                     )
                 }
-                try checkSize(download.bytesReceived + Int64(chunk.count), response)
+                let size = download.bytesReceived + Int64(chunk.count)
+                try checkSize(size, response, limit: response.request.maximumBodySize)
                 try await download.sink.write(chunk)
                 download.current.offset += Int64(chunk.count)
             }
@@ -95,8 +96,8 @@ public struct Resume: HTTPMiddleware {
         return .success(done)
     }
 
-    private func checkSize(_ size: Int64, _ response: HTTPResponse) throws(HTTPError) {
-        guard let limit = response.request.maximumBodySize, size > Int64(limit) else { return }
+    private func checkSize(_ size: Int64, _ response: HTTPResponse, limit: Int?) throws(HTTPError) {
+        guard let limit, size > Int64(limit) else { return }
         throw HTTPError(
             .dataLengthExceedsMaximum,
             request: response.request,
@@ -160,18 +161,19 @@ public struct Resume: HTTPMiddleware {
         )
     }
 
-    /// How much is kept of the body of an answer that is not the download's.
-    private static let keptOfOtherBodies = 65_536
+    /// How much is kept of the body of an error answer.
+    private static let keptOfErrors = 65_536
 
-    /// The response with its body in memory, or the first 64 KiB of it.
+    /// The response with its body in memory; of one that is an error the first 64 KiB of it.
     ///
-    /// An answer is an answer, however long it talks: its status decides on the next try, and the rest of it is not
-    /// waited for (rule R28).
+    /// An error is one, however long it talks: its status decides on the next try, and the rest of it is not waited for
+    /// (rule R28). What else is no content of the download, such as a redirect that nobody follows, is an answer that
+    /// somebody wants, and is whole or a failure (rule R10).
     private func collected(_ response: HTTPResponse) async -> HTTPResult {
         var answer = response
         do {
-            let limit = min(response.request.maximumBodySize ?? .max, Self.keptOfOtherBodies)
-            answer.body = .bytes(try await response.body.beginning(upTo: limit))
+            let isError = response.status.rawValue >= 400
+            answer.body = .bytes(try await isError ? beginning(of: response) : whole(of: response))
             return .success(answer)
         } catch let error as HTTPError {
             return .failure(error)
@@ -186,5 +188,20 @@ public struct Resume: HTTPMiddleware {
                 )
             )
         }
+    }
+
+    private func beginning(of response: HTTPResponse) async throws -> [UInt8] {
+        let limit = min(response.request.maximumBodySize ?? .max, Self.keptOfErrors)
+        return try await response.body.beginning(upTo: limit)
+    }
+
+    private func whole(of response: HTTPResponse) async throws -> [UInt8] {
+        let limit = response.request.maximumBodySize ?? HTTPRequest.defaultMaximumBodySize
+        var bytes: [UInt8] = []
+        for try await chunk in response.body {
+            try checkSize(Int64(bytes.count) + Int64(chunk.count), response, limit: limit)
+            bytes += chunk
+        }
+        return bytes
     }
 }

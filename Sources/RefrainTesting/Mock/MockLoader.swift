@@ -16,13 +16,25 @@ public import RefrainHTTP
 /// in Swift".
 public final class MockLoader: HTTPLoader {
     private let state = Locked(State())
-    private let held = SleepGroup()
 
     private struct State {
-        var replies: ArraySlice<MockReply> = []
+        /// Each with the number of requests that it is for, which is one or more.
+        var replies: ArraySlice<(reply: MockReply, count: Int)> = []
         var otherwise: MockReply?
         var requests: [HTTPRequest] = []
         var resets = 0
+        /// Those that have arrived since the last reset, as far as they are held.
+        var held = SleepGroup()
+
+        mutating func nextReply() -> MockReply? {
+            guard let (reply, count) = replies.first else { return otherwise }
+            if count > 1 {
+                replies[replies.startIndex].count = count - 1
+            } else {
+                replies.removeFirst()
+            }
+            return reply
+        }
     }
 
     /// Makes a loader with nothing lined up.
@@ -31,8 +43,7 @@ public final class MockLoader: HTTPLoader {
     /// Lines up a reply behind the others.
     @discardableResult
     public func then(_ reply: MockReply) -> MockLoader {
-        state.withLock { $0.replies.append(reply) }
-        return self
+        then(times: 1, reply)
     }
 
     /// Lines up a closure that answers one request, behind the others.
@@ -44,11 +55,11 @@ public final class MockLoader: HTTPLoader {
     /// Lines up the same reply for several requests.
     ///
     /// - Parameters:
-    ///   - count: for how many; none where it is zero or negative.
+    ///   - count: for how many; none where it is zero or negative, as good as all where it is `.max`.
     ///   - reply: the reply to each of them.
     @discardableResult
     public func then(times count: Int, _ reply: MockReply) -> MockLoader {
-        state.withLock { $0.replies.append(contentsOf: repeatElement(reply, count: max(0, count))) }
+        if count > 0 { state.withLock { $0.replies.append((reply, count)) } }
         return self
     }
 
@@ -62,17 +73,24 @@ public final class MockLoader: HTTPLoader {
     /// Every request that arrived, in order, as it arrived.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// How many replies are still lined up.
-    public var remainingReplies: Int { state.withLock { $0.replies.count } }
+    /// How many replies are still lined up; `Int.max` where there are more.
+    public var remainingReplies: Int {
+        state.withLock { state in
+            state.replies.reduce(0) { sum, next in
+                let (total, isTooLarge) = sum.addingReportingOverflow(next.count)
+                return isTooLarge ? .max : total
+            }
+        }
+    }
 
     /// How often the loader was reset.
     public var resets: Int { state.withLock { $0.resets } }
 
     /// Answers a request with the reply that is next in line.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
-        let (reply, number) = state.withLock { state in
+        let (reply, number, held) = state.withLock { state in
             state.requests.append(request)
-            return (state.replies.popFirst() ?? state.otherwise, state.requests.count)
+            return (state.nextReply(), state.requests.count, state.held)
         }
         guard let reply else { return .failure(Self.nothingLinedUp(for: request, number)) }
         guard let hold = reply.hold else { return await reply.make(request) }
@@ -86,8 +104,13 @@ public final class MockLoader: HTTPLoader {
 
     /// Ends all requests that are held back, and counts; what is lined up stays.
     public func reset() async {
-        state.withLock { $0.resets += 1 }
-        held.cancelAll()
+        let held = state.withLock { state in
+            state.resets += 1
+            defer { state.held = SleepGroup() }
+            return state.held
+        }
+        // Closed, for one that has arrived and is not yet where it is held.
+        held.close()
     }
 
     private static func nothingLinedUp(for request: HTTPRequest, _ number: Int) -> HTTPError {

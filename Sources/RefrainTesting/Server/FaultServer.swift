@@ -83,7 +83,7 @@ public final class FaultServer: Sendable {
     /// How many connections are open now.
     public var openConnectionCount: Int { listener.openCount }
 
-    /// Closes every connection and waits for the server's threads.
+    /// Closes every connection, waits for the server's threads, and lets go of the scripts.
     ///
     /// Further calls do nothing.
     public func stop() {
@@ -108,6 +108,8 @@ public final class FaultServer: Sendable {
     public func count(path: String) -> Int { site.log.count { $0.isFor(path) } }
 
     /// Scripts a path in Swift; it comes before a path of the same name in the catalogue.
+    ///
+    /// A script that holds the server keeps it running until ``stop()``.
     ///
     /// - Parameters:
     ///   - path: the exact path, without a query.

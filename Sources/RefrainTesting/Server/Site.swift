@@ -29,7 +29,9 @@ final class Site: Sendable {
     var elapsed: Double { Moment.monotonic() - start }
 
     func setScript(_ script: Script, for path: String) {
-        state.withLock { $0.scripts[path] = script }
+        state.withLock { state in
+            if !state.isStopped { state.scripts[path] = script }
+        }
     }
 
     /// Counts a request for a target, and finds the script of its path.
@@ -122,13 +124,14 @@ final class Site: Sendable {
     }
 
     func stopOthers() {
-        let others = state.withLock { state in
+        // The scripts may hold servers, whose end comes without the lock.
+        let (others, scripts) = state.withLock { state in
             state.isStopped = true
-            let others = state.others
-            state.others.removeAll()
-            return others
+            defer { (state.others, state.scripts) = ([:], [:]) }
+            return (state.others, state.scripts)
         }
         for server in others.values { server.stop() }
+        withExtendedLifetime(scripts) {}
     }
 }
 

@@ -73,7 +73,7 @@ extension FaultServer {
 
         /// How many bytes in all; `Int.max` goes on until the client leaves.
         public var count: Int
-        /// How many bytes are sent at a time.
+        /// How many bytes are sent at a time; more than 1 MiB in pieces of that size.
         public var slice = 65_536
         /// The wait between two slices.
         public var pause = Duration.zero

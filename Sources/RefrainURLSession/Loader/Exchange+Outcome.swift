@@ -55,16 +55,18 @@ extension Exchange {
 
     /// The code of an error of URLSession's.
     static func code(of error: any Error) -> HTTPError.Code {
-        let code: URLError.Code?
-        if let error = error as? URLError {
-            code = error.code
-        } else {
-            let error = error as NSError
-            code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
-        }
-        guard let code else { return .unknown }
+        guard let code = theirCode(of: error) else { return .unknown }
         // Nobody here has asked for it: the system ended the task, and it may be tried again.
         return code == .cancelled ? .unknown : HTTPError.Code(code)
+    }
+
+    /// Whether an error is that of a task that was cancelled.
+    static func isCancellation(_ error: any Error) -> Bool { theirCode(of: error) == .cancelled }
+
+    private static func theirCode(of error: any Error) -> URLError.Code? {
+        if let error = error as? URLError { return error.code }
+        let error = error as NSError
+        return error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
     }
 
     private static func words(of error: any Error) -> String {

@@ -12,9 +12,12 @@ final class Exchange: @unchecked Sendable {
     // @unchecked Sendable: until `begin` an exchange belongs to the task that made it, afterwards to `queue`.
     let request: HTTPRequest
     let queue: DispatchQueue
+    private let orders: TaskOrders
     var continuation: CheckedContinuation<Void, Never>?
     var wasCancelled = false
     var isFinished = false
+    /// Whether URLSession has asked for credentials, which it does here when the whole of a 401 has come.
+    private var wasAskedForCredentials = false
     /// Why the exchange was stopped from this side.
     var stopReason: HTTPError?
     var evidence = SendEvidence()
@@ -41,9 +44,10 @@ final class Exchange: @unchecked Sendable {
     private let bodyLimit: Int64
     private var isDraining = false
 
-    init(_ request: HTTPRequest, on queue: DispatchQueue) {
+    init(_ request: HTTPRequest, on queue: DispatchQueue, _ orders: TaskOrders) {
         self.request = request
         self.queue = queue
+        self.orders = orders
         limits = TimeLimits(request.timeouts, start: .now)
         // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
@@ -57,22 +61,39 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Beginning and end
 
-    /// Makes the task; where that is not possible the exchange has ended, and there is none.
-    func makeTask(in session: URLSession) -> URLSessionTask? {
+    /// What URLSession is given for an exchange.
+    typealias Made = (task: URLSessionTask, feed: UploadFeed?)
+
+    /// Makes the task, of which the exchange does not know yet; not on `queue`, since URLSession may be waited for.
+    func makeTask(in session: URLSession) -> Result<Made, HTTPError> {
         do throws(HTTPError) {
-            let (task, feed) = try UploadFeed.makeTask(for: request, in: session) { [weak self] failure in
-                guard let self else { return }
-                queue.async { self.stop(failure.code, failure.message, failure.underlyingError) }
+            return .success(
+                try UploadFeed.makeTask(for: request, in: session) { [weak self] failure in
+                    guard let self else { return }
+                    queue.async { self.stop(failure.code, failure.message, failure.underlyingError) }
+                }
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Takes over what was made; false where the exchange has ended, in the meantime or because of it.
+    func take(_ made: Result<Made, HTTPError>) -> Bool {
+        switch made {
+        case .failure(let error):
+            if !isFinished { end(.failure(error)) }
+            return false
+        case .success(let (task, feed)):
+            guard !isFinished else {
+                feed?.close()
+                return false
             }
             self.task = task
             self.feed = feed
-        } catch {
-            end(.failure(error))
-            return nil
+            evidence.wasStarted = true
+            return true
         }
-        evidence.wasStarted = true
-        watchTime()
-        return task
     }
 
     /// Ends an exchange that was never begun.
@@ -80,16 +101,23 @@ final class Exchange: @unchecked Sendable {
         end(.failure(HTTPError(code, request: request, message: message, bytesSent: 0)))
     }
 
-    /// Stops the task; the exchange ends when URLSession says that it has stopped.
+    /// Stops the exchange.
+    ///
+    /// On Darwin it ends when URLSession says that its task has stopped, and what was sent. FoundationNetworking says
+    /// nothing of that, and may say it late; there the exchange ends at once.
     func stop(_ code: HTTPError.Code, _ message: String, _ underlying: (any Error)? = nil) {
-        guard !isFinished, stopReason == nil, let task else { return }
-        stopReason = HTTPError(code, request: request, underlyingError: underlying, message: message)
+        guard !isFinished, stopReason == nil, task != nil || continuation != nil else { return }
+        let reason = HTTPError(code, request: request, underlyingError: underlying, message: message)
+        stopReason = reason
         // First, so that nothing waits for the source any more; the end of the body is not sent.
         feed?.abort()
-        task.cancel()
-        #if canImport(Darwin)
-        if limits.rests { task.resume() }
-        #endif
+        if let task {
+            orders.give { task.cancel() }
+            #if canImport(Darwin)
+            return limits.rests ? task.resume() : ()
+            #endif
+        }
+        end(.failure(failure(of: nil) ?? reason))
     }
 
     /// URLSession has lost the connection, and would send the body again.
@@ -99,13 +127,15 @@ final class Exchange: @unchecked Sendable {
     }
 
     func complete(_ error: (any Error)?) {
+        feed?.close()
         guard !isFinished else { return }
         if error == nil, stopReason == nil, response == nil, let late = task?.response {
             // FoundationNetworking keeps a redirect without a target to itself until its end, and its body for good.
             bodyWasWithheld = true
             receive(late)
         }
-        feed?.close()
+        // The end of a 401 that URLSession did not get credentials for: all of it has come, and was handed over.
+        let error = wasAskedForCredentials && error.map(Self.isCancellation) == true ? nil : error
         if let failure = failure(of: error) {
             end(.failure(failure))
         } else if let response = wholeResponse {
@@ -147,6 +177,8 @@ final class Exchange: @unchecked Sendable {
     }
 
     // MARK: What URLSession says
+
+    func noteChallenge() { wasAskedForCredentials = true }
 
     func didSend(_ total: Int64) {
         evidence.bodyBytes = max(evidence.bodyBytes, total)
@@ -214,7 +246,7 @@ final class Exchange: @unchecked Sendable {
     private func noteActivity() { limits.lastActivity = .now }
 
     /// Ends the exchange if it has run out of time; else looks again when it may have.
-    private func watchTime() {
+    func watchTime() {
         guard !isFinished, stopReason == nil else { return }
         let now = ContinuousClock.now
         if let feed { limits.source = feed.source }

@@ -27,7 +27,7 @@ final class PipedInput: InputStream {
 
 /// Hands chunks from a task to a thread that blocks until there is one.
 ///
-/// FoundationNetworking reads on the queue of its session, which a slow writer holds up for all requests.
+/// FoundationNetworking reads on the queue of all its sessions, which a slow writer holds up for all requests.
 final class ChunkHandover: @unchecked Sendable {
     // @unchecked Sendable: all that can change is touched with `lock` held.
 

@@ -12,6 +12,8 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
 
     /// Where everything happens.
     let queue = DispatchQueue(label: "refrain-urlsession")
+    /// Where URLSession is told what to do.
+    let orders = TaskOrders()
     private let calls = OperationQueue()
     private let configuration: URLSessionConfiguration
     private let serverTrust: ServerTrust?
@@ -20,6 +22,8 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     private var isClosed = false
     /// By task; each exchange holds its task, so that no other one gets the same key.
     private var exchanges: [ObjectIdentifier: Exchange] = [:]
+    /// Those that have begun, by themselves; some of them have no task yet.
+    private var underWay: [ObjectIdentifier: Exchange] = [:]
     private var waiters: [(pending: Set<ObjectIdentifier>, continuation: CheckedContinuation<Void, Never>)] = []
 
     /// Takes over a configuration, less what is the chain's to do.
@@ -77,9 +81,9 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     /// Ends what is under way; the continuation is resumed when all of it has ended.
     func endAll(_ code: HTTPError.Code, _ message: String, _ continuation: CheckedContinuation<Void, Never>) {
         queue.async { [self] in
-            guard !exchanges.isEmpty else { return continuation.resume() }
-            waiters.append((Set(exchanges.keys), continuation))
-            for exchange in exchanges.values { exchange.stop(code, message) }
+            guard !underWay.isEmpty else { return continuation.resume() }
+            waiters.append((Set(underWay.keys), continuation))
+            for exchange in underWay.values { exchange.stop(code, message) }
         }
     }
 
@@ -87,7 +91,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     func close() {
         queue.async { [self] in
             isClosed = true
-            session?.finishTasksAndInvalidate()
+            if let session { orders.give { session.finishTasksAndInvalidate() } }
             session = nil
         }
     }
@@ -103,10 +107,27 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
             session = self.session ?? makeSession()
             self.session = session
         }
-        guard let task = exchange.makeTask(in: session) else { return }
-        exchanges[ObjectIdentifier(task)] = exchange
-        task.resume()
-        if session !== self.session { session.finishTasksAndInvalidate() }
+        let isOwn = session !== self.session
+        underWay[ObjectIdentifier(exchange)] = exchange
+        exchange.watchTime()
+        orders.give(from: queue) {
+            exchange.makeTask(in: session)
+        } then: { [self] made in
+            begin(exchange, made)
+            if isOwn { orders.give { session.finishTasksAndInvalidate() } }
+        }
+    }
+
+    /// Begins the task that was made for an exchange, unless that has ended in the meantime.
+    private func begin(_ exchange: Exchange, _ made: Result<Exchange.Made, HTTPError>) {
+        let task = try? made.get().task
+        if exchange.take(made), let task {
+            exchanges[ObjectIdentifier(task)] = exchange
+            orders.give { task.resume() }
+        } else {
+            if let task { orders.give { task.cancel() } }
+            forget(exchange)
+        }
     }
 
     private func makeSession() -> URLSession {
@@ -115,9 +136,9 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
 
     private func exchange(of task: URLSessionTask) -> Exchange? { exchanges[ObjectIdentifier(task)] }
 
-    private func forget(_ task: URLSessionTask) {
-        let key = ObjectIdentifier(task)
-        exchanges[key] = nil
+    private func forget(_ exchange: Exchange) {
+        let key = ObjectIdentifier(exchange)
+        underWay[key] = nil
         for index in waiters.indices { waiters[index].pending.remove(key) }
         for waiter in waiters where waiter.pending.isEmpty { waiter.continuation.resume() }
         waiters.removeAll { $0.pending.isEmpty }
@@ -193,6 +214,20 @@ extension SessionDelegate: URLSessionDataDelegate {
             completionHandler(.useCredential, URLCredential(trust: trust))
         }
     }
+    #elseif canImport(FoundationNetworking)
+    /// Credentials are the chain's to send; here there are none.
+    ///
+    /// FoundationNetworking asks when a 401 has come to its end, and never ends the task of one who leaves the answer
+    /// to it. So the task is cancelled, and the exchange knows why.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        exchange(of: task)?.noteChallenge()
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
     #endif
 
     #if canImport(Darwin)
@@ -213,6 +248,7 @@ extension SessionDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let exchange = exchange(of: task) else { return }
         exchange.complete(error)
-        forget(task)
+        exchanges[ObjectIdentifier(task)] = nil
+        forget(exchange)
     }
 }

@@ -28,7 +28,9 @@ public import Foundation
 /// - **A body that is cut short** is noticed by its `Content-Length`; chunked and coded ones are URLSession's to judge.
 ///
 /// On Linux the loader is there so that it can be compiled and tested; FoundationNetworking ends the process
-/// where a server hangs up in the middle of a head. Use `CurlLoader` there.
+/// where a server hangs up in the middle of a head, and while the source of a streamed body is silent it lets all
+/// requests of the process wait, each up to its own limits. Nor can it hold back a response that is read as it arrives:
+/// what nobody has read yet is in memory. Use `CurlLoader` there.
 public final class URLSessionLoader: HTTPLoader {
     let delegate: SessionDelegate
 
@@ -73,7 +75,7 @@ public final class URLSessionLoader: HTTPLoader {
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         let exchange: Exchange
         do throws(HTTPError) {
-            exchange = try Exchange(request.validated(), on: delegate.queue)
+            exchange = try Exchange(request.validated(), on: delegate.queue, delegate.orders)
         } catch {
             return .failure(error)
         }

@@ -149,7 +149,7 @@ extension URLRequest {
     fileprivate init(head request: HTTPRequest) {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
-        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        add(request.headers)
         if let type = request.body.contentType, !request.headers.contains("Content-Type"),
             HTTPToken.isValidFieldValue(type)
         {

@@ -113,6 +113,21 @@ struct GetTests {
         #expect(ended.output.count <= 2_000_000 && ended.output.count > StreamSink.holdBack)
     }
 
+    @Test("R10: the content of an answer of 3xx is whole, or the request fails")
+    func redirectContents() async throws {
+        let body = [UInt8](repeating: 120, count: 200_000)
+        for status in [300, 302] {
+            server.on("/\(status)") { _ in [.respond(.init(status, headers: [("Location", "/ok")], bytes: body))] }
+            let file = try ScratchFile()
+            let ended = try await get("--no-location", "-o", file.path, "\(server.baseURL)/\(status)")
+            #expect(try ended.status == 0 && file.bytes() == body, "\(ended.errors)")
+            #expect(try await get("--no-location", "\(server.baseURL)/\(status)").output == body)
+            file.remove()
+        }
+        let limited = try await get("--max-body", "199KB", server.baseURL + "/300")
+        #expect(limited.status == 1 && limited.output.isEmpty && limited.errors.contains("dataLengthExceedsMaximum"))
+    }
+
     @Test("-o leaves a whole file or none, and the file from before where it fails")
     func output() async throws {
         let file = try ScratchFile("from before")

@@ -45,6 +45,17 @@ struct PipeTests {
         }
     }
 
+    @Test("a reader of a named pipe who leaves early is a failure: no pipeline tells of it")
+    func readerLeaves() async throws {
+        let pipe = try ScratchFile.pipe()
+        let running = try Executable.start(["get", "-o", pipe.path, server.baseURL + "/bytes/3000000"])
+        let line = "head -c 10 '\(pipe.path)' >/dev/null"
+        #expect(try await Executable.run(["-c", line], program: "/bin/sh").status == 0)
+        let ended = await running.end()
+        #expect(ended.status == 1 && ended.errors.contains("cannot write"), "\(ended.status) \(ended.errors)")
+        pipe.remove()
+    }
+
     @Test("a signal ends what waits for the reader of a pipe", arguments: [Int32(2), 15])
     func noReader(signal: Int32) async throws {
         let (list, output) = (try ScratchFile.pipe(), try ScratchFile.pipe())

@@ -28,12 +28,16 @@ struct PlacesTests {
         arguments: [
             "-o /dev/stderr 2>>$3", "-o /dev/fd/2 2>>$3", "-o /dev/stdout >>$3", "-o /dev/fd/1 >>$3",
             "-q --report /dev/stderr -o /dev/null 2>>$3", "--report /dev/stdout >>$3", "--report /dev/fd/1 >>$3",
-            "--timeline-svg /dev/stderr -o /dev/null 2>>$3",
+            "--timeline-svg /dev/stderr -o /dev/null 2>>$3", "-o /dev/fd/3 3>>$3", "-q --report /dev/fd/3 3>>$3 >&3",
+            "-o $3.link >>$3",
         ]
     )
     func given(words: String) async throws {
         let log = try ScratchFile("from before\n")
-        let ended = try await shell("\"$1\" get \"$2\" \(words)", log)
+        let ended = try await shell(
+            "ln -s /dev/stdout $3.link; \"$1\" get \"$2\" \(words); s=$?; rm $3.link; exit $s",
+            log
+        )
         let text = String(decoding: try log.bytes(), as: UTF8.self)
         #expect(ended.status == 0 && text.hasPrefix("from before\n") && text.contains("ok"), "\(text)")
         log.remove()
@@ -55,6 +59,152 @@ struct PlacesTests {
         #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
         #expect(folder.names == ["sub"] && server.log.isEmpty)
         folder.remove()
+    }
+
+    @Test(
+        "two outputs in one descriptor that the process was given are refused",
+        arguments: [
+            "--timeline-svg /dev/stdout", "--report - --timeline-svg /dev/fd/1", "-o /dev/fd/3 --report /dev/fd/3 3>&2",
+            "--report /dev/stderr --timeline-svg /dev/fd/2",
+        ]
+    )
+    func givenTwice(words: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell("\"$1\" get \"$2\" \(words)", file)
+        #expect(ended.status == 2 && ended.errors.contains("would both write"), "\(ended.errors)")
+        #expect(server.log.isEmpty && ended.output.isEmpty)
+    }
+
+    #if os(Linux)
+    @Test(
+        "a file that cannot be replaced is refused before anything is fetched: a mount, or somebody's in a sticky folder",
+        .enabled(if: geteuid() == 0 && Executable.installed("setpriv") != nil),
+        arguments: [
+            "unshare -m true || exit 77; unshare -m sh -c 'mount --bind src \"a b\"; \"$0\" get \"$1\" -o \"a b\"' \"$1\" \"$2\"",
+            "N='setpriv --reuid 65534 --clear-groups'; $N test -x \"$1\" || exit 77; $N \"$1\" get \"$2\" -o 'a b'",
+        ]
+    )
+    func notReplaceable(line: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir \"$3\" && cd \"$3\" && chmod 1777 . && echo src >src && echo old >'a b' && chmod 666 'a b'; \(line)",
+            folder
+        )
+        // 77: this machine allows nobody to try it.
+        guard ended.status != 77 else { return }
+        #expect(ended.status == 2 && ended.errors.contains("a b"), "\(ended.errors)")
+        #expect(server.log.isEmpty && folder.names == ["a b", "src"])
+        folder.remove()
+    }
+
+    @Test("of an output that cannot be written any more it is said once")
+    func lostReport() async throws {
+        let urls = String(repeating: "\"$2\" ", count: 16)
+        let ended = try await shell("exec \"$1\" get \(urls) -o /dev/null --report /dev/full", try ScratchFile())
+        let complaints = ended.errors.split(separator: "\n").filter { $0.contains("/dev/full") }
+        #expect(ended.status == 1 && complaints.count == 1, "\(ended.errors)")
+    }
+    #endif
+
+    @Test("no more is done at a time than the process may have files open for", arguments: [40, 64])
+    func fewDescriptors(limit: Int) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "ulimit -n \(limit); for i in $(seq 200); do echo \"$2?$i\"; done | "
+                + "\"$1\" get -q --from - -c 100 --output-dir \"$3\"",
+            folder
+        )
+        #expect(ended.status == 0 && folder.names.count == 200, "\(ended.errors.prefix(500))")
+        folder.remove()
+    }
+
+    private static let pem = "-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----"
+
+    @Test(
+        "a report or a picture in the file of an input is refused, and the input is left as it was",
+        arguments: [
+            "$2 -d @in --report in", "$2 -d @in --timeline-svg ./in", "$2 -d a -d @in --report in",
+            "$2 -d @sub/link --report in", "$2 -d @in --report sub/link", "--from in --report in",
+            "--from sub/../in --timeline-svg $PWD/in", "$2 --cacert ca --report ca", "--from - --report in <in",
+            "$2 -d @- --report in <in", "${2%ok}in --from in --output-dir .", "${2%ok}in -d @in --output-dir sub/..",
+            "${2%ok}ca --cacert ca --output-dir .",
+        ]
+    )
+    func inputs(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && ln -s ../in sub/link && echo \"$2\" | tee in >copy && "
+                + "echo \"\(Self.pem)\" >ca && \"$1\" get \(words); echo $?; cmp in copy && grep -c CERT ca",
+            folder
+        )
+        #expect(ended.text == "2\n2\n" && ended.errors.contains(" reads"), "\(ended.text) \(ended.errors)")
+        #expect(server.log.isEmpty)
+        folder.remove()
+    }
+
+    @Test("an input may be replaced by a content, and be read twice", arguments: ["-o in", "--report other", ""])
+    func inputsAgain(words: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3\" && cd \"$3\" && echo \"$2\" >in && exec \"$1\" get --from in -d @in -d @in \(words)",
+            file
+        )
+        #expect(ended.status == 0, "\(ended.errors)")
+        file.remove()
+    }
+
+    @Test(
+        "where nothing was done, files are as they were, and nothing was made",
+        arguments: [
+            "--report rep --timeline-svg /nonexistent/x.svg", "--report rep --timeline-svg sub",
+            "--report new --timeline-svg /nonexistent/x.svg", "--report new/x", "--output-dir newd --timeline-svg ''",
+            "--output-dir newd/a/b/ --report sub", "--output-dir newd --report newd/../sub",
+            "--output-dir newd/a --report newd/./a/ok", "--output-dir newd --output-dir rep/x",
+            "-o f --report rep --timeline-svg ./rep", "-o /nonexistent/f --report rep",
+        ]
+    )
+    func nothingDone(words: String) async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir -p \"$3/sub\" && cd \"$3\" && echo keep >rep; \"$1\" get \"$2\" \(words); echo $?; cat rep",
+            folder
+        )
+        #expect(ended.text == "2\nkeep\n", "\(ended.text) \(ended.errors)")
+        #expect(folder.names == ["rep", "sub"] && server.log.isEmpty, "\(folder.names)")
+        folder.remove()
+    }
+
+    @Test("a report and a picture replace those from before, also in a folder that is made for them")
+    func replaced() async throws {
+        let folder = try ScratchFile()
+        let ended = try await shell(
+            "mkdir \"$3\" && cd \"$3\" && head -c 100000 /dev/zero >rep && cp rep svg && "
+                + "\"$1\" get \"$2\" -q --output-dir a/b --report rep --timeline-svg svg && wc -l <rep && tail -c 7 svg && "
+                + "exec \"$1\" get \"$2\" -q --output-dir c/d --report c/d/rep",
+            folder
+        )
+        #expect(ended.status == 0 && ended.text == "1\n</svg>\n", "\(ended.text) \(ended.errors)")
+        #expect(folder.names == ["a", "c", "rep", "svg"])
+        folder.remove()
+    }
+
+    @Test(
+        "a password of a proxy from the environment is shown nowhere",
+        arguments: [
+            "http://u:SECRET@bad host:1", "u:SECRET@bad host:1", "odd://u:SECRET@127.0.0.1:1", "http://u:S'SECRET@:x",
+        ]
+    )
+    func proxyPassword(proxy: String) async throws {
+        let file = try ScratchFile()
+        let ended = try await shell(
+            "unset no_proxy NO_PROXY; http_proxy=\"\(proxy)\" exec \"$1\" get --attempts 1 -v --report \"$3\" "
+                + "http://refrain.invalid/",
+            file
+        )
+        let report = String(decoding: try file.bytes(), as: UTF8.self)
+        #expect(ended.status == 1 && !report.isEmpty, "\(ended.errors)")
+        #expect(!(ended.errors + report).contains("SECRET"), "\(ended.errors)")
+        file.remove()
     }
 
     @Test(

@@ -59,6 +59,21 @@ struct NotationTests {
         #expect(throws: UsageError.self) { try HeaderText.parse(text, option: "--header") }
     }
 
+    @Test(
+        "a field that is refused is named, and its value is not shown: it may be a secret",
+        arguments: [
+            ("Authorization: Bearer SECRET\rX", "the value of Authorization contains a control character at byte 14"),
+            ("Authorization: \u{0}SECRET", "at byte 1"), ("Authorization Bearer SECRET", "\"Authorization …\""),
+            ("SECRET", "no colon"), ("SECRET\r", "no colon"), ("Authorization\tBasic SEC:RET", "\"Authorization …\""),
+            (" SECRET", "no colon"), ("\r SECRET", "no colon"),
+        ]
+    )
+    func secrets(text: String, expected: String) {
+        let error = #expect(throws: UsageError.self) { try HeaderText.parse(text, option: "--header") }
+        let words = error?.description ?? ""
+        #expect(!words.contains("SEC") && words.contains(expected), "\(words)")
+    }
+
     @Test("numbers keep their places, and large ones do not trap")
     func decimals() {
         #expect(Decimals.text(1.005, places: 1) == "1.0")

@@ -225,7 +225,7 @@ struct ResumeTests {
         #expect(sink.restarts == 1)
     }
 
-    @Test("R28: of the body of another answer 64 KiB are kept, and its status decides, however long it is")
+    @Test("R28: of the body of an error 64 KiB are kept, and its status decides, however long it is")
     func longOtherBody() async throws {
         let endless = MockReply { request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { Array(repeating: 7, count: 10_000) }
@@ -238,6 +238,52 @@ struct ResumeTests {
         #expect(sink.bytes == content)
         mock.otherwise(endless)
         #expect(try await load(CollectingSink(), chain()).get().body.bytesInMemory?.count == 65_536)
+    }
+
+    private func answer(_ status: HTTPStatus, chunks count: Int, cut: Bool = false) -> MockReply {
+        MockReply { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
+                for number in 0..<count { stream.yield(Array(repeating: UInt8(number), count: 10_000)) }
+                stream.finish(throwing: cut ? HTTPError(.networkConnectionLost, request: request, bytesSent: 9) : nil)
+            }
+            return .success(HTTPResponse(request: request, status: status, body: .oneShot(chunks)))
+        }
+    }
+
+    @Test("R10: another answer that is no error has its whole body, or is tried again", arguments: [300, 302, 399])
+    func longOtherAnswer(status: HTTPStatus) async throws {
+        mock.then(answer(status, chunks: 20, cut: true)).then(answer(status, chunks: 20))
+        let sink = CollectingSink()
+        let response = try await load(sink, chain()).get()
+        #expect(response.attempts.count == 2)
+        #expect(response.body.bytesInMemory == (0..<20).flatMap { [UInt8](repeating: $0, count: 10_000) })
+        #expect(sink.bytes.isEmpty)
+    }
+
+    @Test("The limit of a body counts for another answer that is no error as well", arguments: [199_999, 200_000, -1])
+    func limitOfOtherAnswer(limit: Int) async throws {
+        mock.then(answer(300, chunks: 20))
+        var request = try HTTPRequest("http://a.example/file")
+        request.maximumBodySize = limit
+        request.download = Download(to: CollectingSink())
+        switch await chain().load(request) {
+        case .success(let response): #expect(limit == 200_000 && response.body.length == 200_000)
+        case .failure(let error): #expect(limit != 200_000 && error.code == .dataLengthExceedsMaximum)
+        }
+    }
+
+    @Test("An answer to a download whose size nobody has limited has the limit of bodies that are collected")
+    func standardLimitOfOtherAnswer() async throws {
+        mock.then(
+            MockReply { request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> { Array(repeating: 7, count: 1 << 20) }
+                return .success(HTTPResponse(request: request, status: 300, body: .oneShot(chunks)))
+            }
+        )
+        let result = try await load(CollectingSink(), chain())
+        #expect(result.attempts.map(\.reason) == [.finalFailure])
+        guard case .failure(let error) = result else { return }
+        #expect(error.code == .dataLengthExceedsMaximum)
     }
 
     @Test("A sink that has passed bytes on ends the call instead of repeating them")

@@ -54,6 +54,16 @@ struct MockLoaderTests {
         #expect(mock.remainingReplies == 0)
     }
 
+    @Test("R31: a reply can be lined up for any number of requests")
+    func always() async throws {
+        mock.then(.status(500)).then(times: .max, .status(503)).then(times: .max, .status(502))
+        #expect(mock.remainingReplies == .max)
+        var statuses: [HTTPStatus] = []
+        for _ in 0..<3 { statuses.append(try await mock.response(for: request()).status) }
+        #expect(statuses == [500, 503, 503])
+        #expect(mock.remainingReplies == .max)
+    }
+
     @Test("B: MockLoader: a held reply comes when it is released")
     func release() async throws {
         let hold = MockHold()
@@ -93,6 +103,25 @@ struct MockLoaderTests {
         let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
         #expect(error?.code == .cancelled)
         #expect(mock.resets == 1)
+    }
+
+    @Test("B: MockLoader: a reset ends what has arrived, however far it has come")
+    func resetAtAnyMoment() async throws {
+        for _ in 0..<2_000 {
+            let mock = MockLoader()
+            mock.then(.held(by: MockHold(), .status(200)))
+            let request = try request()
+            let task = Task { await mock.load(request) }
+            while mock.requests.isEmpty { await Task.yield() }
+            await mock.reset()
+            let late = Task {
+                try await Task.sleep(for: .seconds(20))
+                task.cancel()
+                Issue.record("the reset has ended nothing")
+            }
+            await #expect(throws: HTTPError.self) { try await task.value.get() }
+            late.cancel()
+        }
     }
 
     @Test("R4: an answer has read the request's body, a failure that sent nothing has not")

@@ -207,6 +207,51 @@ struct RequestTests {
         while server.log.last?.ended == nil, Thread.now() - start < 10 { Thread.pause() }
         #expect(server.log.last?.ended == .done)
     }
+
+    @Test("R31: a slice of any size is sent in pieces that fit into memory")
+    func anySlice() throws {
+        let server = try FaultServer()
+        defer { server.stop() }
+        server.on("/mine") { _ in
+            var generator = FaultServer.Generator(count: .max) { _, count in [UInt8](repeating: 7, count: count) }
+            generator.slice = .max
+            return [.head(.init(200, headers: [("Content-Length", "\(Int.max)")])), .generate(generator)]
+        }
+        for target in ["/mine", "/bytes/1125899906842624?slow=1125899906842624&no-digest"] {
+            let client = try RawClient(server.port)
+            client.request(target)
+            #expect(client.readAll(limit: 3_000_000).end == .limit)
+        }
+    }
+
+    @Test("a generator that gives less than it is asked for is no end of its chunks")
+    func fewBytes() throws {
+        let server = try FaultServer()
+        defer { server.stop() }
+        server.on("/few") { _ in
+            var generator = FaultServer.Generator(count: 40) { offset, _ in offset % 20 == 0 ? [65] : [] }
+            generator.slice = 10
+            generator.framing = .chunked(sendsLastChunk: true)
+            return [.head(.init(200, headers: [("Transfer-Encoding", "chunked")])), .generate(generator)]
+        }
+        let client = try RawClient(server.port)
+        for _ in 0..<2 {
+            client.request("/few")
+            #expect(client.response()?.text == "AA")
+        }
+    }
+
+    @Test(
+        "close counts in a list of connection options too",
+        arguments: ["close, TE", "TE ,Close", "keep-alive, close"]
+    )
+    func closeInList(field: String) throws {
+        let server = try FaultServer()
+        defer { server.stop() }
+        let client = try RawClient(server.port)
+        client.request("/ok", headers: ["Connection: \(field)"])
+        #expect(client.readAll().end == .fin)
+    }
 }
 
 struct Noise: RandomNumberGenerator {

@@ -123,6 +123,19 @@ struct ServerLifeTests {
         for server in [hang, reset, closing, garbage, refuse] { server.stop() }
     }
 
+    @Test("a script that holds its server keeps it no longer than until it is stopped")
+    func scriptsAreLetGo() throws {
+        weak var kept: FaultServer?
+        do {
+            let server = try FaultServer()
+            kept = server
+            server.on("/a") { _ in [.respond(.init(302, headers: [("Location", server.baseURL)]))] }
+            #expect(try RawClient.fetch(server.port, "/a")?.status == 302)
+            server.stop()
+        }
+        #expect(kept == nil)
+    }
+
     #if os(Linux)
     @Test("a server that never accepts leaves a connection attempt without an answer")
     func neverAccept() throws {

@@ -134,4 +134,55 @@ struct BodyTests {
         #expect(try failure(of: await loader.load(limited)).code == .timedOut)
         #expect(try await loader.response(for: upload(.text("next"))).status == 200)
     }
+
+    @Test("R9, R20: while a source is silent, limits hold, and a cancellation, a reset and a shutdown come at once")
+    func silentSource() async throws {
+        func upload() throws -> HTTPRequest {
+            try self.upload(.stream { Chunks(count: 0, size: 0, end: .late(.seconds(30))) })
+        }
+        func get(within limit: Duration = .seconds(60)) throws -> HTTPRequest {
+            var request = try HTTPRequest(server.baseURL + "/hang")
+            request.timeout = limit
+            return request
+        }
+        let start = ContinuousClock.now
+        let early = Task { await loader.load(try get()) }
+        #expect(await eventually { server.log.count == 1 })
+        let first = Task { await loader.load(try upload()) }
+        try await Task.sleep(for: .milliseconds(200))
+        let second = Task { await loader.load(try upload()) }
+        let waiting = Task { await loader.load(try get()) }
+        #expect(try failure(of: await loader.load(get(within: .milliseconds(300)))).code == .timedOut)
+        for task in [early, waiting, first] {
+            task.cancel()
+            #expect(try failure(of: await task.value).code == .cancelled)
+        }
+        await loader.reset()
+        #expect(try failure(of: await second.value).code == .cancelled)
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+        let third = Task { await loader.load(try upload()) }
+        let last = Task { await loader.load(try get()) }
+        try await Task.sleep(for: .milliseconds(200))
+        await loader.shutdown()
+        #expect(try failure(of: await third.value).code == .sessionInvalidated)
+        #expect(try failure(of: await last.value).code == .sessionInvalidated)
+        #expect(ContinuousClock.now - start < .seconds(25))
+    }
+
+    @Test("R30: uploads that are cancelled before, while and after their task is made complete, and are let go")
+    func cancelledUploads() async throws {
+        for round in 0..<40 {
+            let tasks = (0..<6).map { number in
+                let end = number == 0 ? Chunks.End.late(.milliseconds(20)) : .well
+                return Task { await loader.load(try upload(.stream { Chunks(count: 3, size: 1000, end: end) })) }
+            }
+            try await Task.sleep(for: .microseconds(round * 100))
+            for task in tasks { task.cancel() }
+            for task in tasks {
+                if case .failure(let error) = try await task.value { #expect(error.code == .cancelled, "\(error)") }
+            }
+        }
+        await loader.reset()
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+    }
 }

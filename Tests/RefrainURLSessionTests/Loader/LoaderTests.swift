@@ -44,6 +44,16 @@ struct LoaderTests {
         #expect(entry.header("Cookie") == nil)
     }
 
+    @Test("several cookie fields arrive as one list of cookies (RFC 6265 §5.4)")
+    func cookieFields() async throws {
+        var request = try request("/ok")
+        request.headers = ["Cookie": "a=1", "X-A": "1", "cookie": "b=2; c=3", "X-A": "2"]
+        _ = try await loader.response(for: request)
+        let entry = try #require(server.log.first)
+        #expect(entry.header("Cookie") == "a=1; b=2; c=3")
+        #expect(URLRequest(request)?.value(forHTTPHeaderField: "Cookie") == "a=1; b=2; c=3")
+    }
+
     @Test("R26: redirects are responses, which the chain follows", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         let response = try await loader.response(for: request("/redirect/1?status=\(status)"))
@@ -53,6 +63,52 @@ struct LoaderTests {
         let followed = try await (Redirect() --> loader).response(for: request("/redirect/2?status=\(status)"))
         #expect(followed.status == 200)
         #expect(server.log.count == 4)
+    }
+
+    @Test(
+        "R30: a 401 is a response, whatever scheme of authentication it names",
+        arguments: [
+            "Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"n\", qop=\"auth\"", "NTLM", "Negotiate", "Bearer", "odd",
+        ]
+    )
+    func unauthorized(challenge: String) async throws {
+        let body = [UInt8](repeating: 120, count: 100_000)
+        server.on("/401") { _ in [.respond(.init(401, headers: [("WWW-Authenticate", challenge)], bytes: body))] }
+        for streams in [false, true] {
+            for upload in [HTTPBody.empty, .text("body"), .stream { Chunks(count: 3, size: 1000) }] {
+                var request = try request("/401", upload.isEmpty ? .get : .post)
+                request.body = upload
+                request.streamsResponse = streams
+                request.timeouts.total = .seconds(20)
+                let response = try await loader.response(for: request)
+                #expect(response.status == 401 && response.headers["WWW-Authenticate"] == challenge)
+                #expect(try await response.body.collect() == body)
+            }
+        }
+        var head = try request("/401", .head)
+        head.timeouts.total = .seconds(20)
+        #expect(try await loader.response(for: head).status == 401)
+        #expect(server.log.count == 7)
+    }
+
+    @Test("R10: a 401 that is cut short is no response")
+    func unauthorizedCut() async throws {
+        let head = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 10\r\n\r\n"
+        server.on("/cut") { _ in [.text(head + "12345"), .close] }
+        #expect(try failure(of: await loader.load(request("/cut"))).code.worth != .final)
+    }
+
+    @Test("R27: credentials that were refused are answered to the caller")
+    func refusedCredentials() async throws {
+        server.on("/401") { _ in
+            [.respond(.init(401, headers: [("WWW-Authenticate", "Basic realm=\"x\"")], body: "no"))]
+        }
+        var request = try request("/401")
+        request.timeouts.total = .seconds(20)
+        request.headers["Authorization"] = "Basic dTpw"
+        let response = try await loader.response(for: request)
+        #expect(response.status == 401 && response.text == "no")
+        #expect(server.log.map { $0.header("Authorization") } == ["Basic dTpw"])
     }
 
     @Test("a redirect without a target is a response too")

@@ -156,19 +156,29 @@ final class Connection {
         while offset < generator.count {
             let count = min(max(1, generator.slice), generator.count - offset)
             if offset > 0, generator.pause > .zero, !channel.wait(for: generator.pause) { return false }
-            let bytes = generator.bytes(offset, count)
-            switch generator.framing {
-            case .plain:
-                guard channel.send(bytes) else { return false }
-            case .chunked:
-                guard channel.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10]) else {
-                    return false
-                }
+            let end = offset + count
+            while offset < end {
+                let piece = min(Self.largestPiece, end - offset)
+                guard send(generator.bytes(offset, piece), generator.framing) else { return false }
+                offset += piece
             }
-            offset += count
         }
         guard case .chunked(sendsLastChunk: true) = generator.framing else { return true }
         return channel.send(Array("0\r\n\r\n".utf8))
+    }
+
+    /// As much as is made at a time, whatever was asked for: a slice may be larger than the memory.
+    private static let largestPiece = 1 << 20
+
+    private func send(_ bytes: [UInt8], _ framing: FaultServer.Generator.Framing) -> Bool {
+        switch framing {
+        case .plain:
+            return channel.send(bytes)
+        case .chunked:
+            // An empty chunk would be the last one.
+            guard !bytes.isEmpty else { return true }
+            return channel.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
+        }
     }
 
     private func bytes(of response: FaultServer.Response, _ exchange: inout Exchange, withBody: Bool) -> [UInt8] {

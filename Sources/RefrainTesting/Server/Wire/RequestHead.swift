@@ -50,8 +50,12 @@ struct RequestHead: Sendable {
             case 6 where name.equalsIgnoringCase("expect"):
                 expectsContinue = isHTTP11 && value.equalsIgnoringCase("100-continue")
             case 10 where name.equalsIgnoringCase("connection"):
-                if value.equalsIgnoringCase("close") { keepsAlive = false }
-                if value.equalsIgnoringCase("keep-alive") { keepsAlive = true }
+                let options = value.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+                if options.contains(where: { $0.equalsIgnoringCase("close") }) {
+                    keepsAlive = false
+                } else if options.contains(where: { $0.equalsIgnoringCase("keep-alive") }) {
+                    keepsAlive = true
+                }
             case 14 where name.equalsIgnoringCase("content-length"):
                 guard !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(value),
                     length == nil || length == number
