@@ -32,6 +32,10 @@ public struct RetryFacts: Sendable {
     public var serverDelays = ServerDelays.honoured
     /// The wall clock's time of day, now.
     public var now: WallInstant
+    /// Whether the outcome follows another exchange of the same attempt, which may have been processed (rule R2).
+    ///
+    /// It does where it is that of the page that the answer to a POST redirected to. It proves nothing of the POST then.
+    public var followsProcessed = false
     /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
     public var progress: Int64?
 
@@ -64,10 +68,20 @@ public struct RetryFacts: Sendable {
             if method.isIdempotent { method = sent.method }
             hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
         }
+        followsProcessed = Self.followsProcessed(result, sent, request)
+        if followsProcessed { bytesSent = nil }
         replay = request.replay
         serverDelays = request.serverDelays
         self.attempt = attempt
         self.remaining = remaining
+    }
+
+    /// Whether stages further in have made several exchanges of the attempt, of which one before the last may have been
+    /// processed.
+    private static func followsProcessed(_ result: HTTPResult, _ sent: HTTPRequest, _ request: HTTPRequest) -> Bool {
+        if !result.attempts.dropLast().allSatisfy(ReplaySafety.wasNotProcessed) { return true }
+        // Who follows redirects without a record of it still has another method in the end.
+        return sent.method != request.method && sent.method.isIdempotent && !request.method.isIdempotent
     }
 }
 
