@@ -65,13 +65,17 @@ extension MetricsSnapshot {
 
     private static func label(_ name: String, _ value: String) -> String {
         var escaped = ""
-        for character in value {
-            switch character {
+        var previous: Unicode.Scalar?
+        // Not by characters: to Swift, a quote and an accent that follows it are one, which is no quote.
+        for scalar in value.unicodeScalars {
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
-            case "\n", "\r\n", "\r": escaped += "\\n"
-            default: escaped.append(character)
+            case "\n" where previous == "\r": break
+            case "\n", "\r": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
             }
+            previous = scalar
         }
         return "\(name)=\"\(escaped)\""
     }
