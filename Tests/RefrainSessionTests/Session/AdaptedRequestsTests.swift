@@ -82,4 +82,24 @@ struct AdaptedRequestsTests {
         #expect(loader.requests.map(\.method) == [.post])
         #expect(response.attempts.map(\.reason) == [.notReplayable])
     }
+
+    @Test("R22, R25: a request that an adapter completes draws on the budget of the origin that it was sent to")
+    func completedURL() async throws {
+        let loader = ScriptedLoader(.status(503))
+        let completing = Adapter { request, _ in
+            var request = request
+            request.url = URL(string: "http://host.test/\(request.url.path)") ?? request.url
+            return request
+        }
+        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0)
+        let session = Session.testing(
+            loader,
+            interceptor: Interceptor(adapters: [completing], interceptors: [policy])
+        ) { $0.budgets = RetryBudgets { _ in budget } }
+        let request = try HTTPRequest(path: "people")
+        for _ in 0..<50 { _ = await session.request(request).serializingData().response }
+        #expect(loader.requests.count <= 60)
+        #expect(loader.requests.count > 50)
+    }
 }
