@@ -406,4 +406,25 @@ struct OAuthTests {
     func plan(event: OAuthPlan.Event, step: OAuthPlan.Step) {
         #expect(OAuthPlan(refreshes: true).step(after: event) == step)
     }
+
+    @Test("R5: the key is the same before and after a refresh, whatever stands behind the stage")
+    func idempotencyKey() async {
+        var order = sampleRequest(method: .post, body: .text("order"))
+        order.idempotencyKey = .generated
+        let retry = Retry(RetryPolicy.recommended, budgets: nil)
+        for isRetried in [false, true] {
+            let mock = MockLoader().then(.status(401)).otherwise(.status(200))
+            let rest = isRetried ? AnyLoader(retry --> mock) : AnyLoader(mock)
+            await store.save(Self.stale)
+            #expect(await (oauth() --> rest).load(order).status == 200)
+            let keys = mock.requests.map { $0.headers["Idempotency-Key"] }
+            #expect(keys.count == 2)
+            #expect(keys.allSatisfy { $0 != nil })
+            #expect(Set(keys).count == 1)
+        }
+        order.idempotencyKey = .custom("")
+        let mock = MockLoader().otherwise(.status(200))
+        #expect(await (oauth() --> mock).load(order).errorCode == .invalidRequest)
+        #expect(mock.requests.isEmpty)
+    }
 }

@@ -14,12 +14,20 @@ struct AuthenticatedCall<Credential: Sendable> {
 
     private typealias Ticket = CredentialTurns<Credential>.Ticket
 
-    func load(_ original: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         // Fields that the caller has set stand, and what a redirect has dropped stays dropped (rule R26).
-        guard original.headers["Authorization"] == nil,
-            !original.headersDroppedByRedirect.contains("authorization")
-        else { return await next.load(original) }
+        guard request.headers["Authorization"] == nil,
+            !request.headersDroppedByRedirect.contains("authorization")
+        else { return await next.load(request) }
+        do throws(HTTPError) {
+            // Both sends have the same key (rule R5), also where no stage further out has written it.
+            return await send(try request.withIdempotencyKeyWritten(), next)
+        } catch {
+            return .failure(error)
+        }
+    }
 
+    private func send(_ original: HTTPRequest, _ next: any HTTPLoader) async -> HTTPResult {
         let began = clocks.now
         var ticket = Ticket.unsigned
         var request = original
