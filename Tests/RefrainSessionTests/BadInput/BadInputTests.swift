@@ -111,6 +111,23 @@ struct BadInputTests {
         #expect(loader.requests.count == 4)
         #expect(folder.names.filter { $0 == "x" }.isEmpty)
     }
+
+    @Test("parts that make no URL are named without user and password")
+    func partsOfAURL() async {
+        var parts = URLComponents()
+        parts.scheme = "http"
+        parts.host = "host.test"
+        parts.user = "us3r"
+        parts.password = "s3cret"
+        parts.path = "no-slash"
+        parts.query = "a=1"
+        let session = session("")
+        let error = await session.request(parts).serializingData().response.error
+        let text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
+        #expect(text.contains("no-slash"))
+        #expect(!text.contains("s3cret"))
+        #expect(!text.contains("us3r"))
+    }
 }
 
 /// The same over sockets, where what is sent can be counted.

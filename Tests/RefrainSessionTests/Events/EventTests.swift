@@ -128,6 +128,19 @@ struct EventTests {
         #expect(text.hasSuffix("\n"))
     }
 
+    @Test("A: EventMonitor: a log hides the fields that PrintLoader hides")
+    func hiddenFields() async {
+        let lines = Journal<String>()
+        let secrets = HTTPHeaders(PrintLoader.secretFields.sorted().map { ($0, "s3cret") })
+        let loader = ScriptedLoader(.compute { .success(HTTPResponse(request: $0, status: 200, headers: secrets)) })
+        let session = Session.testing(loader, monitors: [LogMonitor(showsHeaders: true) { lines.append($0) }])
+        var request = HTTPRequest.sample
+        request.headers = secrets
+        _ = await session.request(request).serializingData().response
+        #expect(lines.entries.contains { $0.contains("X-API-Key: ***") })
+        #expect(!lines.entries.joined().contains("s3cret"))
+    }
+
     @Test("A: EventMonitor: no text ends a label of Prometheus, also where a quote and what follows are one character")
     func labels() {
         var snapshot = MetricsMonitor().snapshot
