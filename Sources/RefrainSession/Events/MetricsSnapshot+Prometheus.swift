@@ -54,7 +54,7 @@ extension MetricsSnapshot {
         var lines: [String] = []
         var below = 0
         for (index, bound) in DurationHistogram.bounds.enumerated() {
-            below += histogram.counts[index]
+            below = below.addingSaturated(histogram.counts[index])
             lines.append("\(name)_bucket{\(label("host", host)),le=\"\(bound)\"} \(below)")
         }
         lines.append("\(name)_bucket{\(label("host", host)),le=\"+Inf\"} \(histogram.count)")
