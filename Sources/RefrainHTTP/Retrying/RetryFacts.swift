@@ -38,6 +38,8 @@ public struct RetryFacts: Sendable {
     public var followsProcessed = false
     /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
     public var progress: Int64?
+    /// Whether a download is to start over, since what came was no rest of it (rule R11).
+    public var startsOver = false
 
     /// Gathers the facts of an attempt; the optional ones are set one by one.
     public init(method: HTTPMethod, outcome: Outcome, now: WallInstant) {
@@ -58,6 +60,7 @@ public struct RetryFacts: Sendable {
             self.init(method: request.method, outcome: .failure(error.code), now: now)
             bytesSent = error.bytesSent
             progress = error.progress
+            startsOver = error.startsOver
         }
         body = request.body.replayability
         hasIdempotencyKey = request.hasIdempotencyKey
