@@ -22,8 +22,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ///
     /// They end with ``RefrainError``. A reader that leaves early cancels the request; a second one, also beside a
     /// handler of ``responseStream(_:)``, ends at once with
-    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``, or with the failure of a stream that has failed. So they cannot be
-    /// retried; to try again, make the request again, within `withRetry`.
+    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``, or with the failure of a stream that has failed. So the chunks
+    /// cannot be retried; to try again, make the request again, within `withRetry`.
     public var chunks: Chunks { Chunks(request: self) }
 
     /// Calls `handler` with each chunk, and then with the end; the request starts at once.

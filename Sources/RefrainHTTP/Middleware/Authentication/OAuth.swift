@@ -42,8 +42,8 @@ public struct OAuth: HTTPMiddleware {
     /// - Parameters:
     ///   - store: where the token is kept.
     ///   - origins: where the token may be sent; nil: to whatever origin the chain is used for.
-    ///   - leeway: how long before its end a token counts as out of date, so that it does not expire on its way; at most
-    ///     half of the time that a token had when it was obtained.
+    ///   - leeway: how long before its end a token counts as out of date, so that it does not expire on its way. It is
+    ///     at most half of the time that the token had when it was obtained.
     ///   - refreshWindow: how often tokens may be obtained: each refresh counts, and each log-in that brought a token.
     ///   - clocks: the clocks that the token's end is compared with, the record of attempts is kept by, and the window
     ///     is measured on.
