@@ -34,7 +34,7 @@ public struct RetryFacts: Sendable {
     public var now: WallInstant
     /// Whether the outcome follows another exchange of the same attempt, which may have been processed (rule R2).
     ///
-    /// It does where a POST was answered by a redirect, and this came of the page behind it. It then proves nothing of the
+    /// It does where a POST was answered by a redirect, and this came of the page behind it: that proves nothing of the
     /// POST.
     public var followsProcessed = false
     /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
