@@ -2,7 +2,8 @@ extension AsyncSequence {
     /// Starts this sequence again after a failure, up to `maxRetryCount` times.
     ///
     /// Like Combine's `retry(_:)`, the sequence starts from its beginning, so that elements can come twice; the
-    /// count is for the whole iteration. Waits are those of ``Backoff/standard``. A negative count counts as 0.
+    /// count is for the whole iteration. Waits are those of ``Backoff/standard``. A negative count counts as 0. The
+    /// package's own sequences that can be read only once end with their first error.
     @inlinable
     public func retry(_ maxRetryCount: Int) -> AsyncRetrySequence<Self, TimerClock> {
         let backoff = try? Backoff.standard.limited(toRetries: Swift.max(0, maxRetryCount))
@@ -93,7 +94,9 @@ public struct AsyncRetrySequence<Base: AsyncSequence, C: Clock>: AsyncSequence w
                     if let reason = refusal(toRetry: error, includingExhausted: false) {
                         return .finish(outcome, reason)
                     }
-                    guard sequence.predicate(error) else { return .finish(outcome, .finalOutcome) }
+                    guard sequence.predicate(error), canStartAgain(sequence.base) else {
+                        return .finish(outcome, .finalOutcome)
+                    }
                     guard let delay = sequence.backoff.delay(after: attempt) else {
                         return .finish(outcome, .triesUsedUp)
                     }

@@ -153,12 +153,14 @@ public struct Resume: HTTPMiddleware {
     }
 
     private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {
-        HTTPError(
+        var error = HTTPError(
             .resourceUnavailable,
             request: response.request,
             message: "\(reason); the download starts over",
             bytesSent: response.exchange.bytesSent
         )
+        error.startsOver = true
+        return error
     }
 
     /// How much is kept of the body of an error answer.

@@ -16,7 +16,8 @@ package final class RetryCall {
     var result: HTTPResult?
 
     private let settings: RetrySettings
-    private let budget: RetryBudget?
+    /// The budget of the origin; nil: there is none, or the URL is one that a stage further in completes.
+    private var budget: RetryBudget?
 
     private let began: Duration
     private var firstTryEnded: Duration?
@@ -90,12 +91,19 @@ package final class RetryCall {
             decision: .finish,
             reason: .succeeded
         )
+        if budget == nil { findBudget(of: response.request) }
         if isCredited, let budget {
             budget.creditFirstTry()
             budget.creditSuccess(after: nil)
             success.credit.budget = ObjectIdentifier(budget)
         }
         return success
+    }
+
+    /// Looks up the budget of a request whose URL had no origin before it was sent: nothing is drawn before either.
+    @inline(never)
+    private func findBudget(of sent: HTTPRequest) {
+        budget = settings.budgets?.budget(for: sent.url)
     }
 
     /// Credits the first try, unless a stage further in has credited the same budget with it.
@@ -178,6 +186,7 @@ package final class RetryCall {
     /// The decision, where the strategy can give its judgement without a wait.
     @inline(never)
     private func decidePromptly(_ attempt: Attempt, _ result: HTTPResult) -> RetryDecision<HTTPResult>? {
+        if budget == nil { findBudget(of: result.request) }
         if attempt.number == 1 { creditFirstTry(result) }
         let elapsed = clocks.now - began
         let own = request.retryStrategy

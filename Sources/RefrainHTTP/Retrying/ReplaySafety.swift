@@ -35,20 +35,33 @@ public enum ReplaySafety {
         return wasNotProcessed(facts) ? .safe(Rules(2)) : .unsafe(.notReplayable, Rules(2))
     }
 
+    /// Whether the request of a line of the record was surely not processed, as far as the line tells.
+    static func wasNotProcessed(_ line: AttemptRecord) -> Bool {
+        if let status = line.status { return status.saysThatNothingWasProcessed }
+        guard let error = line.error else { return false }
+        return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.precedesSending)
+    }
+
     private static func wasNotProcessed(_ facts: RetryFacts) -> Bool {
+        guard !facts.followsProcessed else { return false }
         switch facts.outcome {
         case .failure(.requestNotProcessed):
-            true
+            return true
         case .failure(let code):
             // The transport's evidence goes before what the kind of failure suggests.
-            facts.bytesSent.map { $0 == 0 } ?? code.precedesSending
-        case .status(.requestTimeout), .status(.misdirectedRequest), .status(.tooEarly), .status(.unauthorized):
-            true
+            return facts.bytesSent.map { $0 == 0 } ?? code.precedesSending
         case .status(.contentTooLarge), .status(.tooManyRequests):
-            ServerDelay.retryAfter(in: facts) != nil
-        case .status:
-            false
+            return ServerDelay.retryAfter(in: facts) != nil
+        case .status(let status):
+            return status.saysThatNothingWasProcessed
         }
+    }
+}
+
+extension HTTPStatus {
+    /// Whether the server says by this status alone that it has not processed the request (rule R2 b).
+    fileprivate var saysThatNothingWasProcessed: Bool {
+        self == .requestTimeout || self == .misdirectedRequest || self == .tooEarly || self == .unauthorized
     }
 }
 

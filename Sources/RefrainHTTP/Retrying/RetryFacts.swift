@@ -32,8 +32,15 @@ public struct RetryFacts: Sendable {
     public var serverDelays = ServerDelays.honoured
     /// The wall clock's time of day, now.
     public var now: WallInstant
+    /// Whether the outcome follows another exchange of the same attempt, which may have been processed (rule R2).
+    ///
+    /// It does where a POST was answered by a redirect, and this came of the page behind it: that proves nothing of the
+    /// POST.
+    public var followsProcessed = false
     /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
     public var progress: Int64?
+    /// Whether a download is to start over, since what came was no rest of it (rule R11).
+    public var startsOver = false
 
     /// Gathers the facts of an attempt; the optional ones are set one by one.
     public init(method: HTTPMethod, outcome: Outcome, now: WallInstant) {
@@ -54,6 +61,7 @@ public struct RetryFacts: Sendable {
             self.init(method: request.method, outcome: .failure(error.code), now: now)
             bytesSent = error.bytesSent
             progress = error.progress
+            startsOver = error.startsOver
         }
         body = request.body.replayability
         hasIdempotencyKey = request.hasIdempotencyKey
@@ -64,10 +72,20 @@ public struct RetryFacts: Sendable {
             if method.isIdempotent { method = sent.method }
             hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
         }
+        followsProcessed = Self.followsProcessed(result, sent, request)
+        if followsProcessed { bytesSent = nil }
         replay = request.replay
         serverDelays = request.serverDelays
         self.attempt = attempt
         self.remaining = remaining
+    }
+
+    /// Whether stages further in have made several exchanges of the attempt, of which one before the last may have been
+    /// processed.
+    private static func followsProcessed(_ result: HTTPResult, _ sent: HTTPRequest, _ request: HTTPRequest) -> Bool {
+        if !result.attempts.dropLast().allSatisfy(ReplaySafety.wasNotProcessed) { return true }
+        // Who follows redirects without a record of it still has another method in the end.
+        return sent.method != request.method && sent.method.isIdempotent && !request.method.isIdempotent
     }
 }
 

@@ -153,6 +153,8 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
             guard code != .cancelled else { return .final(.cancelled, Rules(9)) }
             guard !isSpent else { return .final(.triesUsedUp, Rules(12)) }
             guard methods.contains(facts.method) else { return .final(.notReplayable, Rules(2)) }
+            // The lists have let the download go on, or try to: to start over is a part of that.
+            if facts.startsOver { return .transient(.transientFailure, Rules(11)) }
             return errors.contains(code) ? .transient(.transientFailure, Rules(8)) : .final(.finalFailure, Rules(8))
         }
     }

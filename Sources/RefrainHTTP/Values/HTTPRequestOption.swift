@@ -23,6 +23,17 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// This request, made in place of `original`: with those of its options that are not set here, and without what a
+    /// redirect has taken from it (rules R6 and R26).
+    package func keepingOptions(of original: HTTPRequest) -> HTTPRequest {
+        guard options.lacksAny(of: original.options) else { return withoutDroppedHeaders() }
+        var copy = self
+        copy.options.fill(from: original.options)
+        return copy.withoutDroppedHeaders()
+    }
+}
+
 /// Option values by option type: a list of those that were set, the last one first.
 ///
 /// A request has a handful of options at most. A list of nodes is copied by its first one, is read without a cast, and
@@ -54,6 +65,27 @@ struct OptionValues: Sendable {
             node = current.next
         }
         return comparable
+    }
+
+    /// Whether an option is set in `other`, and not here.
+    func lacksAny(of other: OptionValues) -> Bool {
+        // A copy, changed or not, nearly always ends in the list that it was copied from.
+        guard let other = other.first, !Self.nodes(from: first).contains(where: { $0 === other }) else { return false }
+        return Self.nodes(from: other).contains { !isSet($0.key) }
+    }
+
+    /// Takes over the options that are set in `other`, and not here.
+    mutating func fill(from other: OptionValues) {
+        for node in Self.nodes(from: other.first) where !isSet(node.key) { first = node.copy(before: first) }
+    }
+
+    private func isSet(_ key: ObjectIdentifier) -> Bool { Self.nodes(from: first).contains { $0.key == key } }
+
+    private static func nodes(from first: OptionNode?) -> some Sequence<OptionNode> {
+        sequence(state: first) { node in
+            defer { node = node?.next }
+            return node
+        }
     }
 
     /// The list without the node of a key; what stands before that node is copied, since nodes are shared.

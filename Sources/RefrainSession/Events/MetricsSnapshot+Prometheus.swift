@@ -54,7 +54,7 @@ extension MetricsSnapshot {
         var lines: [String] = []
         var below = 0
         for (index, bound) in DurationHistogram.bounds.enumerated() {
-            below += histogram.counts[index]
+            below = below.addingSaturated(histogram.counts[index])
             lines.append("\(name)_bucket{\(label("host", host)),le=\"\(bound)\"} \(below)")
         }
         lines.append("\(name)_bucket{\(label("host", host)),le=\"+Inf\"} \(histogram.count)")
@@ -65,13 +65,17 @@ extension MetricsSnapshot {
 
     private static func label(_ name: String, _ value: String) -> String {
         var escaped = ""
-        for character in value {
-            switch character {
+        var previous: Unicode.Scalar?
+        // Not by characters: to Swift, a quote and an accent that follows it are one, which is no quote.
+        for scalar in value.unicodeScalars {
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
-            case "\n", "\r\n", "\r": escaped += "\\n"
-            default: escaped.append(character)
+            case "\n" where previous == "\r": break
+            case "\n", "\r": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
             }
+            previous = scalar
         }
         return "\(name)=\"\(escaped)\""
     }

@@ -46,7 +46,10 @@ public struct MetricsSnapshot: Hashable, Sendable, Codable {
     }
 
     /// Requests that have not ended.
-    public var requestsActive: Int { requestsCreated - requestsSucceeded - requestsFailed - requestsCancelled }
+    public var requestsActive: Int {
+        requestsCreated.subtractingSaturated(requestsSucceeded).subtractingSaturated(requestsFailed)
+            .subtractingSaturated(requestsCancelled)
+    }
 }
 
 /// How many durations fell below each of some bounds.
@@ -67,5 +70,28 @@ public struct DurationHistogram: Hashable, Sendable, Codable {
         counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
         count += 1
         sum += seconds
+    }
+}
+
+extension DurationHistogram {
+    private enum CodingKeys: CodingKey {
+        case counts, count, sum
+    }
+
+    /// Decodes a histogram.
+    ///
+    /// - Throws: `DecodingError` where there is not one count for each bound and one for the rest.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        counts = try members.decode([Int].self, forKey: .counts)
+        count = try members.decode(Int.self, forKey: .count)
+        sum = try members.decode(Double.self, forKey: .sum)
+        guard counts.count == Self.bounds.count + 1 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .counts,
+                in: members,
+                debugDescription: "there are \(counts.count) counts, and \(Self.bounds.count + 1) were expected"
+            )
+        }
     }
 }

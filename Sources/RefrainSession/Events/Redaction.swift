@@ -11,13 +11,12 @@ public struct Redaction: Hashable, Sendable {
     /// The query parameters whose values are hidden.
     public let queryParameters: Set<String>
 
-    /// Credentials and cookies, and nothing of the query.
+    /// The fields of `PrintLoader.secretFields`, and nothing of the query.
     public static let standard = Redaction()
 
-    /// Hides credentials and cookies, and what is named besides.
+    /// Hides the fields of `PrintLoader.secretFields`, such as credentials and cookies, and what is named besides.
     public init(headers: Set<String> = [], queryParameters: Set<String> = []) {
-        let always: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
-        self.headers = always.union(headers.map { $0.lowercased() })
+        self.headers = Set(PrintLoader.secretFields.union(headers).map { $0.lowercased() })
         self.queryParameters = queryParameters
     }
 

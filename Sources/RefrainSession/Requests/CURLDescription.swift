@@ -9,8 +9,10 @@ enum CURLDescription {
     static func text(for request: HTTPRequest) -> String {
         var lines = ["$ curl -v", method(of: request)]
         for field in request.headers { lines.append("-H \(quoted(argument(for: field)))") }
-        if let type = request.body.contentType, !request.headers.contains("Content-Type") {
-            lines.append("-H \(quoted("Content-Type: \(type)"))")
+        if !request.body.isEmpty, !request.headers.contains("Content-Type") {
+            // Without a value the field is left out: told nothing, curl would say that the body is a form.
+            let type = request.body.contentType.map { " \($0)" } ?? ""
+            lines.append("-H \(quoted("Content-Type:\(type)"))")
         }
         let (body, remark) = bodyArgument(request.body)
         if let body { lines.append(body) }
@@ -47,7 +49,13 @@ enum CURLDescription {
     }
 
     /// One word for a POSIX shell: in single quotes, with each single quote outside of them.
+    ///
+    /// A shell knows bytes. To Swift, a quote and an accent that follows it are one character, which is no quote.
     private static func quoted(_ text: String) -> String {
-        "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+        var word = "'"
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+        }
+        return word + "'"
     }
 }

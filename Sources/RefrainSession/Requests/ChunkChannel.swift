@@ -16,6 +16,14 @@ final class ChunkChannel: Sendable {
     /// Whether the consumer has left.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
+    /// The failure that it has ended with.
+    var failure: RefrainError? {
+        state.withLock { state in
+            guard case .failure(let error)? = state.end else { return nil }
+            return error
+        }
+    }
+
     /// Whether the one who asks is the consumer; false for all after the first.
     func claim() -> Bool {
         state.withLock { state in

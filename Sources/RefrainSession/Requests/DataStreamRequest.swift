@@ -22,7 +22,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ///
     /// They end with ``RefrainError``. A reader that leaves early cancels the request; a second one, also beside a
     /// handler of ``responseStream(_:)``, ends at once with
-    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``.
+    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``, or with the failure of a stream that has failed. So the chunks
+    /// cannot be retried; to try again, make the request again, within `withRetry`.
     public var chunks: Chunks { Chunks(request: self) }
 
     /// Calls `handler` with each chunk, and then with the end; the request starts at once.
@@ -118,11 +119,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// The chunks of a streamed body.
-    public struct Chunks: AsyncSequence, Sendable {
+    public struct Chunks: AsyncSequence, RestartableSequence, Sendable {
         /// One piece of the body.
         public typealias Element = [UInt8]
 
         let request: DataStreamRequest
+
+        package var canStartAgain: Bool { false }
 
         /// Starts the request, and reads its chunks.
         public func makeAsyncIterator() -> Iterator {
@@ -157,7 +160,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 guard !hasEnded else { return nil }
                 guard isReader else {
                     hasEnded = true
-                    throw RefrainError.chunksAlreadyRead(of: request.request)
+                    // What has broken the stream says more than that it cannot be had again.
+                    throw channel.failure ?? RefrainError.chunksAlreadyRead(of: request.request)
                 }
                 do {
                     if let chunk = try await channel.next() { return chunk }

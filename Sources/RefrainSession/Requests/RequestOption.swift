@@ -30,7 +30,7 @@ extension HTTPRequest {
         guard owner !== original.owner || !dropped.isEmpty else { return self }
         var copy = self
         if copy.owner !== original.owner {
-            // The adapter made a request of its own: what the chain reads is carried over.
+            // The adapter made a request of its own: what the chain reads is carried over, whatever that one sets.
             copy.owner = original.owner
             copy.attemptObserver = original.attemptObserver
             copy[option: TargetOption.self] = original[option: TargetOption.self]

@@ -39,7 +39,7 @@ enum Adaptation {
         var adapted = request
         for adapter in owner.line.adapters {
             do {
-                adapted = try await adapter.adapt(adapted, using: state)
+                adapted = try await adapter.adapt(adapted, using: state).keepingOptions(of: request)
             } catch {
                 if Task.isCancelled { return .failure(.explicitlyCancelled) }
                 return .failure(.requestAdaptationFailed(error: error, by: "\(type(of: adapter))"))

@@ -27,10 +27,13 @@ extension URL: URLConvertible {
 extension URLComponents: URLConvertible {
     /// The URL of the parts.
     ///
-    /// - Throws: ``InvalidArgument`` where the parts make no URL.
+    /// - Throws: ``InvalidArgument`` where the parts make no URL; it shows neither user nor password.
     public func asURL() throws -> URL {
-        guard let url else { throw InvalidArgument("url", is: "\(self)", expected: "parts that make a URL") }
-        return url
+        if let url { return url }
+        var shown = self
+        shown.user = nil
+        shown.password = nil
+        throw InvalidArgument("url", is: "\(shown)", expected: "parts that make a URL")
     }
 }
 

@@ -406,4 +406,76 @@ struct OAuthTests {
     func plan(event: OAuthPlan.Event, step: OAuthPlan.Step) {
         #expect(OAuthPlan(refreshes: true).step(after: event) == step)
     }
+
+    @Test("R5: the key is the same before and after a refresh, whatever stands behind the stage")
+    func idempotencyKey() async {
+        var order = sampleRequest(method: .post, body: .text("order"))
+        order.idempotencyKey = .generated
+        let retry = Retry(RetryPolicy.recommended, budgets: nil)
+        for isRetried in [false, true] {
+            let mock = MockLoader().then(.status(401)).otherwise(.status(200))
+            let rest = isRetried ? AnyLoader(retry --> mock) : AnyLoader(mock)
+            await store.save(Self.stale)
+            #expect(await (oauth() --> rest).load(order).status == 200)
+            let keys = mock.requests.map { $0.headers["Idempotency-Key"] }
+            #expect(keys.count == 2)
+            #expect(keys.allSatisfy { $0 != nil })
+            #expect(Set(keys).count == 1)
+        }
+        order.idempotencyKey = .custom("")
+        let mock = MockLoader().otherwise(.status(200))
+        #expect(await (oauth() --> mock).load(order).errorCode == .invalidRequest)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test("R27: a token that lives no longer than the leeway is used for half of its life, and then refreshed")
+    func shortLife() async {
+        let clock = TestClock()
+        let clocks = clock.clockPair()
+        let oauth = OAuth(store: store, clocks: clocks) { [server] _ in
+            var token = server.refresh()
+            token.expiresAt = clocks.wallNow.advanced(by: .seconds(25))
+            return token
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = oauth --> mock
+        for _ in 0..<8 { #expect(await loader.load(sampleRequest()).status == 200) }
+        #expect(server.refreshes == 1)
+        await clock.advance(by: .seconds(12))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 1)
+        await clock.advance(by: .seconds(1))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 2)
+    }
+
+    @Test("R27: where no further token may be obtained, one that is not past its end is used, unless it was refused")
+    func exhaustedWindow() async throws {
+        let clock = TestClock()
+        let clocks = clock.clockPair()
+        let window = try RefreshWindow(interval: .seconds(100), maximumAttempts: 1)
+        let oauth = OAuth(store: store, refreshWindow: window, clocks: clocks) { [server] _ in
+            var token = server.refresh()
+            token.expiresAt = clocks.wallNow.advanced(by: .seconds(40))
+            return token
+        } logIn: {
+            nil
+        }
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = oauth --> mock
+        #expect(await loader.load(sampleRequest()).status == 200)
+        await clock.advance(by: .seconds(39))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 1)
+        mock.then(.status(401))
+        let refused = await loader.load(sampleRequest())
+        #expect(refused.error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(await loader.load(sampleRequest()).error?.bytesSent == 0)
+        #expect(server.refreshes == 1)
+        await clock.advance(by: .seconds(62))
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 2)
+    }
 }

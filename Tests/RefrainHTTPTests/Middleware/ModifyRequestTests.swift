@@ -45,4 +45,90 @@ struct ModifyRequestTests {
         let own = await (ModifyRequest { throw HTTPError(.timedOut, request: $0) } --> mock).load(sampleRequest())
         #expect(own.errorCode == .timedOut)
     }
+
+    private func limited() -> HTTPRequest {
+        var request = sampleRequest()
+        request.deadline = .seconds(3)
+        return request
+    }
+
+    @Test("R20: the deadline ends the closure's wait, and nothing is sent")
+    func deadline() async {
+        let (clock, hold, mock) = (TestClock(), MockHold(), MockLoader())
+        let gate = MockLoader().then(.held(by: hold, .status(200)))
+        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+            _ = await gate.load(request)
+            return request
+        }
+        let task = (stage --> mock).load(limited()) { _ in }
+        await hold.arrivals(atLeast: 1)
+        await clock.advanceToNextSleeper()
+        let result = await task.result
+        #expect(result.errorCode == .deadlineExceeded)
+        #expect(result.error?.bytesSent == 0)
+        #expect(hold.count == 0)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test("R20: a closure that does not heed the deadline goes on to its end, and nothing is sent after it")
+    func unheededDeadline() async {
+        let (clock, mock) = (TestClock(), MockLoader().otherwise(.status(200)))
+        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+            await clock.advance(by: .seconds(5))
+            return request
+        }
+        #expect(await (stage --> mock).load(limited()).errorCode == .deadlineExceeded)
+        #expect(mock.requests.isEmpty)
+    }
+
+    @Test("R20: what is sent has what the closure has left of the deadline")
+    func deadlineThatIsLeft() async {
+        let (clock, mock) = (TestClock(), MockLoader().otherwise(.status(200)))
+        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+            await clock.advance(by: .seconds(1))
+            return HTTPRequest(request.url)
+        }
+        #expect(await (stage --> mock).load(limited()).status == 200)
+        #expect(mock.requests.map(\.deadline) == [.seconds(2)])
+        #expect(mock.requests.map(\.timeout) == [.seconds(2)])
+    }
+
+    @Test("R6, R26: a request that is made anew, or signed, gets nothing back that a redirect has dropped")
+    func dropped() async {
+        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "secret"))) { nil }
+        let anew = ModifyRequest { request in HTTPRequest(request.url, headers: request.headers) }
+        let signing = ModifyRequest { request in
+            var request = request
+            request.headers["Authorization"] = "Bearer secret"
+            return request
+        }
+        for stage in [anew, signing] {
+            let mock = MockLoader().then(.status(302, headers: ["Location": "https://other.example.com/"]))
+                .otherwise(.status(200))
+            #expect(await (Redirect() --> stage --> oauth --> mock).load(sampleRequest()).status == 200)
+            #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil])
+        }
+    }
+
+    @Test("A request that is made anew has the options of the one that it stands for, unless it sets them")
+    func options() async {
+        let mock = MockLoader().otherwise(.status(200))
+        let stage = ModifyRequest { request in
+            var anew = HTTPRequest(request.url)
+            anew.maximumBodySize = 20
+            return anew
+        }
+        var request = sampleRequest()
+        request.maximumBodySize = 10
+        request.throttle = .never
+        request.timeouts.idle = .seconds(7)
+        request[option: Note.self] = "mine"
+        #expect(await (stage --> mock).load(request).status == 200)
+        #expect(mock.requests.map(\.maximumBodySize) == [20])
+        #expect(mock.requests.map(\.throttle) == [.never])
+        #expect(mock.requests.map(\.timeouts.idle) == [.seconds(7)])
+        #expect(mock.requests.map { $0[option: Note.self] } == ["mine"])
+    }
+
+    private enum Note: HTTPRequestOption { static let defaultValue = "none" }
 }

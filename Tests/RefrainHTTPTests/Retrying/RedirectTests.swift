@@ -285,4 +285,48 @@ struct RedirectTests {
         #expect(try await chain.response(for: request).status == 302)
         #expect(throws: InvalidArgument.self) { try Redirect(maximumNumberOfRedirects: -1) }
     }
+
+    /// A retry stage round the redirects, which is the order that is not recommended.
+    private var retriedChain: some HTTPLoader {
+        Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> chain
+    }
+
+    @Test(
+        "R2: what the page behind a redirect comes to says nothing of the POST before it, which is not posted again",
+        arguments: [301, 302, 303] as [HTTPStatus],
+        [
+            .failure(.cannotConnectToHost, bytesSent: 0), .failure(.cannotFindHost), .failure(.requestNotProcessed),
+            .status(408), .status(421), .status(425), .status(429, headers: ["Retry-After": "1"]),
+            .status(413, headers: ["Retry-After": "1"]),
+        ] as [MockReply]
+    )
+    func outcomeOfAnotherHop(status: HTTPStatus, reply: MockReply) async throws {
+        mock.then(redirect(status, to: "/done")).then(reply).then(.status(200))
+        let request = try HTTPRequest("http://a.example/order", method: .post, body: .text("tea"))
+        let result = await retriedChain.load(request)
+        #expect(mock.requests.map(\.method) == [.post, .get])
+        #expect(result.attempts.map(\.reason) == [.redirected, .notReplayable])
+    }
+
+    @Test("R2: nor is it where the redirect keeps the method, and no byte of the second POST has left")
+    func outcomeOfASecondPost() async throws {
+        mock.then(redirect(307, to: "/orders")).then(.failure(.cannotConnectToHost, bytesSent: 0)).then(.status(200))
+        let request = try HTTPRequest("http://a.example/order", method: .post, body: .text("tea"))
+        _ = await retriedChain.load(request)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R2: a POST that was refused before a refresh, and then did not leave, may be sent again")
+    func outcomeAfterARefresh() async throws {
+        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "old", refreshToken: "again"))) { _ in
+            OAuthToken(accessToken: "new")
+        } logIn: {
+            nil
+        }
+        mock.then(.status(401)).then(.failure(.cannotConnectToHost, bytesSent: 0)).then(.status(200))
+        let retry = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        let request = try HTTPRequest("http://a.example/order", method: .post, body: .text("tea"))
+        #expect(try await (retry --> oauth --> mock).response(for: request).status == 200)
+        #expect(mock.requests.count == 3)
+    }
 }

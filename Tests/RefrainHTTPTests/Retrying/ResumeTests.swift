@@ -370,6 +370,34 @@ struct ResumeTests {
             #expect(response.exchange.bytesReceived == 1000, "seed \(seed)")
         }
     }
+
+    @Test("R11: a download starts over under Alamofire's lists, too, and under any that let it go on")
+    func startsOverByLists() async throws {
+        let cutOnly = try RetryPolicy(retryableHTTPStatusCodes: [], retryableErrorCodes: [.networkConnectionLost])
+        for policy in [RetryPolicy(), cutOnly] {
+            mock.then(part(0..<400, status: 200, headers: whole, cut: true)).then(.status(416))
+                .then(part(0..<1000, status: 200, headers: whole, cut: false))
+            let sink = CollectingSink()
+            let retry = Retry(policy, budgets: nil, clocks: clock.clockPair())
+            let result = try await load(sink, retry --> Resume(clocks: clock.clockPair()) --> mock)
+            #expect(sink.bytes == content)
+            #expect(result.attempts.map(\.reason) == [.resumed, .transientFailure, .succeeded])
+        }
+    }
+
+    @Test("R11: to start over uses up a try, and is no leave to send a POST again")
+    func startsOverWithinBounds() async throws {
+        let retry = Retry(RetryPolicy(), budgets: nil, clocks: clock.clockPair())
+        let loader = retry --> Resume(clocks: clock.clockPair()) --> mock
+        mock.then(part(0..<400, status: 200, headers: whole, cut: true)).then(.status(416))
+            .then(part(0..<400, status: 200, headers: whole, cut: true))
+        let result = try await load(CollectingSink(), loader)
+        #expect(result.attempts.map(\.reason) == [.resumed, .transientFailure, .triesUsedUp])
+        mock.then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+        var request = try HTTPRequest("http://a.example/file", method: .post, body: .text("which"))
+        request.download = Download(to: CollectingSink())
+        #expect(await loader.load(request).attempts.map(\.reason) == [.notReplayable])
+    }
 }
 
 private final class CollectingSink: DownloadSink {

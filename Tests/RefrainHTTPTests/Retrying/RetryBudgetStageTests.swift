@@ -89,4 +89,38 @@ struct RetryBudgetStageTests {
         _ = await loader.load(try request())
         #expect(budget.balance == 17)
     }
+
+    @Test("R22, R25: a request whose URL a stage further in completes draws on the budget of where it was sent")
+    func completedURL() async throws {
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let origins = Locked<[Origin]>([])
+        let budgets = RetryBudgets { origin in
+            origins.withLock { $0.append(origin) }
+            return budget
+        }
+        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
+        let loader =
+            Retry(policy, budgets: budgets, clocks: clock.clockPair())
+            --> ApplyEnvironment(ServerEnvironment(host: "api.example")) --> mock
+        let request = try HTTPRequest(path: "people")
+        for _ in 0..<200 { _ = await loader.load(request) }
+        #expect(mock.requests.count == 240)
+        #expect(budget.balance == 0)
+        #expect(origins.withLock { $0 }.map(\.description) == ["https://api.example:443"])
+    }
+
+    @Test("R22: the first try of such a request is credited, also where it succeeds at once")
+    func creditOfCompletedURL() async throws {
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let loader =
+            try stage(budget) --> ApplyEnvironment(ServerEnvironment(host: "api.example")) --> stage(budget) --> mock
+        mock.then(times: 5, .status(200))
+        let request = try HTTPRequest(path: "people")
+        for _ in 0..<5 { _ = await loader.load(request) }
+        #expect(budget.balance == 1)
+        let alone = try stage(budget) --> ApplyEnvironment(ServerEnvironment(host: "api.example")) --> mock
+        mock.then(times: 5, .status(200))
+        for _ in 0..<5 { _ = await alone.load(request) }
+        #expect(budget.balance == 2)
+    }
 }

@@ -1,3 +1,4 @@
+import RefrainTesting
 import Testing
 
 @testable import RefrainHTTP
@@ -72,5 +73,26 @@ struct ReadyBodiesTests {
         let body = HTTPBody.form(fields.map { (name: $0.0, value: $0.1) })
         #expect(body.contentType == "application/x-www-form-urlencoded")
         #expect(try await body.collectText() == text)
+    }
+
+    @Test("A body that can be read once ends its retry at once with what broke it; one that starts again is retried")
+    func retriedBodies() async throws {
+        let clock = TestClock(.autoAdvancing)
+        @Sendable func breaking() -> AsyncThrowingStream<[UInt8], any Error> {
+            AsyncThrowingStream { chunks in
+                chunks.yield([1])
+                chunks.finish(throwing: HTTPError(.networkConnectionLost, request: sampleRequest()))
+            }
+        }
+        for (body, waits) in [(HTTPBody.oneShot(breaking()), 0), (.stream { breaking() }, 2)] {
+            let before = clock.sleeps.count
+            do {
+                for try await _ in body.retry(.standard, clock: clock) {}
+                Issue.record("no error")
+            } catch {
+                #expect((error as? HTTPError)?.code == .networkConnectionLost)
+            }
+            #expect(clock.sleeps.count == before + waits)
+        }
     }
 }

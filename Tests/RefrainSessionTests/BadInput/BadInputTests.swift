@@ -111,6 +111,55 @@ struct BadInputTests {
         #expect(loader.requests.count == 4)
         #expect(folder.names.filter { $0 == "x" }.isEmpty)
     }
+
+    @Test("R31: counts that do not fit the bounds of a histogram are refused where they are decoded")
+    func histogramCounts() throws {
+        func snapshot(_ counts: String) throws -> MetricsSnapshot {
+            let json = """
+                {"requestsCreated": 0, "requestsSucceeded": 0, "requestsFailed": 0, "requestsCancelled": 0,
+                "attempts": [], "retries": [], "givenUp": [],
+                "durations": {"h": {"counts": [\(counts)], "count": 1, "sum": 0.5}}}
+                """
+            return try JSONDecoder().decode(MetricsSnapshot.self, from: Data(json.utf8))
+        }
+        for counts in ["", "1", "1,2,3,4,5,6,7,8,9,10,11", "1,2,3,4,5,6,7,8,9,10,11,12,13"] {
+            #expect(throws: DecodingError.self) { try snapshot(counts) }
+        }
+        let whole = try snapshot("1,0,0,0,0,0,0,0,0,0,0,0")
+        #expect(whole.prometheusText.contains(#"le="10.0"} 1"#))
+        let again = try JSONDecoder().decode(MetricsSnapshot.self, from: JSONEncoder().encode(whole))
+        #expect(again == whole)
+    }
+
+    @Test("R31: numbers of a decoded snapshot saturate")
+    func histogramNumbers() throws {
+        let most = Int.max
+        let json = """
+            {"requestsCreated": 0, "requestsSucceeded": \(most), "requestsFailed": \(most),
+            "requestsCancelled": 1, "attempts": [], "retries": [], "givenUp": [],
+            "durations": {"h": {"counts": [\(most),1,1,1,1,1,1,1,1,1,1,1], "count": \(most), "sum": 0.5}}}
+            """
+        let snapshot = try JSONDecoder().decode(MetricsSnapshot.self, from: Data(json.utf8))
+        #expect(snapshot.prometheusText.contains(#"le="10.0"} "# + "\(most)\n"))
+        #expect(snapshot.requestsActive == .min)
+    }
+
+    @Test("parts that make no URL are named without user and password")
+    func partsOfAURL() async {
+        var parts = URLComponents()
+        parts.scheme = "http"
+        parts.host = "host.test"
+        parts.user = "us3r"
+        parts.password = "s3cret"
+        parts.path = "no-slash"
+        parts.query = "a=1"
+        let session = session("")
+        let error = await session.request(parts).serializingData().response.error
+        let text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
+        #expect(text.contains("no-slash"))
+        #expect(!text.contains("s3cret"))
+        #expect(!text.contains("us3r"))
+    }
 }
 
 /// The same over sockets, where what is sent can be counted.

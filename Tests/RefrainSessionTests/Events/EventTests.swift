@@ -127,4 +127,27 @@ struct EventTests {
         #expect(text.contains("# TYPE refrain_attempt_duration_seconds histogram\n"))
         #expect(text.hasSuffix("\n"))
     }
+
+    @Test("A: EventMonitor: a log hides the fields that PrintLoader hides")
+    func hiddenFields() async {
+        let lines = Journal<String>()
+        let secrets = HTTPHeaders(PrintLoader.secretFields.sorted().map { ($0, "s3cret") })
+        let loader = ScriptedLoader(.compute { .success(HTTPResponse(request: $0, status: 200, headers: secrets)) })
+        let session = Session.testing(loader, monitors: [LogMonitor(showsHeaders: true) { lines.append($0) }])
+        var request = HTTPRequest.sample
+        request.headers = secrets
+        _ = await session.request(request).serializingData().response
+        #expect(lines.entries.contains { $0.contains("X-API-Key: ***") })
+        #expect(!lines.entries.joined().contains("s3cret"))
+    }
+
+    @Test("A: EventMonitor: no text ends a label of Prometheus, also where a quote and what follows are one character")
+    func labels() {
+        var snapshot = MetricsMonitor().snapshot
+        let reason = RetryReason(rawValue: "a\"\u{301}} 1\nb\\\u{301}c\r\nd")
+        snapshot.retries[MetricsSnapshot.ReasonKey(host: "host.test", reason: reason)] = 1
+        let line = #"refrain_retries_total{host="host.test",reason="a\""# + "\u{301}} 1" + #"\nb\\"# + "\u{301}c"
+        let lines = snapshot.prometheusText.split(separator: "\n").filter { $0.hasPrefix("refrain_retries_total{") }
+        #expect(lines.map { Array($0.utf8) } == [Array((line + #"\nd"} 1"#).utf8)])
+    }
 }

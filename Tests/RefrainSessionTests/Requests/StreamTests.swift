@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import RefrainTesting
 import Testing
 
 @Suite("Streams", .timeLimit(.minutes(5)))
@@ -173,5 +174,49 @@ struct StreamTests {
             return
         }
         #expect(error as? TestError == TestError(name: "kind"))
+    }
+
+    /// A session whose answers break off after one chunk.
+    private func breakingSession() -> Session {
+        Session.testing(
+            ScriptedLoader(
+                .compute { request in
+                    let chunks = AsyncThrowingStream<[UInt8], any Error> { chunks in
+                        chunks.yield([1])
+                        chunks.finish(throwing: HTTPError(.networkConnectionLost, request: request))
+                    }
+                    return .success(HTTPResponse(request: request, status: 200, body: .oneShot(chunks)))
+                }
+            )
+        )
+    }
+
+    private func failure(of sequence: some AsyncSequence) async -> HTTPError.Code? {
+        do {
+            for try await _ in sequence {}
+            return nil
+        } catch {
+            return (error as? RefrainError)?.transportCode
+        }
+    }
+
+    @Test("R24: chunks cannot be had a second time: a retry of theirs ends at once with what broke them")
+    func retriedChunks() async {
+        let clock = TestClock(.autoAdvancing)
+        let session = breakingSession()
+        let request = session.streamRequest(HTTPRequest.sample)
+        #expect(await failure(of: request.chunks.retry(.standard, clock: clock)) == .networkConnectionLost)
+        #expect(clock.sleeps.isEmpty)
+    }
+
+    @Test("a second reader of a stream that has failed is told of that failure")
+    func readerAfterFailure() async {
+        let clock = TestClock(.autoAdvancing)
+        let session = breakingSession()
+        let request = session.streamRequest(HTTPRequest.sample)
+        #expect(await ended(request)?.transportCode == .networkConnectionLost)
+        #expect(await ended(request)?.transportCode == .networkConnectionLost)
+        let mapped = session.streamRequest(HTTPRequest.sample).chunks.map(\.count)
+        #expect(await failure(of: mapped.retry(.standard, clock: clock)) == .networkConnectionLost)
     }
 }

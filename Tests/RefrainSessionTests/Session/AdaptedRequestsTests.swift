@@ -82,4 +82,66 @@ struct AdaptedRequestsTests {
         #expect(loader.requests.map(\.method) == [.post])
         #expect(response.attempts.map(\.reason) == [.notReplayable])
     }
+
+    /// Makes its request anew, and sets one option on it.
+    private let renewing = Adapter { request, _ in
+        var anew = HTTPRequest(request.url, method: request.method, headers: request.headers, body: request.body)
+        anew.replay = .allowed
+        return anew
+    }
+
+    @Test("R6, R26: an adapter that makes its request anew gives no credentials back that a redirect has dropped")
+    func renewedAfterRedirect() async {
+        let loader = redirecting("http://other.test/x")
+        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "secret"))) { nil }
+        let session = Session.testing(oauth --> loader, interceptor: Interceptor(adapters: [renewing]))
+        _ = await session.request(HTTPRequest.sample).serializingString().response
+        #expect(loader.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil])
+    }
+
+    @Test("An adapter that makes its request anew keeps the options of the caller that it does not set")
+    func renewedOptions() async {
+        let loader = ScriptedLoader(.status(200))
+        let seen = Journal<String>()
+        let looking = Adapter { request, _ in
+            seen.append(request[option: Note.self])
+            return request
+        }
+        let session = Session.testing(loader, interceptor: Interceptor(adapters: [renewing, looking]))
+        var request = HTTPRequest.sample
+        request.maximumBodySize = 10
+        request.throttle = .never
+        request.authentication = .none
+        request.replay = .forbidden
+        request[option: Note.self] = "mine"
+        _ = await session.request(request).serializingString().response
+        #expect(loader.requests.map(\.maximumBodySize) == [10])
+        #expect(loader.requests.map(\.throttle) == [.never])
+        #expect(loader.requests.map(\.authentication) == [.none])
+        #expect(loader.requests.map(\.replay) == [.allowed])
+        #expect(loader.requests.map { $0[option: Note.self] } == ["mine"])
+        #expect(seen.entries == ["mine"])
+    }
+
+    private enum Note: HTTPRequestOption { static let defaultValue = "none" }
+
+    @Test("R22, R25: a request that an adapter completes draws on the budget of the origin that it was sent to")
+    func completedURL() async throws {
+        let loader = ScriptedLoader(.status(503))
+        let completing = Adapter { request, _ in
+            var request = request
+            request.url = URL(string: "http://host.test/\(request.url.path)") ?? request.url
+            return request
+        }
+        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
+        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0)
+        let session = Session.testing(
+            loader,
+            interceptor: Interceptor(adapters: [completing], interceptors: [policy])
+        ) { $0.budgets = RetryBudgets { _ in budget } }
+        let request = try HTTPRequest(path: "people")
+        for _ in 0..<50 { _ = await session.request(request).serializingData().response }
+        #expect(loader.requests.count <= 60)
+        #expect(loader.requests.count > 50)
+    }
 }

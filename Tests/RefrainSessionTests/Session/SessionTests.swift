@@ -300,4 +300,27 @@ struct SessionTests {
         let fields = ["-H", "Content-Type: text/plain", "-H", "X-Empty;"]
         #expect(words == ["curl", "-v"] + first + fields + last + ["http://host.test/a"])
     }
+
+    @Test("A: Request: no text ends its quotes, also where a quote and what follows it are one character")
+    func curlQuotes() throws {
+        let evil = "it'\u{301}; exit 1; echo '\u{301}s '\u{200D}' '\u{FE0F}x"
+        var plain = HTTPRequest("/a", method: .post, body: .text(evil))
+        plain.headers["X-Evil"] = evil
+        plain.headers["Content-Type"] = "text/plain"
+        let text = Session.testing(ScriptedLoader(.status(200))).request(plain).cURLDescription()
+        let words = try Shell.words(of: String(text.dropFirst("$ ".count)))
+        let fields = ["-H", "X-Evil: \(evil)", "-H", "Content-Type: text/plain"]
+        let expected = ["curl", "-v", "-X", "POST"] + fields + ["--data-raw", evil, "http://host.test/a"]
+        // By bytes: texts that look alike are equal.
+        #expect(words.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
+    }
+
+    @Test("A: Request: a command for curl adds no type to a body that has none")
+    func curlContentType() throws {
+        let plain = HTTPRequest("/a", method: .put, body: .bytes([0x61]))
+        let text = Session.testing(ScriptedLoader(.status(200))).request(plain).cURLDescription()
+        let words = try Shell.words(of: String(text.dropFirst("$ ".count)))
+        let expected = ["curl", "-v", "-X", "PUT", "-H", "Content-Type:", "--data-raw", "a", "http://host.test/a"]
+        #expect(words == expected)
+    }
 }

@@ -14,15 +14,22 @@ struct AuthenticatedCall<Credential: Sendable> {
 
     private typealias Ticket = CredentialTurns<Credential>.Ticket
 
-    func load(_ original: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         // Fields that the caller has set stand, and what a redirect has dropped stays dropped (rule R26).
-        guard original.headers["Authorization"] == nil,
-            !original.headersDroppedByRedirect.contains("authorization")
-        else { return await next.load(original) }
+        guard request.headers["Authorization"] == nil,
+            !request.headersDroppedByRedirect.contains("authorization")
+        else { return await next.load(request) }
+        let original: HTTPRequest
+        do {
+            // Both sends have the same key (rule R5), also where no stage further out has written it.
+            original = try request.withIdempotencyKeyWritten()
+        } catch {
+            return .failure(error)
+        }
 
         let began = clocks.now
         var ticket = Ticket.unsigned
-        var request = original
+        var ready = original
         if let desk = desk(signsBeforehand) {
             guard !desk.isWithinWork else { return await next.load(original) }
             let (answer, isLate) = await original.withinDeadline(on: clocks) { [signsBeforehand] in
@@ -31,13 +38,13 @@ struct AuthenticatedCall<Credential: Sendable> {
             switch answer {
             case .credential(let credential, let given):
                 ticket = given
-                request = signed(original, with: credential)
+                ready = signed(original, with: credential)
             case .unsigned(let given): ticket = given
             case .failure(let failure): return .failure(failure.error(of: original, after: nil))
             case .cancelled: return .failure(isLate ? late(original) : cancelled(original, after: nil))
             }
         }
-        guard let first = limited(request, since: began) else { return .failure(late(request)) }
+        guard let first = limited(ready, since: began) else { return .failure(late(ready)) }
         let sent = clocks.now
         let exchange: Exchange
         let refusing: CredentialDesk<Credential>

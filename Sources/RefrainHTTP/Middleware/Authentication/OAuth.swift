@@ -20,7 +20,8 @@
 /// their ``HTTPRequest/throttle`` to `.never`, since those who wait hold the slots.
 ///
 /// Where tokens are obtained, and refused, too often in a short time, requests fail with
-/// ``AuthenticationError/excessiveRefresh`` as their cause until the ``RefreshWindow`` has passed.
+/// ``AuthenticationError/excessiveRefresh`` as their cause until the ``RefreshWindow`` has passed. A token that was not
+/// refused is used to its very end before that.
 ///
 /// A request with an `Authorization` of its own is left alone, and so is one that a redirect took its credentials from
 /// (rule R26). The stage belongs inside of ``Retry`` and ``Redirect``. The idea is from "HTTP in Swift".
@@ -41,7 +42,8 @@ public struct OAuth: HTTPMiddleware {
     /// - Parameters:
     ///   - store: where the token is kept.
     ///   - origins: where the token may be sent; nil: to whatever origin the chain is used for.
-    ///   - leeway: how long before its end a token counts as out of date, so that it does not expire on its way.
+    ///   - leeway: how long before its end a token counts as out of date, so that it does not expire on its way. It is
+    ///     at most half of the time that the token had when it was obtained.
     ///   - refreshWindow: how often tokens may be obtained: each refresh counts, and each log-in that brought a token.
     ///   - clocks: the clocks that the token's end is compared with, the record of attempts is kept by, and the window
     ///     is measured on.
@@ -62,15 +64,19 @@ public struct OAuth: HTTPMiddleware {
         let history = Locked(RefreshHistory(refreshWindow))
         self.history = history
         self.clocks = clocks
+        let lives = Locked(OAuthTokenLife())
         let isCurrent: @Sendable (OAuthToken) -> Bool = { token in
             guard let end = token.expiresAt else { return true }
-            return clocks.wallNow.duration(to: end) > leeway
+            let left = clocks.wallNow.duration(to: end)
+            if left > lives.withLock({ $0.leeway(of: token, atMost: leeway) }) { return true }
+            return left > .zero && history.withLock { $0.isExhausted(now: clocks.now) }
         }
         let source = OAuthTokenSource(
             store: store,
             isCurrent: isCurrent,
             mayRenew: { history.withLock { !$0.isExhausted(now: clocks.now) } },
             noteRenewal: { history.withLock { $0.note(now: clocks.now) } },
+            noteToken: { token in lives.withLock { $0.begin(token, now: clocks.wallNow) } },
             refresh: refresh,
             logIn: logIn
         )

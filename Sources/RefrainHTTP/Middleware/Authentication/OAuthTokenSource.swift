@@ -5,6 +5,8 @@ struct OAuthTokenSource: Sendable {
     /// Whether a token may be obtained now, and what is called when one was.
     let mayRenew: @Sendable () -> Bool
     let noteRenewal: @Sendable () -> Void
+    /// What is called with a token that was obtained.
+    let noteToken: @Sendable (OAuthToken) -> Void
     let refresh: (@Sendable (OAuthToken) async throws -> OAuthToken?)?
     let logIn: @Sendable () async throws -> OAuthToken?
 
@@ -32,6 +34,7 @@ struct OAuthTokenSource: Sendable {
                 case .save(let token):
                     // What a reset has overtaken belongs to nobody: it must not come back from the store.
                     guard !Task.isCancelled else { return .failure(.declined("cancelled by a reset")) }
+                    noteToken(token)
                     await store.save(token)
                     event = .saved(token)
                 case .use(let token): return .success(token)

@@ -102,6 +102,10 @@ extension HTTPBody: AsyncSequence {
     }
 }
 
+extension HTTPBody: RestartableSequence {
+    package var canStartAgain: Bool { replayability == .none || replayability == .replayable }
+}
+
 /// A body is larger than the reader allowed.
 public struct BodyTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit in bytes.

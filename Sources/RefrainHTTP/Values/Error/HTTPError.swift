@@ -89,6 +89,12 @@ public struct HTTPError: ExhaustibleError, Sendable {
         _modify { yield &contents.fields.progress }
     }
 
+    /// Whether what came of a download was no rest of it, so that it is to start over (rule R11).
+    package internal(set) var startsOver: Bool {
+        get { contents.fields.startsOver }
+        _modify { yield &contents.fields.startsOver }
+    }
+
     /// Every attempt that the call made, in order (rule R29).
     public var attempts: [AttemptRecord] {
         get { contents.fields.attempts }
@@ -113,6 +119,7 @@ public struct HTTPError: ExhaustibleError, Sendable {
         var comeBackAt: WallInstant?
         var lastFailure: Code?
         var progress: Int64?
+        var startsOver = false
         var attempts: [AttemptRecord] = []
     }
 }
