@@ -4,6 +4,17 @@ extension RefrainError: ExhaustibleError {
         transportError?.retriesAreExhausted ?? attempts.last?.reason.endsAllRetries ?? false
     }
 
+    /// Whether the request was called off, so that no loop sends it again (rule R9).
+    ///
+    /// It was cancelled, or ended by a reset or with its session, or a part of it by `CancellationError`: an adapter
+    /// whose own token request was cancelled, for one.
+    public var isCancellation: Bool {
+        switch self {
+        case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: true
+        default: underlyingError?.saysCancelled ?? false
+        }
+    }
+
     /// Every attempt that led to this error, where a response or a failure of the transport did (rule R29).
     ///
     /// ``Request/attempts`` has the record of every request.

@@ -22,6 +22,7 @@ struct RetrierStrategy: PromptStrategy {
         guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
         owner.note(failure: failure, facts: facts, of: result)
         guard !owner.sessionReference.isGone else { return .finish(.finalFailure) }
+        guard !failure.isCancellation else { return .finish(.cancelled, Rules(9)) }
         guard request.ownStrategy == nil else { return nil }
         var refusal: RetryJudgement?
         for retrier in owner.line.promptRetriers {
@@ -37,6 +38,7 @@ struct RetrierStrategy: PromptStrategy {
         guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
         owner.note(failure: failure, facts: facts, of: result)
         guard let session = owner.session else { return .finish(.finalFailure) }
+        guard !failure.isCancellation else { return .finish(.cancelled, Rules(9)) }
         var refusal: RetryJudgement?
         for retrier in owner.line.retriers {
             if let strategy = retrier as? any HTTPRetryStrategy {
