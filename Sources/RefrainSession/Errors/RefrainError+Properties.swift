@@ -21,7 +21,7 @@ extension RefrainError: ExhaustibleError {
     public var attempts: [AttemptRecord] {
         switch self {
         case .sessionTaskFailed(let error): error.attempts
-        case .responseValidationFailed(_, let attempts): attempts
+        case .responseValidationFailed(_, let attempts), .responseSerializationFailed(_, let attempts): attempts
         case .requestRetryFailed(_, let original, _): (original as? RefrainError)?.attempts ?? []
         default: []
         }
@@ -54,8 +54,8 @@ extension RefrainError: ExhaustibleError {
         case .sessionTaskFailed(let error): error
         case .sessionInvalidated(let error): error
         case .responseValidationFailed(.customValidationFailed(let error), _): error
-        case .responseSerializationFailed(.decodingFailed(let error, _, _)): error
-        case .responseSerializationFailed(.customSerializationFailed(let error, _)): error
+        case .responseSerializationFailed(.decodingFailed(let error, _, _), _): error
+        case .responseSerializationFailed(.customSerializationFailed(let error, _), _): error
         default: nil
         }
     }

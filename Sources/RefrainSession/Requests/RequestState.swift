@@ -85,8 +85,7 @@ struct RequestState {
             outcome.response = error.response
             outcome.error = RefrainError(of: error)
         }
-        if let error = outcome.error { outcome.error = error.recording(outcome.attempts) }
-        if let error = rare?.retryFailure { outcome.error = error }
+        if let error = rare?.retryFailure ?? outcome.error { outcome.error = error.recording(outcome.attempts) }
         if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
     }
 
@@ -100,7 +99,8 @@ struct RequestState {
     /// Ends the request with the result that was noted, and what its kind has made of the error.
     mutating func end(settledWith error: RefrainError?) -> Waiters? {
         guard !hasEnded else { return nil }
-        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+        outcome.error =
+            lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error?.recording(outcome.attempts)
         return end()
     }
 
