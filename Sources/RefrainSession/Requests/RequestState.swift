@@ -57,6 +57,31 @@ struct RequestState {
         return firstTry.take()
     }
 
+    /// What a request runs in at the moment, for those who end it.
+    struct Running {
+        /// A first try that the transport has.
+        fileprivate let firstTry: FirstTry?
+        /// A first try whose answer lies with somebody who was woken for it.
+        fileprivate let arrived: FirstTry?
+        fileprivate let task: Task<Void, Never>?
+
+        /// Ends it.
+        ///
+        /// What has arrived is concluded here and now: the one who was woken for it may be busy for long, and may even
+        /// wait for the one who asks. It finds the request ended, or goes on waiting.
+        func cancel() {
+            firstTry?.cancel()
+            task?.cancel()
+            arrived?.conclude()
+        }
+    }
+
+    /// What the request runs in; an answer that has arrived is taken from whoever was to look at it.
+    mutating func takeRunning() -> Running {
+        let arrived = takeArrived()
+        return Running(firstTry: firstTry, arrived: arrived, task: task)
+    }
+
     /// Whether anybody wants to know how far bodies have come.
     var watchesBytes: Bool {
         guard let rare else { return false }
