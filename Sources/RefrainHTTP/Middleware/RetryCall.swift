@@ -183,6 +183,7 @@ package final class RetryCall {
         let own = request.retryStrategy
         if isContent(with: result) { return conclude(result, .finish(.succeeded), after: elapsed) }
         guard own != nil || settings.strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
+            if nestedStrategy != nil, !isSettled(result, elapsed: elapsed) { return nil }
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }
         let strategy = own.map { $0 as? any PromptStrategy } ?? settings.promptStrategy
@@ -202,7 +203,7 @@ package final class RetryCall {
     private func decideLater(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
         let elapsed = clocks.now - began
         guard let strategy, let facts = facts(attempt, result, elapsed: elapsed) else {
-            return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
+            return await decideNested(attempt, result, after: elapsed)
         }
         var waiting = request
         waiting.deadline = remaining
@@ -212,6 +213,31 @@ package final class RetryCall {
         // What a judge says who was cancelled for his time says nothing of the try.
         let isCut = isLate && judgement.reason != .succeeded
         return conclude(result, isCut ? .finish(.deadlineExceeded, Rules(20)) : judgement, after: elapsed)
+    }
+
+    /// The decision within a try of a stage further out, which leaves no tries to this one.
+    @inline(never)
+    private func decideNested(
+        _ attempt: Attempt,
+        _ result: HTTPResult,
+        after elapsed: Duration
+    ) async -> RetryDecision<HTTPResult> {
+        var judgement: RetryJudgement?
+        if let strategy = nestedStrategy, !isSettled(result, elapsed: elapsed) {
+            let facts = allFacts(attempt, result, elapsed: elapsed)
+            var waiting = request
+            waiting.deadline = remaining
+            let (said, isLate) = await waiting.withinDeadline(on: clocks) { [request] in
+                await strategy.judgeNested(facts, for: result, of: request)
+            }
+            judgement = isLate && said != nil ? .finish(.deadlineExceeded, Rules(20)) : said
+        }
+        return conclude(result, judgement ?? judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
+    }
+
+    /// Who is to be asked within a try of a stage further out.
+    private var nestedStrategy: (any NestedStrategy)? {
+        RetryNesting.isInside ? strategy as? any NestedStrategy : nil
     }
 
     /// Holds a judgement against the deadline and the budget, and writes down what comes of it.
@@ -328,13 +354,22 @@ package final class RetryCall {
     /// What the strategy is to judge by; nil where there is nothing to ask it.
     @inline(never)
     private func facts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts? {
-        if case .failure(let error) = result {
-            if error.code == .cancelled { return nil }
-            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return nil }
-        }
-        guard !RetryNesting.isInside, !result.retriesAreExhausted else { return nil }
+        guard !RetryNesting.isInside, !isSettled(result, elapsed: elapsed) else { return nil }
+        return allFacts(attempt, result, elapsed: elapsed)
+    }
+
+    private func allFacts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts {
         let remaining = request.deadline.map { $0 - elapsed }
         return RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+    }
+
+    /// Whether a result stands, whatever anybody says: it was cancelled, or there are neither tries nor time left for it.
+    private func isSettled(_ result: HTTPResult, elapsed: Duration) -> Bool {
+        if case .failure(let error) = result {
+            if error.code == .cancelled { return true }
+            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return true }
+        }
+        return result.retriesAreExhausted
     }
 
     /// The judgement where there is no strategy, or nothing to ask it.

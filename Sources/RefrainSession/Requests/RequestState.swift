@@ -167,8 +167,8 @@ extension RequestState {
         var endReason: RefrainError?
         /// The authenticators that have had their one replay (rule R27).
         var replays: Set<ObjectIdentifier> = []
-        /// What a policy has told the retrier that is being asked, and that wraps it.
-        var offer: RetryJudgement?
+        /// What the retrier that is being asked was told by one that it wraps.
+        var offer: RetryOffer?
 
         var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
         var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
