@@ -30,8 +30,8 @@ extension Error {
 
 /// Whether an error may be tried again at all, whatever a predicate says.
 ///
-/// Cancellation is not a failure, and is never retried, whichever error stands for it. An error that is marked as exhausted is retried
-/// only where the caller asks for it.
+/// Cancellation is not a failure, and is never retried, whichever error stands for it. An error that is marked as
+/// exhausted is retried only where the caller asks for it.
 @usableFromInline
 func refusal(toRetry error: any Error, includingExhausted: Bool) -> RetryReason? {
     let kind = type(of: error)

@@ -16,8 +16,8 @@
 /// What follows the stage may sign requests for a user. So a stage that stands in several chains or sessions shares
 /// nothing between them, and a reset of one leaves the others alone; and once ``OAuth`` or ``BasicAuth`` further in has
 /// forgotten its user, nobody joins what was begun for that one. A stage of your own that signs for another user from
-/// some moment on belongs before this one; else reset the chain at that moment. A stage of your own that holds this one
-/// and hands on to a loader that is a value, and no chain, shares nothing.
+/// some moment on, or holds one that does, belongs before this one; else reset the chain at that moment. Where a stage
+/// of your own holds this one, and stands right before a loader that is a value, nothing is shared.
 public struct Deduplicate: HTTPMiddleware {
     let exchanges: ExchangeTable
     /// Whether the stage stands in one chain, and that only.

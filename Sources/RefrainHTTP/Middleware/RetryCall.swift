@@ -40,10 +40,10 @@ package final class RetryCall {
         attemptBegan = self.began
     }
 
-    private var clocks: ClockPair { settings.clocks }
+    var clocks: ClockPair { settings.clocks }
 
     /// The request's own strategy, or else the stage's.
-    private var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
+    var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
 
     /// Names the one whom the call is made for, before anybody has to know.
     package func carry(_ owner: CallOwner) { request.owner = owner }
@@ -215,34 +215,9 @@ package final class RetryCall {
         return conclude(result, isCut ? .finish(.deadlineExceeded, Rules(20)) : judgement, after: elapsed)
     }
 
-    /// The decision within a try of a stage further out, which leaves no tries to this one.
-    @inline(never)
-    private func decideNested(
-        _ attempt: Attempt,
-        _ result: HTTPResult,
-        after elapsed: Duration
-    ) async -> RetryDecision<HTTPResult> {
-        var judgement: RetryJudgement?
-        if let strategy = nestedStrategy, !isSettled(result, elapsed: elapsed) {
-            let facts = allFacts(attempt, result, elapsed: elapsed)
-            var waiting = request
-            waiting.deadline = remaining
-            let (said, isLate) = await waiting.withinDeadline(on: clocks) { [request] in
-                await strategy.judgeNested(facts, for: result, of: request)
-            }
-            judgement = isLate && said != nil ? .finish(.deadlineExceeded, Rules(20)) : said
-        }
-        return conclude(result, judgement ?? judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
-    }
-
-    /// Who is to be asked within a try of a stage further out.
-    private var nestedStrategy: (any NestedStrategy)? {
-        RetryNesting.isInside ? strategy as? any NestedStrategy : nil
-    }
-
     /// Holds a judgement against the deadline and the budget, and writes down what comes of it.
     @inline(never)
-    private func conclude(
+    func conclude(
         _ result: HTTPResult,
         _ judgement: RetryJudgement,
         after elapsed: Duration
@@ -358,13 +333,13 @@ package final class RetryCall {
         return allFacts(attempt, result, elapsed: elapsed)
     }
 
-    private func allFacts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts {
+    func allFacts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts {
         let remaining = request.deadline.map { $0 - elapsed }
         return RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
     }
 
-    /// Whether a result stands, whatever anybody says: it was cancelled, or there are neither tries nor time left for it.
-    private func isSettled(_ result: HTTPResult, elapsed: Duration) -> Bool {
+    /// Whether a result stands, whatever anybody says: it was cancelled, or no tries or no time is left for another.
+    func isSettled(_ result: HTTPResult, elapsed: Duration) -> Bool {
         if case .failure(let error) = result {
             if error.code == .cancelled { return true }
             if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return true }
@@ -374,7 +349,7 @@ package final class RetryCall {
 
     /// The judgement where there is no strategy, or nothing to ask it.
     @inline(never)
-    private func judgementWithoutStrategy(_ result: HTTPResult, elapsed: Duration) -> RetryJudgement {
+    func judgementWithoutStrategy(_ result: HTTPResult, elapsed: Duration) -> RetryJudgement {
         guard strategy != nil else { return .finish(result.isSuccess ? .succeeded : .noStrategy) }
         if case .failure(let error) = result {
             if error.code == .cancelled { return .finish(.cancelled, Rules(9)) }

@@ -1,4 +1,6 @@
-/// What lies between a retrier of this library and one that wraps it: the answer of a retrier has room for a delay only.
+/// What lies between a retrier of this library and one that wraps it.
+///
+/// The answer of a retrier has room for a delay only.
 enum RetryOffer {
     /// A policy's whole judgement.
     case judgement(RetryJudgement)
