@@ -9,10 +9,9 @@ public protocol ExhaustibleError: Error {
     /// Whether a loop further in has used up its tries, its budget or its time on this failure.
     var retriesAreExhausted: Bool { get }
 
-    /// Whether the operation did not fail but was called off, as `CancellationError` says it; false unless told
-    /// otherwise.
+    /// Whether the operation did not fail but was called off, as `CancellationError` says it.
     ///
-    /// No loop of this package repeats it, whatever else it is told.
+    /// No loop of this package repeats it, whatever else it is told. The default is false.
     var isCancellation: Bool { get }
 }
 

@@ -103,10 +103,10 @@ public struct HTTPError: ExhaustibleError, Sendable {
         code.endingReason != nil || (attempts.last?.reason.endsAllRetries ?? false)
     }
 
-    /// Whether the request was called off: cancelled, ended or refused by a reset, or by the end of its session (rule
-    /// R9).
+    /// Whether the request was called off (rule R9).
     ///
-    /// So it is, too, where the caller's own code ended it with an error that says so, such as `CancellationError`.
+    /// It was cancelled, ended or refused by a reset, or ended with its session. So it is, too, where the caller's own
+    /// code ended it with an error that says so, such as `CancellationError`.
     public var isCancellation: Bool {
         switch code {
         case .cancelled, .resetInProgress, .sessionInvalidated: true
