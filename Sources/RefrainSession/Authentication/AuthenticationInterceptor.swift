@@ -12,6 +12,10 @@ internal import RefrainCore
 /// without one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator
 /// may make its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 ///
+/// The replay uses up no try and draws on no budget, also where an interceptor of your own wraps this one and hands its
+/// answer on. A request within a try of a retry stage further out, which has all the tries, has its replay, too, where
+/// this interceptor is not wrapped.
+///
 /// What the authenticator takes for a refusal is refreshed for; what may be sent again, rule R2 says. A 401 was not
 /// processed, so every request is replayed after it. A POST that was refused with 403 or any other status is not,
 /// unless it has an idempotency key or `HTTPRequest.replay` allows it: it fails, and the next request has the new
@@ -95,7 +99,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         else { return .doNotRetry }
         guard let credential else { return .doNotRetryWithError(AuthenticationError.missingCredential) }
         guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
-        guard authenticator.isRequest(sent, authenticatedWith: credential) else { return .retry }
+        guard authenticator.isRequest(sent, authenticatedWith: credential) else { return retryFreely(request) }
         do {
             _ = try await obtain(for: session) { credentials, now in
                 // Another request's refresh may have ended since.
@@ -106,7 +110,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
                 }
                 return credentials.refused(now: now)
             }
-            return .retry
+            return retryFreely(request)
         } catch {
             return .doNotRetryWithError(error)
         }

@@ -36,7 +36,15 @@ extension HTTPRequest {
 extension RefrainError {
     /// This error with the record of the request's tries.
     func recording(_ attempts: [AttemptRecord]) -> RefrainError {
-        guard case .responseValidationFailed(let reason, _) = self else { return self }
-        return .responseValidationFailed(reason: reason, attempts: attempts)
+        switch self {
+        case .responseValidationFailed(let reason, _):
+            return .responseValidationFailed(reason: reason, attempts: attempts)
+        case .responseSerializationFailed(let reason, _):
+            return .responseSerializationFailed(reason: reason, attempts: attempts)
+        case .requestRetryFailed(let retryError, let original as RefrainError, let name):
+            let original = original.recording(attempts)
+            return .requestRetryFailed(retryError: retryError, originalError: original, by: name)
+        default: return self
+        }
     }
 }

@@ -2,8 +2,10 @@
 ///
 /// Two requests that ask for the same may be signed for two users, and what an adapter makes of them is known only
 /// further in, for each try anew: these have exchanges of their own.
-struct Sharing: HTTPMiddleware {
+struct Sharing: BelongsToChain {
     let stage: any HTTPMiddleware
+
+    func forChain() -> Sharing { Sharing(stage: stage.inItsOwnChain) }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         if let owner = request.sessionRequest, !owner.line.adapters.isEmpty { return await next.load(request) }
