@@ -21,6 +21,27 @@ struct PolicyTests {
         #expect(loader.requests.count == 3)
     }
 
+    @Test("a request's own strategy is asked of successes, too, as in a chain")
+    func pollingStrategy() async throws {
+        struct Poll: HTTPRetryStrategy {
+            func retryDelay(for result: HTTPResult) -> Duration? {
+                guard case .success(let response) = result, response.status == 202 else { return nil }
+                return .seconds(1)
+            }
+        }
+        for interceptor in [nil, RetryPolicy.recommended] as [(any RequestInterceptor)?] {
+            let clock = InstantClock()
+            let loader = ScriptedLoader(.status(202, body: "wait"), .status(202, body: "wait"), .status(200, body: "ok"))
+            let session = Session.testing(loader, interceptor: interceptor, clock: clock)
+            var request = HTTPRequest.sample
+            request.retryStrategy = Poll()
+            let response = await session.request(request).validate().serializingString().response
+            #expect(response.value == "ok")
+            #expect(clock.waits == [.seconds(1), .seconds(1)])
+            #expect(response.attempts.last?.reason == .succeeded)
+        }
+    }
+
     @Test("A: Session: a session whose interceptor is nil sends once")
     func noPolicy() async {
         let loader = ScriptedLoader(.status(503))
