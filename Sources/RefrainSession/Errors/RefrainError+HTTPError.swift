@@ -36,7 +36,12 @@ extension HTTPRequest {
 extension RefrainError {
     /// This error with the record of the request's tries.
     func recording(_ attempts: [AttemptRecord]) -> RefrainError {
-        guard case .responseValidationFailed(let reason, _) = self else { return self }
-        return .responseValidationFailed(reason: reason, attempts: attempts)
+        switch self {
+        case .responseValidationFailed(let reason, _):
+            return .responseValidationFailed(reason: reason, attempts: attempts)
+        case .requestAdaptationFailed(let error, let name, _):
+            return .requestAdaptationFailed(error: error, by: name, attempts: attempts)
+        default: return self
+        }
     }
 }

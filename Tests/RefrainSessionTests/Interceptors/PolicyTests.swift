@@ -42,6 +42,23 @@ struct PolicyTests {
         }
     }
 
+    @Test("R29: an adapter that fails on a later try fails with the record of those before")
+    func recordOfFailedAdapter() async throws {
+        let loader = ScriptedLoader(.status(503))
+        let number = Counter()
+        let adapter = Adapter { request, _ in
+            guard number.increment() == 1 else { throw TestError() }
+            return request
+        }
+        let interceptor = Interceptor(adapters: [adapter], interceptors: [RetryPolicy.recommended])
+        let session = Session.testing(loader, interceptor: interceptor)
+        let response = await session.request(HTTPRequest.sample).serializingData().response
+        let error = try #require(response.error)
+        #expect(error.isRequestAdaptationError)
+        #expect(response.attempts.count == 2)
+        #expect(error.attempts == response.attempts)
+    }
+
     @Test("A: Session: a session whose interceptor is nil sends once")
     func noPolicy() async {
         let loader = ScriptedLoader(.status(503))
