@@ -10,7 +10,7 @@ internal import RefrainCore
 struct RetrierStrategy: PromptStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? { nil }
 
-    /// Whether a response has passed all checks, and no strategy of the request's own may want another one all the same.
+    /// Whether a response has passed all checks, and no strategy of the request's own may want another try.
     func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool {
         guard case .success = result, let owner = request.sessionRequest else { return false }
         return owner.failure(of: result) == nil && request.ownStrategy == nil

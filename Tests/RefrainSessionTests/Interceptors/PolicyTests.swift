@@ -31,7 +31,11 @@ struct PolicyTests {
         }
         for interceptor in [nil, RetryPolicy.recommended] as [(any RequestInterceptor)?] {
             let clock = InstantClock()
-            let loader = ScriptedLoader(.status(202, body: "wait"), .status(202, body: "wait"), .status(200, body: "ok"))
+            let loader = ScriptedLoader(
+                .status(202, body: "wait"),
+                .status(202, body: "wait"),
+                .status(200, body: "ok")
+            )
             let session = Session.testing(loader, interceptor: interceptor, clock: clock)
             var request = HTTPRequest.sample
             request.retryStrategy = Poll()
