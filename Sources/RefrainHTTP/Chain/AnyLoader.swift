@@ -2,6 +2,8 @@
 public struct AnyLoader: HTTPLoader {
     private let loading: @Sendable (HTTPRequest) async -> HTTPResult
     private let resetting: @Sendable () async -> Void
+    private let hidden: (any HTTPLoader)?
+    private let joint = Joint()
 
     /// Whether the hidden loader keeps time by itself.
     public let keepsTimeouts: Bool
@@ -11,6 +13,7 @@ public struct AnyLoader: HTTPLoader {
         loading = { await loader.load($0) }
         resetting = { await loader.reset() }
         keepsTimeouts = loader.keepsTimeouts
+        hidden = loader
     }
 
     /// Makes a loader from closures.
@@ -21,6 +24,7 @@ public struct AnyLoader: HTTPLoader {
         loading = load
         resetting = reset
         keepsTimeouts = false
+        hidden = nil
     }
 
     /// Loads a request with the hidden loader.
@@ -28,4 +32,11 @@ public struct AnyLoader: HTTPLoader {
 
     /// Resets the hidden loader.
     public func reset() async { await resetting() }
+}
+
+extension AnyLoader: TracedLoader {
+    package func trace(_ place: inout ChainPlace) {
+        place.pass(joint.identity, isLast: true)
+        if let hidden { place.trace(hidden) }
+    }
 }

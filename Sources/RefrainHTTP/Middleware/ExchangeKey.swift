@@ -13,15 +13,24 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
     private let options: [ObjectIdentifier: AnyHashable]
     private let isRetried: Bool
     private let desks: Set<ObjectIdentifier?>
+    private let place: ChainPlace
 
     /// The key of a request; nil where its exchange cannot be shared.
     ///
     /// That is so for unsafe methods, for bodies in either direction that are streams or files, and for options that
     /// cannot be compared, such as downloads and closures: what is not known to be equal is taken to be different.
-    init?(_ request: HTTPRequest) {
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - next: what it is handed on to. Two loaders give two keys.
+    ///   - isOnlyNext: whether the key is compared only with those of requests that are handed on to the same loader.
+    ///     Else there is none where a loader cannot be told from others.
+    init?(_ request: HTTPRequest, before next: any HTTPLoader, isOnlyNext: Bool) {
         guard request.method == .get || request.method == .head, request.body.isEmpty, !request.streamsResponse,
             let options = request.options.comparable
         else { return nil }
+        place = ChainPlace(before: next)
+        guard isOnlyNext || place.isKnown else { return nil }
         method = request.method
         url = request.url
         headers = request.headers

@@ -7,6 +7,12 @@ final class ExchangeTable: Sendable {
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// For whom exchanges were started.
         var starters: [UInt64: CallOwner] = [:]
+        var parts: [Part] = []
+    }
+
+    /// The table of one of the chains that the stage stands in, which keeps it.
+    private struct Part {
+        weak var table: ExchangeTable?
     }
 
     /// Runs an exchange in a task of its own.
@@ -19,11 +25,23 @@ final class ExchangeTable: Sendable {
     /// Makes a table without exchanges.
     init(launch: @escaping Launch = { exchange in Task { await exchange() } }) { self.launch = launch }
 
-    var exchangeCount: Int { state.withLock { $0.shared.exchangeCount } }
-    var callerCount: Int { state.withLock { $0.shared.callerCount } }
+    /// A table of its own for one chain; here it is counted, and reset with the others.
+    func part() -> ExchangeTable {
+        let part = ExchangeTable(launch: launch)
+        state.withLock { state in
+            state.parts.removeAll { $0.table == nil }
+            state.parts.append(Part(table: part))
+        }
+        return part
+    }
+
+    private var parts: [ExchangeTable] { state.withLock { $0.parts.compactMap(\.table) } }
+
+    var exchangeCount: Int { parts.reduce(state.withLock { $0.shared.exchangeCount }) { $0 + $1.exchangeCount } }
+    var callerCount: Int { parts.reduce(state.withLock { $0.shared.callerCount }) { $0 + $1.callerCount } }
 
     /// How many tasks are kept: one for each exchange that is under way, those that nobody waits for included.
-    var taskCount: Int { state.withLock { $0.tasks.count } }
+    var taskCount: Int { parts.reduce(state.withLock { $0.tasks.count }) { $0 + $1.taskCount } }
 
     /// Joins the exchange of the key, or starts it; nil where the caller's task was cancelled, or the table emptied.
     func load(_ request: HTTPRequest, key: ExchangeKey, next: any HTTPLoader) async -> HTTPResult? {
@@ -53,6 +71,7 @@ final class ExchangeTable: Sendable {
         let (callers, tasks) = state.withLock { state in (state.shared.endAll(), Array(state.tasks.values)) }
         for task in tasks { task.cancel() }
         for caller in callers { caller.give(nil) }
+        for part in parts { await part.reset(next: nil) }
         await flights.reset(next: next)
     }
 

@@ -40,10 +40,10 @@ package final class RetryCall {
         attemptBegan = self.began
     }
 
-    private var clocks: ClockPair { settings.clocks }
+    var clocks: ClockPair { settings.clocks }
 
     /// The request's own strategy, or else the stage's.
-    private var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
+    var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
 
     /// Names the one whom the call is made for, before anybody has to know.
     package func carry(_ owner: CallOwner) { request.owner = owner }
@@ -183,6 +183,7 @@ package final class RetryCall {
         let own = request.retryStrategy
         if isContent(with: result) { return conclude(result, .finish(.succeeded), after: elapsed) }
         guard own != nil || settings.strategy != nil, let facts = facts(attempt, result, elapsed: elapsed) else {
+            if nestedStrategy != nil, !isSettled(result, elapsed: elapsed) { return nil }
             return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
         }
         let strategy = own.map { $0 as? any PromptStrategy } ?? settings.promptStrategy
@@ -202,7 +203,7 @@ package final class RetryCall {
     private func decideLater(_ attempt: Attempt, _ result: HTTPResult) async -> RetryDecision<HTTPResult> {
         let elapsed = clocks.now - began
         guard let strategy, let facts = facts(attempt, result, elapsed: elapsed) else {
-            return conclude(result, judgementWithoutStrategy(result, elapsed: elapsed), after: elapsed)
+            return await decideNested(attempt, result, after: elapsed)
         }
         var waiting = request
         waiting.deadline = remaining
@@ -216,7 +217,7 @@ package final class RetryCall {
 
     /// Holds a judgement against the deadline and the budget, and writes down what comes of it.
     @inline(never)
-    private func conclude(
+    func conclude(
         _ result: HTTPResult,
         _ judgement: RetryJudgement,
         after elapsed: Duration
@@ -328,18 +329,27 @@ package final class RetryCall {
     /// What the strategy is to judge by; nil where there is nothing to ask it.
     @inline(never)
     private func facts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts? {
-        if case .failure(let error) = result {
-            if error.code == .cancelled { return nil }
-            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return nil }
-        }
-        guard !RetryNesting.isInside, !result.retriesAreExhausted else { return nil }
+        guard !RetryNesting.isInside, !isSettled(result, elapsed: elapsed) else { return nil }
+        return allFacts(attempt, result, elapsed: elapsed)
+    }
+
+    func allFacts(_ attempt: Attempt, _ result: HTTPResult, elapsed: Duration) -> RetryFacts {
         let remaining = request.deadline.map { $0 - elapsed }
         return RetryFacts(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
     }
 
+    /// Whether a result stands, whatever anybody says: it was cancelled, or no tries or no time is left for another.
+    func isSettled(_ result: HTTPResult, elapsed: Duration) -> Bool {
+        if case .failure(let error) = result {
+            if error.code == .cancelled { return true }
+            if error.code == .timedOut, let deadline = request.deadline, deadline <= elapsed { return true }
+        }
+        return result.retriesAreExhausted
+    }
+
     /// The judgement where there is no strategy, or nothing to ask it.
     @inline(never)
-    private func judgementWithoutStrategy(_ result: HTTPResult, elapsed: Duration) -> RetryJudgement {
+    func judgementWithoutStrategy(_ result: HTTPResult, elapsed: Duration) -> RetryJudgement {
         guard strategy != nil else { return .finish(result.isSuccess ? .succeeded : .noStrategy) }
         if case .failure(let error) = result {
             if error.code == .cancelled { return .finish(.cancelled, Rules(9)) }

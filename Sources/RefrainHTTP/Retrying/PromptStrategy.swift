@@ -14,6 +14,14 @@ extension PromptStrategy {
     package func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool { false }
 }
 
+/// A strategy that has a say within a try of a retry stage further out, too, to which all tries belong (rule R24).
+package protocol NestedStrategy: HTTPRetryStrategy {
+    /// The judgement, where what follows is no try of its own.
+    ///
+    /// That is the one replay after a refresh of credentials (rule R27).
+    func judgeNested(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement?
+}
+
 extension RetryPolicy: PromptStrategy {
     /// The whole decision: a policy never waits for it.
     package func judgePromptly(

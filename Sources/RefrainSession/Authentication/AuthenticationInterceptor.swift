@@ -16,6 +16,10 @@ internal import RefrainCore
 /// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/AuthenticationMethod/none`` is neither signed nor
 /// refreshed for.
 ///
+/// The replay uses up no try and draws on no budget, also where an interceptor of your own wraps this one and hands its
+/// answer on. A request within a try of a retry stage further out, which has all the tries, has its replay, too, where
+/// this interceptor is not wrapped.
+///
 /// What the authenticator takes for a refusal is refreshed for; what may be sent again, rule R2 says. A 401 was not
 /// processed, so every request is replayed after it. A POST that was refused with 403 or any other status is not,
 /// unless it has an idempotency key or `HTTPRequest.replay` allows it: it fails, and the next request has the new
@@ -101,7 +105,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         else { return .doNotRetry }
         guard let credential else { return .doNotRetryWithError(AuthenticationError.missingCredential) }
         guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
-        guard authenticator.isRequest(sent, authenticatedWith: credential) else { return .retry }
+        guard authenticator.isRequest(sent, authenticatedWith: credential) else { return retryFreely(request) }
         let rounds = sent[option: SignedAfter.self][ObjectIdentifier(self)]
         do {
             _ = try await obtain(for: session) { credentials, now in
@@ -113,7 +117,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
                 }
                 return credentials.refused(signedAfter: rounds, now: now)
             }
-            return .retry
+            return retryFreely(request)
         } catch {
             return .doNotRetryWithError(error)
         }

@@ -11,7 +11,7 @@ extension RefrainError: CustomStringConvertible {
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the try before it ended with: \(original)"
         case .responseValidationFailed(let reason, _): "the response is unacceptable: \(reason)"
-        case .responseSerializationFailed(let reason): "the response could not be read: \(reason)"
+        case .responseSerializationFailed(let reason, _): "the response could not be read: \(reason)"
         case .sessionTaskFailed(let error): "\(error)"
         case .sessionDeinitialized:
             "the session was released while its request was under way; keep it for as long as its requests run"

@@ -41,6 +41,11 @@ extension RefrainError {
             return .responseValidationFailed(reason: reason, attempts: attempts)
         case .requestAdaptationFailed(let error, let name, _):
             return .requestAdaptationFailed(error: error, by: name, attempts: attempts)
+        case .responseSerializationFailed(let reason, _):
+            return .responseSerializationFailed(reason: reason, attempts: attempts)
+        case .requestRetryFailed(let retryError, let original as RefrainError, let name):
+            let original = original.recording(attempts)
+            return .requestRetryFailed(retryError: retryError, originalError: original, by: name)
         default: return self
         }
     }

@@ -4,13 +4,26 @@ extension RefrainError: ExhaustibleError {
         transportError?.retriesAreExhausted ?? attempts.last?.reason.endsAllRetries ?? false
     }
 
+    /// Whether the request was called off, so that no loop sends it again (rule R9).
+    ///
+    /// It was cancelled, or ended by a reset or with its session, or a part of it by `CancellationError`: an adapter
+    /// whose own token request was cancelled, for one.
+    public var isCancellation: Bool {
+        switch self {
+        case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: true
+        default: underlyingError?.saysCancelled ?? false
+        }
+    }
+
     /// Every attempt that led to this error, where a response, an adapter or a failure of the transport did (rule R29).
     ///
     /// ``Request/attempts`` has the record of every request.
     public var attempts: [AttemptRecord] {
         switch self {
         case .sessionTaskFailed(let error): error.attempts
-        case .responseValidationFailed(_, let attempts), .requestAdaptationFailed(_, _, let attempts): attempts
+        case .responseValidationFailed(_, let attempts), .responseSerializationFailed(_, let attempts),
+            .requestAdaptationFailed(_, _, let attempts):
+            attempts
         case .requestRetryFailed(_, let original, _): (original as? RefrainError)?.attempts ?? []
         default: []
         }
@@ -43,8 +56,8 @@ extension RefrainError: ExhaustibleError {
         case .sessionTaskFailed(let error): error
         case .sessionInvalidated(let error): error
         case .responseValidationFailed(.customValidationFailed(let error), _): error
-        case .responseSerializationFailed(.decodingFailed(let error, _, _)): error
-        case .responseSerializationFailed(.customSerializationFailed(let error, _)): error
+        case .responseSerializationFailed(.decodingFailed(let error, _, _), _): error
+        case .responseSerializationFailed(.customSerializationFailed(let error, _), _): error
         default: nil
         }
     }

@@ -20,8 +20,8 @@ public indirect enum RefrainError: Error, Sendable {
     case requestRetryFailed(retryError: any Error, originalError: any Error, by: String)
     /// The response came, and did not pass a check; `attempts` is the record of the tries that led to it.
     case responseValidationFailed(reason: ResponseValidationFailureReason, attempts: [AttemptRecord] = [])
-    /// The response came, and could not be turned into the wanted value.
-    case responseSerializationFailed(reason: ResponseSerializationFailureReason)
+    /// The response came, and could not be turned into the wanted value; `attempts` is the record as above.
+    case responseSerializationFailed(reason: ResponseSerializationFailureReason, attempts: [AttemptRecord] = [])
     /// The transport, or a stage of the chain, could not bring a response.
     case sessionTaskFailed(error: HTTPError)
     /// The session was released while the request was under way; keep it for as long as its requests run.

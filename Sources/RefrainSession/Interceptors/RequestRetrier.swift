@@ -9,9 +9,10 @@
 /// ```
 ///
 /// A retrier is asked exactly once for each failed try: when there was no response, when a status is 400 or more
-/// (validated or not), when a check failed, when the response could not be serialized, and when an adapter threw. What
-/// may be sent again, the server's own delays, deadlines and budgets are seen to after it has answered, whatever
-/// it answers. The idea is from Alamofire.
+/// (validated or not), when a check failed, when the response could not be serialized, and when an adapter threw. It is
+/// not asked about what was cancelled, as by an adapter that throws `CancellationError` (rule R9). What may be sent
+/// again, the server's own delays, deadlines and budgets are seen to after it has answered, whatever it answers. The
+/// idea is from Alamofire.
 public protocol RequestRetrier: Sendable {
     /// Whether the request is tried again, and when.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult

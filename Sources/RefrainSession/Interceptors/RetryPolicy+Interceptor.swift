@@ -10,10 +10,10 @@ extension RetryPolicy: RequestInterceptor {
         switch judgement.action {
         case .finish: return .doNotRetry
         case .retry(let wait):
-            request.offer(judgement)
+            request.offer(.judgement(judgement))
             return .retryWithDelay(wait.drawn(using: session.settings.random))
         case .comeBack(let date):
-            request.offer(judgement)
+            request.offer(.judgement(judgement))
             return .retryWithDelay(date.sinceEpoch - facts.now.sinceEpoch)
         }
     }

@@ -63,7 +63,7 @@ public struct OfflineRetrier: RequestInterceptor, UsesNoTry {
             } onCancel: {
                 slot.give(.failure(CancellationError()))
             }
-            return isOnline ? .retry : .doNotRetry
+            return isOnline ? retryFreely(request) : .doNotRetry
         } catch {
             return .doNotRetry
         }

@@ -61,20 +61,18 @@ extension Request {
 
     /// Ends the request for a reason that is not the caller's.
     func cancel(because reason: RefrainError?) {
-        enum Step { case none, end, cancel(FirstTry?, Task<Void, Never>?) }
+        enum Step { case none, end, cancel(RequestState.Running) }
         let step = state.withLock { state -> Step in
             guard state.move(to: .cancelled) else { return .none }
             state.endReason = reason
             // A start that has not come to its task yet looks at the state once it has.
-            return state.hasStarted ? .cancel(state.firstTry, state.task) : .end
+            return state.hasStarted ? .cancel(state.takeRunning()) : .end
         }
         if case .none = step { return }
         watcher?.requestDidCancel(self)
         switch step {
         case .none: break
-        case .cancel(let first, let task):
-            first?.cancel()
-            task?.cancel()
+        case .cancel(let running): running.cancel()
         case .end:
             finish(.failure(RefrainError.explicitlyCancelled.asHTTPError(request)))
         }
@@ -124,12 +122,11 @@ extension Request {
 
     /// Cancels what the request runs in, without a word on why: a reset does so.
     package func cancelTask() {
-        let (first, task) = state.withLock { state in
+        let running = state.withLock { state in
             state.wantsTaskCancelled = true
-            return (state.firstTry, state.task)
+            return state.takeRunning()
         }
-        first?.cancel()
-        task?.cancel()
+        running.cancel()
     }
 
     /// Takes over the task that the request runs in from now on, which `make` makes or has made.

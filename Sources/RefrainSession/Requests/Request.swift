@@ -91,7 +91,9 @@ extension Request {
     /// Why the request failed, or its last try did; nil where it did not.
     public var error: RefrainError? {
         state.withLock { state in
-            if state.hasEnded { return state.outcome.error ?? state.current.serializationError }
+            if state.hasEnded {
+                return state.outcome.error ?? state.current.serializationError?.recording(state.outcome.attempts)
+            }
             return state.current.failure ?? state.current.validationError ?? state.current.serializationError
         }
     }

@@ -57,6 +57,31 @@ struct RequestState {
         return firstTry.take()
     }
 
+    /// What a request runs in at the moment, for those who end it.
+    struct Running {
+        /// A first try that the transport has.
+        fileprivate let firstTry: FirstTry?
+        /// A first try whose answer lies with somebody who was woken for it.
+        fileprivate let arrived: FirstTry?
+        fileprivate let task: Task<Void, Never>?
+
+        /// Ends it.
+        ///
+        /// What has arrived is concluded here and now: the one who was woken for it may be busy for long, and may even
+        /// wait for the one who asks. It finds the request ended, or goes on waiting.
+        func cancel() {
+            firstTry?.cancel()
+            task?.cancel()
+            arrived?.conclude()
+        }
+    }
+
+    /// What the request runs in; an answer that has arrived is taken from whoever was to look at it.
+    mutating func takeRunning() -> Running {
+        let arrived = takeArrived()
+        return Running(firstTry: firstTry, arrived: arrived, task: task)
+    }
+
     /// Whether anybody wants to know how far bodies have come.
     var watchesBytes: Bool {
         guard let rare else { return false }
@@ -85,8 +110,7 @@ struct RequestState {
             outcome.response = error.response
             outcome.error = RefrainError(of: error)
         }
-        if let error = outcome.error { outcome.error = error.recording(outcome.attempts) }
-        if let error = rare?.retryFailure { outcome.error = error }
+        if let error = rare?.retryFailure ?? outcome.error { outcome.error = error.recording(outcome.attempts) }
         if lifecycle == .cancelled { outcome.error = endReason ?? .explicitlyCancelled }
     }
 
@@ -100,7 +124,8 @@ struct RequestState {
     /// Ends the request with the result that was noted, and what its kind has made of the error.
     mutating func end(settledWith error: RefrainError?) -> Waiters? {
         guard !hasEnded else { return nil }
-        outcome.error = lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error
+        outcome.error =
+            lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error?.recording(outcome.attempts)
         return end()
     }
 
@@ -142,8 +167,8 @@ extension RequestState {
         var endReason: RefrainError?
         /// The authenticators that have had their one replay (rule R27).
         var replays: Set<ObjectIdentifier> = []
-        /// What a policy has told the retrier that is being asked, and that wraps it.
-        var offer: RetryJudgement?
+        /// What the retrier that is being asked was told by one that it wraps.
+        var offer: RetryOffer?
 
         var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
         var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []

@@ -15,7 +15,7 @@ extension HTTPBody {
         let (makeSource, length) = try pieces()
         // Weak: the request keeps its response, which names the request that was sent, which has this body.
         let owner = WeakRequest(owner)
-        let stream = Storage.restartable(length: length) {
+        let makeCounted: @Sendable () throws -> ChunkSource = {
             let source = try makeSource()
             // nonisolated(unsafe): a source has one reader at a time, which this count belongs to.
             nonisolated(unsafe) var completed: Int64 = 0
@@ -28,7 +28,11 @@ extension HTTPBody {
                 return chunk
             }
         }
-        return HTTPBody(stream, contentType: contentType)
+        // Stages of the loader judge by what they are handed, and would begin a restartable body a second time.
+        guard case .oneShot = storage else {
+            return HTTPBody(.restartable(length: length, makeCounted), contentType: contentType)
+        }
+        return HTTPBody(.oneShot(OneShotSource(length: length, try makeCounted())), contentType: contentType)
     }
 
     /// The body in pieces that are small enough to count, and its length as it is now.

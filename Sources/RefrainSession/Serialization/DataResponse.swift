@@ -18,7 +18,11 @@ public struct DataResponse<Value: Sendable>: Sendable {
     init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Value, RefrainError>) {
         self.request = request
         response = outcome.response
-        self.result = result
+        if case .failure(let error) = result {
+            self.result = .failure(error.recording(outcome.attempts))
+        } else {
+            self.result = result
+        }
         attempts = outcome.attempts
     }
 

@@ -14,7 +14,8 @@ public struct DataResponseSerializer: ResponseSerializer {
 
     /// The bytes.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:)`` where there are none, and there must be some.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` where there are none, and there must be
+    ///   some.
     public func serialize(_ response: HTTPResponse) throws -> Data {
         try response.bytes(orEmptyBy: emptyResponses).get()
     }

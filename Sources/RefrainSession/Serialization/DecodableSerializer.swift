@@ -27,8 +27,8 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
 
     /// The value.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:)``, which leads to the place in the content and
-    ///   keeps the body.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, which leads to the place in the
+    ///   content and keeps the body.
     public func serialize(_ response: HTTPResponse) throws -> Value {
         let bytes = response.content
         guard !bytes.isEmpty else {

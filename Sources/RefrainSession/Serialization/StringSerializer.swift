@@ -22,7 +22,8 @@ public struct StringResponseSerializer: ResponseSerializer {
 
     /// The text.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:)`` where there is no content, or it is no text.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` where there is no content, or it is no
+    ///   text.
     public func serialize(_ response: HTTPResponse) throws -> String {
         let bytes = response.content
         guard !bytes.isEmpty else {

@@ -23,7 +23,7 @@ enum Adaptation {
             }
             return sent
         case .failure(let error):
-            guard !error.isCancellation else { throw HTTPError(.cancelled, request: request, bytesSent: 0) }
+            guard !error.isExplicitlyCancelledError else { throw HTTPError(.cancelled, request: request, bytesSent: 0) }
             owner.watcher?.request(owner, didFailToAdapt: request, error: error)
             throw error.asHTTPError(request)
         }
@@ -59,12 +59,5 @@ enum Adaptation {
             return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: adapted.body.length)))
         }
         return .success(adapted.keepingPlace(of: original))
-    }
-}
-
-extension RefrainError {
-    fileprivate var isCancellation: Bool {
-        if case .explicitlyCancelled = self { return true }
-        return false
     }
 }

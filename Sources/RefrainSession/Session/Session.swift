@@ -20,7 +20,8 @@ public final class Session: Sendable {
         public var throttle: (any HTTPMiddleware)?
         /// Lets identical requests in flight share one exchange; nil: each has its own.
         ///
-        /// Requests with adapters, those that are signed among them, always have their own.
+        /// Requests with adapters, those that are signed among them, always have their own. Sessions with the same
+        /// settings share none with each other, since their loaders may speak for different users.
         public var deduplicate: (any HTTPMiddleware)?
         /// The budgets that retries draw on; nil: no limit (rule R22).
         public var budgets: RetryBudgets? = .shared
@@ -102,6 +103,8 @@ public final class Session: Sendable {
     }
 
     /// Cancels what is under way, resets every stage of the chain, and returns when that is done.
+    ///
+    /// A loader that several sessions were made with, and a throttle of their settings, is reset for all of them.
     public func reset() async { await chain.whole.reset() }
 
     /// Ends the session, with what is under way.

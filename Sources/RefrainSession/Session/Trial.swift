@@ -2,7 +2,7 @@
 ///
 /// A request that is suspended waits here. One loader for these steps, and not a stage for each: every one of them
 /// would stand, with a frame or two, in each request that waits for its answer.
-struct Trial: HTTPLoader {
+struct Trial: TracedLoader {
     /// What sends the requests that are downloads, or whose bytes are watched.
     let whole: any HTTPLoader
     /// What sends all others, round the stages that only those need.
@@ -30,6 +30,8 @@ struct Trial: HTTPLoader {
     }
 
     func reset() async { await whole.reset() }
+
+    func trace(_ place: inout ChainPlace) { place.trace(whole) }
 
     // Apart, so that nobody else reads a clock for it, or keeps what it reports.
     @inline(never)

@@ -68,6 +68,32 @@ struct CancellationTests {
         #expect(clock.sleeps == [])
     }
 
+    @Test("R9: an error that stands for a cancellation is never retried, whatever the predicate says, in any form")
+    func calledOffIsFinal() async {
+        let clock = TestClock(.autoAdvancing)
+        let tries = Counter()
+        for exhausted in [false, true] {
+            await #expect(throws: CalledOff.self) {
+                try await withRetry(.standard, clock: clock, retriesExhausted: exhausted, while: { _ in true }) {
+                    tries.next()
+                    throw CalledOff()
+                }
+            }
+        }
+        let task = Task<Void, any Error>.retrying(maxRetryCount: 3, clock: clock) {
+            tries.next()
+            throw CalledOff()
+        }
+        await #expect(throws: CalledOff.self) { try await task.value }
+        let broken = AsyncThrowingStream<Int, any Error> { continuation in
+            tries.next()
+            continuation.finish(throwing: CalledOff())
+        }
+        await #expect(throws: CalledOff.self) { for try await _ in broken.retry(3) {} }
+        #expect(tries.value == 4)
+        #expect(clock.sleeps == [])
+    }
+
     @Test("R9: a cancelled parent cancels the wait of its child")
     func cancelledParent() async {
         let clock = TestClock()

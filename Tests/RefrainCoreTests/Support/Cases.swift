@@ -32,6 +32,12 @@ struct Spent: ExhaustibleError {
     var retriesAreExhausted: Bool { true }
 }
 
+/// The work was called off, which another error says than `CancellationError`.
+struct CalledOff: ExhaustibleError {
+    var retriesAreExhausted: Bool { false }
+    var isCancellation: Bool { true }
+}
+
 /// A count that many tasks and threads share.
 final class Counter: Sendable {
     private let count = Locked(0)

@@ -208,6 +208,39 @@ struct OAuthTests {
         #expect(await store.token() == nil)
     }
 
+    /// A store that takes its time to erase its token.
+    private final class SlowStore: OAuthTokenStore {
+        let store = InMemoryTokenStore(OAuthToken(accessToken: "ada"))
+        let door: MockHold
+
+        init(_ door: MockHold) { self.door = door }
+
+        func token() async -> OAuthToken? { await store.token() }
+
+        func save(_ token: OAuthToken?) async {
+            if token == nil {
+                _ = await MockLoader().then(.held(by: door, .status(200))).load(sampleRequest())
+            }
+            await store.save(token)
+        }
+    }
+
+    @Test("A forgotten token does not come back from a store that was slow to erase it")
+    func forgottenForGood() async {
+        let door = MockHold()
+        let oauth = OAuth(store: SlowStore(door)) { OAuthToken(accessToken: "ben") }
+        let mock = MockLoader().otherwise(.status(200))
+        let loader = oauth --> mock
+        #expect(await loader.load(sampleRequest()).status == 200)
+        let forgetting = Task { await oauth.forgetToken() }
+        await door.arrivals(atLeast: 1)
+        #expect(await loader.load(sampleRequest()).status == 200)
+        await door.release()
+        await forgetting.value
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(mock.requests.last?.headers["Authorization"] == "Bearer ben")
+    }
+
     @Test("B: OAuth: a token that is out of date is refreshed before the first send; one that is not is used")
     func expiry() async {
         let clock = TestClock()

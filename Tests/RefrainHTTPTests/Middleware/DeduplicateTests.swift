@@ -15,6 +15,13 @@ struct DeduplicateTests {
         return tasks
     }
 
+    /// The key of a request, among those that go on to the same loader.
+    private func key(_ request: HTTPRequest) -> ExchangeKey? {
+        ExchangeKey(request, before: unused, isOnlyNext: false)
+    }
+
+    private let unused = MockLoader()
+
     private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
     @Test("B: de-duplication: a thousand identical requests share one exchange, and each gets its answer")
@@ -111,6 +118,157 @@ struct DeduplicateTests {
         for task in tasks { _ = await task.result }
     }
 
+    /// A stage of somebody's own, which hands on to another one.
+    private struct Wrapping: HTTPMiddleware {
+        let inner: any HTTPMiddleware
+
+        func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+            await inner.load(request, next: next)
+        }
+    }
+
+    /// A transport that answers with the credential of each request, when it may.
+    private struct Server: HTTPLoader {
+        let hold: MockHold
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let text = request.headers["Authorization"] ?? "nobody"
+            return await MockLoader().then(.held(by: hold, .status(200, body: .text(text)))).load(request)
+        }
+    }
+
+    private func oauth(_ token: String) -> OAuth {
+        OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: token))) { nil }
+    }
+
+    enum Joining: CaseIterable { case plain, foreign, part, joined, wrapping, wrappingPart }
+
+    private func chain(_ joining: Joining, _ user: String, _ server: Server) -> any HTTPLoader {
+        switch joining {
+        case .plain: stage --> oauth(user) --> server
+        case .foreign: stage --> Wrapping(inner: oauth(user)) --> server
+        case .part: (stage --> ModifyRequest { $0 }) --> oauth(user) --> server
+        case .joined: (stage --> oauth(user)) --> server
+        case .wrapping: Wrapping(inner: stage) --> oauth(user) --> server
+        case .wrappingPart: Wrapping(inner: stage --> ModifyRequest { $0 }) --> oauth(user) --> server
+        }
+    }
+
+    @Test(
+        "One stage in two chains shares nothing between them: what follows it may speak for another user",
+        arguments: Joining.allCases
+    )
+    func twoChains(joining: Joining) async {
+        let server = Server(hold: hold)
+        let (one, two) = (chain(joining, "ada", server), chain(joining, "ben", server))
+        async let ada = one.load(sampleRequest())
+        await hold.arrivals(atLeast: 1)
+        async let ben = two.load(sampleRequest())
+        async let alsoBen = two.load(sampleRequest())
+        await wait { stage.numberOfWaitingRequests == 3 }
+        #expect(stage.numberOfExchanges == 2)
+        await hold.release()
+        #expect(await (try? ada.get())?.text == "Bearer ada")
+        #expect(await (try? ben.get())?.text == "Bearer ben")
+        #expect(await (try? alsoBen.get())?.text == "Bearer ben")
+    }
+
+    @Test("One stage that others hold shares nothing between the chains that these stand in")
+    func twoChainsOfOnePart() async {
+        let server = Server(hold: hold)
+        let part = stage --> ModifyRequest { $0 }
+        let wrapping = Wrapping(inner: part)
+        let chains: [any HTTPLoader] = [
+            part --> oauth("0") --> server, part --> oauth("1") --> server,
+            wrapping --> oauth("2") --> server, wrapping --> oauth("3") --> server,
+            Wrapping(inner: wrapping) --> oauth("4") --> server,
+        ]
+        let tasks = chains.map { chain in Task { await chain.load(sampleRequest()) } }
+        await wait { stage.numberOfWaitingRequests == chains.count }
+        await hold.release()
+        for (number, task) in tasks.enumerated() {
+            #expect(await (try? task.value.get())?.text == "Bearer \(number)")
+        }
+    }
+
+    @Test("One stage in two chains before transports that are values: each has its own exchanges")
+    func twoTransports() async {
+        struct Fixed: HTTPLoader {
+            let hold: MockHold
+            let text: String
+
+            func load(_ request: HTTPRequest) async -> HTTPResult {
+                await MockLoader().then(.held(by: hold, .status(200, body: .text(text)))).load(request)
+            }
+        }
+        let one = stage --> Fixed(hold: hold, text: "one")
+        let two = stage --> Fixed(hold: hold, text: "two")
+        async let first = one.load(sampleRequest())
+        async let second = two.load(sampleRequest())
+        await wait { stage.numberOfWaitingRequests == 2 }
+        await hold.release()
+        #expect(await (try? first.get())?.text == "one")
+        #expect(await (try? second.get())?.text == "two")
+    }
+
+    @Test("A reset of one chain leaves those who wait in another one, which has the same stage")
+    func resetOfOneChain() async {
+        let one = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
+        let two = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
+        let task = two.load(sampleRequest()) { _ in }
+        await wait { stage.numberOfWaitingRequests == 1 }
+        await one.reset()
+        #expect(stage.numberOfWaitingRequests == 1)
+        await hold.arrivals(atLeast: 1)
+        await hold.release()
+        #expect(await task.result.status == 200)
+    }
+
+    @Test("A reset of the stage itself ends what waits in all chains that it stands in")
+    func resetOfAllChains() async {
+        let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
+        let chains = [AnyLoader(stage --> mock), AnyLoader(stage --> mock)]
+        let tasks = chains.map { $0.load(sampleRequest()) { _ in } }
+        await wait { stage.numberOfWaitingRequests == 2 }
+        await stage.reset()
+        for task in tasks { #expect(await task.result.errorCode == .cancelled) }
+        #expect(stage.numberOfWaitingRequests == 0)
+        #expect(mock.resets == 0)
+    }
+
+    enum Signing: CaseIterable { case plain, auth, hidden, wrapping }
+
+    @Test(
+        "After a log-out nobody joins what was begun for the user before, however far in it is signed",
+        arguments: Signing.allCases
+    )
+    func nextUser(signing: Signing) async {
+        let server = Server(hold: hold)
+        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "ada"))) {
+            OAuthToken(accessToken: "ben")
+        }
+        let loader: any HTTPLoader =
+            switch signing {
+            case .plain: stage --> oauth --> server
+            case .auth:
+                stage --> Retry(RetryPolicy.recommended, budgets: nil) --> Auth([.oauth: oauth], default: .oauth)
+                    --> server
+            case .hidden: stage --> AnyLoader(Redirect() --> (oauth --> server))
+            case .wrapping: Wrapping(inner: stage) --> oauth --> server
+            }
+        async let first = loader.load(sampleRequest())
+        await hold.arrivals(atLeast: 1)
+        await oauth.forgetToken()
+        async let second = loader.load(sampleRequest())
+        async let third = loader.load(sampleRequest())
+        await wait { stage.numberOfWaitingRequests == 3 }
+        #expect(stage.numberOfExchanges == 2)
+        await hold.release()
+        #expect(await (try? first.get())?.text == "Bearer ada")
+        #expect(await (try? second.get())?.text == "Bearer ben")
+        #expect(await (try? third.get())?.text == "Bearer ben")
+    }
+
     @Test("Unsafe methods, bodies, streams and options that cannot be compared pass by themselves")
     func passing() async {
         var streamed = sampleRequest()
@@ -198,7 +356,7 @@ struct DeduplicateTests {
             }
         )
         let request = sampleRequest()
-        guard let key = ExchangeKey(request) else { return }
+        guard let key = self.key(request) else { return }
         let caller = Task { await table.load(request, key: key, next: mock) == nil }
         await wait { table.callerCount == 1 }
         await table.reset(next: nil)
@@ -231,7 +389,7 @@ struct DeduplicateTests {
             var starter: Starter? = Starter()
             left = starter
             request.owner = starter.map { CallOwner($0) }
-            guard let key = ExchangeKey(request) else { return }
+            guard let key = self.key(request) else { return }
             let first = Task { [request] in await table.load(request, key: key, next: next) == nil }
             await wait { table.callerCount == 1 }
             let second = Task { await table.load(sampleRequest(), key: key, next: next)?.status == 200 }
@@ -279,21 +437,21 @@ struct DeduplicateTests {
         let file = try TemporaryFile([])
         var request = sampleRequest()
         request.download = Download(to: try FileSink(path: file.path))
-        #expect(ExchangeKey(request) == nil)
+        #expect(key(request) == nil)
     }
 
     @Test("An option that is set to nothing can be compared, whatever it could have been")
     func unsetOptions() async {
         var unset = sampleRequest()
         unset.attemptObserver = nil
-        #expect(ExchangeKey(unset) == ExchangeKey(unset))
-        #expect(ExchangeKey(unset) != nil)
+        #expect(key(unset) == key(unset))
+        #expect(key(unset) != nil)
         var recorded = unset
         let owner = Starter()
         recorded.owner = CallOwner(owner)
-        #expect(ExchangeKey(recorded) == ExchangeKey(unset))
+        #expect(key(recorded) == key(unset))
         recorded.attemptObserver = { _ in }
-        #expect(ExchangeKey(recorded) == nil)
+        #expect(key(recorded) == nil)
     }
 
     @Test("R30: a thousand callers, cancelled at random moments, complete once each and leave nothing behind")

@@ -192,4 +192,42 @@ struct ResetGuardTests {
         await resetGate.release()
         await reset.value
     }
+
+    @Test("R9: a loop round a chain does not send again what a reset has cancelled, nor what it has refused")
+    func outerLoop() async {
+        let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(201))
+        let cancellations = Journal<Void>()
+        let gate = MockHold()
+        let chain = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> mock
+        let slow = ResetGuard() --> deaf(gate) { cancellations.add(()) }
+        func loop(_ loader: any HTTPLoader) -> Task<HTTPResponse, any Error> {
+            Task { [clock] in
+                try await withRetry(.immediately(maximumNumberOfAttempts: 3), clock: clock, retriesExhausted: true) {
+                    try await loader.response(for: sampleRequest())
+                }
+            }
+        }
+        let cancelled = loop(chain)
+        await hold.arrivals(atLeast: 1)
+        await chain.reset()
+        await #expect(throws: HTTPError.self) { try await cancelled.value }
+        #expect(mock.requests.count == 1)
+
+        let first = loop(slow)
+        await gate.arrivals(atLeast: 1)
+        let reset = Task { await slow.reset() }
+        await wait(until: { !cancellations.values.isEmpty })
+        let refused = Journal<HTTPError.Code?>()
+        await #expect(throws: HTTPError.self) {
+            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) { () async throws -> HTTPResponse in
+                let result = await slow.load(sampleRequest())
+                refused.add(result.errorCode)
+                return try result.get()
+            }
+        }
+        #expect(refused.values == [.resetInProgress])
+        await gate.release()
+        await reset.value
+        _ = await first.result
+    }
 }

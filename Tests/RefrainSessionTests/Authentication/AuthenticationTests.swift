@@ -226,6 +226,88 @@ struct AuthenticationTests {
         #expect(request.attempts.first?.reason == (sends == 1 ? .notReplayable : .credentialsRefreshed))
     }
 
+    /// An interceptor that logs, or does nothing at all, and asks another one.
+    private struct Wrapping: RequestInterceptor {
+        let inner: any RequestInterceptor
+
+        func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+            try await inner.adapt(request, for: session)
+        }
+
+        func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+            await inner.retry(request, for: session, dueTo: error)
+        }
+    }
+
+    @Test(
+        "R23: the replay after a refresh draws on no budget and uses up no try, also where the interceptor is wrapped"
+    )
+    func wrapped() async throws {
+        let service = TokenService(accepting: 2)
+        let session = Session.testing(service, interceptor: Wrapping(inner: interceptor(service))) { settings in
+            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+        }
+        let request = session.request(HTTPRequest("/a", method: .post, body: .text("x"))).validate()
+        let response = await request.serializingString().response
+        #expect(response.value == "200")
+        #expect(service.refreshes == 1)
+        #expect(response.attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
+        #expect(response.attempts.first?.rules.isSuperset(of: Rules(23, 27)) == true)
+    }
+
+    @Test("R27: what a wrapped interceptor has refreshed for one try says nothing of the retries of another retrier")
+    func wrappedOnce() async throws {
+        let service = TokenService(acceptsNothing: true)
+        let always = Retrier { request, _, _ in request.retryCount < 3 ? .retry : .doNotRetry }
+        let wrapping = Wrapping(inner: interceptor(service))
+        let session = Session.testing(
+            service,
+            interceptor: RefrainSession.Interceptor(retriers: [always], interceptors: [wrapping])
+        ) { settings in
+            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+        }
+        let response = await session.request(HTTPRequest.sample).serializingResponse().response
+        // The other retrier is asked last, and its retry is paid for: there is nothing to pay with.
+        #expect(response.attempts.map(\.reason) == [.budgetExhausted])
+    }
+
+    @Test("R27: within a second try of a retry stage further out a 401 is refreshed for, and nothing else is retried")
+    func nested() async throws {
+        let service = TokenService(accepting: 2)
+        let asked = Counter()
+        let others = Retrier { _, _, _ in
+            asked.increment()
+            return .retry
+        }
+        let interceptors: [any RequestInterceptor] = [others, RetryPolicy.recommended, interceptor(service)]
+        let session = Session.testing(service, interceptor: RefrainSession.Interceptor(interceptors: interceptors))
+        let response = await RetryNesting.within {
+            await session.request(HTTPRequest.sample).serializingResponse().response
+        }
+        #expect(response.response?.status == 200)
+        #expect(response.attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
+        #expect(service.requests == 2)
+
+        // Refused once more, or for another reason: the tries are those of the stage further out (rule R24).
+        for (refusing, status, sends) in [(TokenService(acceptsNothing: true), 401, 2), (TokenService(), 503, 1)] {
+            let sent = Counter()
+            let loader = AnyLoader { request in
+                sent.increment()
+                guard status == 401 else { return .success(HTTPResponse(request: request, status: 503)) }
+                return await refusing.load(request)
+            }
+            let interceptors: [any RequestInterceptor] = [others, RetryPolicy.recommended, interceptor(refusing)]
+            let session = Session.testing(loader, interceptor: RefrainSession.Interceptor(interceptors: interceptors))
+            let response = await RetryNesting.within {
+                await session.request(HTTPRequest.sample).serializingResponse().response
+            }
+            #expect(response.response?.status.rawValue == status)
+            #expect(response.attempts.last?.reason == .nested)
+            #expect(sent.value == sends)
+        }
+        #expect(asked.value == 0)
+    }
+
     @Test("A: AuthenticationInterceptor: a request that wants no authentication is not signed, nor refreshed for")
     func unauthenticated() async throws {
         let service = TokenService(accepting: 2)
@@ -284,7 +366,7 @@ struct AuthenticationTests {
             credential: Token(value: "t1"),
             refreshWindow: nil
         )
-        let session = Session.testing(loader, interceptor: Forwarding(inner: interceptor))
+        let session = Session.testing(loader, interceptor: Wrapping(inner: interceptor))
         let tasks = (0..<4).map { session.request(HTTPRequest("/\($0)")).serializingData() }
         while arrived.value < 4 { await Task.yield() }
         for (task, signal) in zip(tasks, signals) {
@@ -324,18 +406,5 @@ struct AuthenticationTests {
         mayEnd.set()
         #expect(try await late.value == "x")
         #expect(refreshes.value == 2)
-    }
-}
-
-/// Wraps an interceptor, and forwards what it is asked in the short form.
-private struct Forwarding: RequestInterceptor {
-    let inner: any RequestInterceptor
-
-    func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
-        try await inner.adapt(request, for: session)
-    }
-
-    func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        await inner.retry(request, for: session, dueTo: error)
     }
 }

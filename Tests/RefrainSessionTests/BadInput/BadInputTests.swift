@@ -34,7 +34,7 @@ struct BadInputTests {
     func undecodable(body: String, place: String) async {
         let session = session(body)
         let error = await session.request(HTTPRequest.sample).serializingDecodable([User].self).response.error
-        guard case .responseSerializationFailed(.decodingFailed(let cause, let path, let bytes))? = error else {
+        guard case .responseSerializationFailed(.decodingFailed(let cause, let path, let bytes), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -49,7 +49,7 @@ struct BadInputTests {
         let page = "<html>Log in to the café's network</html>"
         let lying = session(page)
         let lie = await lying.request(HTTPRequest.sample).serializingDecodable(User.self).response.error
-        guard case .responseSerializationFailed(.decodingFailed(_, "", let bytes))? = lie else {
+        guard case .responseSerializationFailed(.decodingFailed(_, "", let bytes), _)? = lie else {
             Issue.record("\(String(describing: lie))")
             return
         }

@@ -99,4 +99,58 @@ struct ErrorTests {
         #expect(error?.transportCode == .networkConnectionLost)
         #expect(error?.transportError?.request.url == request.request?.url)
     }
+
+    enum Reading: CaseIterable { case decodable, data, string, own, download, streamed }
+
+    @Test(
+        "R24: a loop round a call does not multiply its tries, however the call's answer is read",
+        arguments: Reading.allCases
+    )
+    func multiplied(reading: Reading) async throws {
+        struct Own: ResponseSerializer {
+            func serialize(_ response: HTTPResponse) throws -> Int { throw TestError() }
+        }
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let folder = try TemporaryFolder()
+        do {
+            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+                let request = session.request(HTTPRequest.sample)
+                switch reading {
+                case .decodable: _ = try await request.serializingDecodable([Int].self).value
+                case .data: _ = try await request.serializingData().value
+                case .string: _ = try await request.serializingString().value
+                case .own: _ = try await request.serializingResponse(using: Own()).value
+                case .download:
+                    let download = session.download("http://host.test/a", to: folder.file("a"))
+                    _ = try await download.serializingDownloadedFileURL().value
+                case .streamed:
+                    for try await _ in session.streamRequest("http://host.test/a").validate().chunks {}
+                }
+            }
+            Issue.record("there is no answer")
+        } catch {
+            let error = try #require(error as? RefrainError)
+            #expect(error.retriesAreExhausted)
+            #expect(error.attempts.map(\.number) == [1, 2, 3])
+        }
+        #expect(loader.requests.count == 3)
+    }
+
+    @Test("R29: the record is on the request's own error, and on the error that a retrier answers with")
+    func recorded() async throws {
+        let session = Session.testing(ScriptedLoader(.status(200)))
+        let unread = session.request(HTTPRequest.sample)
+        _ = await unread.serializingDecodable([Int].self).response
+        #expect(unread.error?.attempts.map(\.number) == [1])
+        #expect(unread.error?.retriesAreExhausted == false)
+
+        let refusing = Retrier { request, _, _ in
+            request.retryCount == 0 ? .retry : .doNotRetryWithError(TestError(name: "retry"))
+        }
+        let refused = Session.testing(ScriptedLoader(.status(503)), interceptor: refusing)
+        let error = await refused.request(HTTPRequest.sample).serializingResponse().response.error
+        #expect(error?.isRequestRetryError == true)
+        #expect(error?.attempts.map(\.number) == [1, 2])
+    }
 }

@@ -403,4 +403,47 @@ struct TransferTests {
         for try await _ in request.chunks { break }
         #expect(await request.ended().isExplicitlyCancelledError)
     }
+
+    @Test("R4: a one-shot upload is begun once, and its answer stands, also where a stage of the loader sends twice")
+    func oneShotUploadThroughChain() async throws {
+        func oneShot() -> HTTPBody {
+            .oneShot(
+                AsyncStream<[UInt8]> { continuation in
+                    continuation.yield(Self.bytes(1000))
+                    continuation.finish()
+                },
+                length: 1000
+            )
+        }
+        let refused: HTTPHeaders = ["WWW-Authenticate": "Basic realm=x"]
+        let moved: HTTPHeaders = ["Location": "/elsewhere"]
+        let basic = BasicAuth { _ in try BasicCredentials(user: "u", password: "p") }
+        let stages: [(HTTPStatus, HTTPHeaders, any HTTPMiddleware)] = [
+            (503, [:], Retry(RetryPolicy.recommended, budgets: nil)), (401, refused, basic), (307, moved, Redirect()),
+        ]
+        for (status, headers, stage) in stages {
+            let sends = Counter()
+            let transport = AnyLoader { request in
+                sends.increment()
+                do {
+                    guard try await request.body.collect().count == 1000 else { throw TestError(name: "cut") }
+                } catch {
+                    return .failure(HTTPError(.callerFailed, request: request, underlyingError: error))
+                }
+                return .success(HTTPResponse(request: request, status: status, headers: headers))
+            }
+            func loader(_ stage: some HTTPMiddleware) -> any HTTPLoader { stage --> transport }
+            let session = Session.testing(loader(stage))
+            let upload = session.upload(oneShot(), to: "http://host.test/up", method: .put)
+            let response = await upload.serializingResponse().response
+            if status == 307 {
+                #expect(response.error?.transportCode == .requestBodyStreamExhausted)
+            } else {
+                #expect(response.response?.status == status)
+                #expect(response.error == nil)
+            }
+            #expect(sends.value == 1, "\(status)")
+            #expect(upload.uploadProgress.completed == 1000)
+        }
+    }
 }

@@ -34,7 +34,7 @@ struct SerializationTests {
         let body = #"[{"name": "Ada", "tags": []}, {"name": "Bob", "tags": [1]}]"#
         let (request, session) = request(body: body)
         let error = await request.serializingDecodable([User].self).response.error
-        guard case .responseSerializationFailed(.decodingFailed(_, let path, let bytes))? = error else {
+        guard case .responseSerializationFailed(.decodingFailed(_, let path, let bytes), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -54,7 +54,8 @@ struct SerializationTests {
     func empty() async throws {
         let (first, one) = request(body: "")
         guard
-            case .responseSerializationFailed(.inputDataNilOrZeroLength)? = await first.serializingData().response.error
+            case .responseSerializationFailed(.inputDataNilOrZeroLength, _)? = await first.serializingData().response
+                .error
         else {
             Issue.record("an empty 200 is no data")
             return
@@ -63,7 +64,7 @@ struct SerializationTests {
         #expect(try await second.serializingDecodable(Empty.self).value == .value)
         let (third, three) = request(204, body: "")
         guard
-            case .responseSerializationFailed(.invalidEmptyResponse)? =
+            case .responseSerializationFailed(.invalidEmptyResponse, _)? =
                 await third.serializingDecodable(User.self).response.error
         else {
             Issue.record("a User cannot be empty")
@@ -90,7 +91,7 @@ struct SerializationTests {
         let session = Session.testing(loader)
         #expect(try await session.request(HTTPRequest.sample).serializingString().value == "café")
         let error = await session.request(HTTPRequest.sample).serializingString(encoding: .utf8).response.error
-        guard case .responseSerializationFailed(.stringSerializationFailed(_, let body))? = error else {
+        guard case .responseSerializationFailed(.stringSerializationFailed(_, let body), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

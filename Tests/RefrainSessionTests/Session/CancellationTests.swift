@@ -1,3 +1,4 @@
+import RefrainCore
 import RefrainSession
 import Testing
 
@@ -91,5 +92,79 @@ struct CancellationTests {
         #expect(await session.request(HTTPRequest.sample).serializingString().response.response?.status == 401)
         #expect(isOver.entries == [true])
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
+    }
+
+    enum Ending: CaseIterable { case cancel, cancelAll, reset, invalidate }
+
+    @Test(
+        "R9: a loop round a call does not send again what was cancelled or reset, even one that retries everything",
+        arguments: Ending.allCases,
+        [false, true]
+    )
+    func outerLoop(ending: Ending, retriesExhausted: Bool) async {
+        let loader = ScriptedLoader(.hang, .status(200, body: "sent again"))
+        let session = Session.testing(loader)
+        let current = Locked<DataRequest?>(nil)
+        let loop = Task {
+            try await withRetry(
+                .immediately(maximumNumberOfAttempts: 3),
+                retriesExhausted: retriesExhausted
+            ) { () async throws -> String in
+                let request = session.request(HTTPRequest.sample)
+                current.withLock { $0 = request }
+                return try await request.serializingString().value
+            }
+        }
+        while loader.requests.isEmpty { await Task.yield() }
+        switch ending {
+        case .cancel: current.withLock { $0 }?.cancel()
+        case .cancelAll: session.cancelAllRequests()
+        case .reset: await session.reset()
+        case .invalidate: session.invalidate()
+        }
+        await #expect(throws: RefrainError.self) { try await loop.value }
+        #expect(loader.requests.count == 1)
+        current.withLock { $0 = nil }
+    }
+
+    @Test("R9: an adapter that gives up as cancelled ends the request: no retrier is asked, and no loop repeats it")
+    func adapterCancelled() async {
+        let (adapted, asked) = (Counter(), Counter())
+        let adapter = Adapter { (_: HTTPRequest, _: Session) async throws -> HTTPRequest in
+            adapted.increment()
+            throw CancellationError()
+        }
+        let retrier = Retrier { _, _, _ in
+            asked.increment()
+            return .retry
+        }
+        let loader = ScriptedLoader(.status(200))
+        let session = Session.testing(loader, interceptor: Interceptor(adapter: adapter, retrier: retrier))
+        do {
+            _ = try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+                try await session.request(HTTPRequest.sample).serializingData().value
+            }
+            Issue.record("nothing can be sent")
+        } catch {
+            #expect((error as? RefrainError)?.underlyingError is CancellationError)
+        }
+        #expect(adapted.value == 1)
+        #expect(asked.value == 0)
+        #expect(loader.requests.isEmpty)
+    }
+
+    @Test("R9: a retrier that answers as cancelled ends the request, and no loop repeats it")
+    func retrierCancelled() async {
+        let loader = ScriptedLoader(.status(503))
+        let session = Session.testing(
+            loader,
+            interceptor: Retrier { _, _, _ in .doNotRetryWithError(CancellationError()) }
+        )
+        await #expect(throws: RefrainError.self) {
+            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+                try await session.request(HTTPRequest.sample).serializingResponse().value
+            }
+        }
+        #expect(loader.requests.count == 1)
     }
 }

@@ -75,6 +75,76 @@ struct SeveralWaitersTests {
             withExtendedLifetime(session) {}
         }
     }
+
+    enum Ending: CaseIterable { case reset, cancel, cancelAllAndWait }
+
+    @Test(
+        "R9: a reset, and a cancellation, wait for nobody who is busy: the answer that lies with him ends the request",
+        arguments: Ending.allCases,
+        [200, 503]
+    )
+    func busyWaiter(ending: Ending, status: Int) async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingData()
+        let jobs = HeldJobs()
+        let stuck = await waitStuck(for: task, jobs)
+        loader.exchanges[0].answer(HTTPStatus(rawValue: status))
+        #expect(!request.isFinished)
+        switch ending {
+        case .reset: await session.reset()
+        case .cancel:
+            request.cancel()
+            // What it has come to is there for all others, too.
+            _ = await Task { await task.response }.value
+        case .cancelAllAndWait: await session.cancelAllRequestsAndWait()
+        }
+        #expect(request.isFinished || request.isCancelled)
+        session.withAllRequests { #expect($0.isEmpty) }
+        jobs.letGo()
+        #expect(await stuck.value == (status == 200 ? 200 : nil))
+        // What had come before the reset is an answer; what would have followed it is not sent.
+        let error = request.error
+        #expect(ending == .reset && status == 200 ? error == nil : error?.isExplicitlyCancelledError == true)
+        #expect(request.attempts.map(\.number) == [1])
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test("R30: an answer, a reset, a cancellation and those who wait may come in any order: each request ends once")
+    func interleaved() async {
+        for round in 0..<400 {
+            let loader = HeldLoader()
+            let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+            let count = 3
+            let requests = (0..<count).map { session.request(HTTPRequest("/\($0)")) }
+            let tasks = requests.map { $0.serializingData() }
+            let completions = Counter()
+            await withTaskGroup(of: Void.self) { group in
+                for (number, task) in tasks.enumerated() {
+                    group.addTask {
+                        _ = await task.response
+                        completions.increment()
+                    }
+                    group.addTask {
+                        loader.exchanges[number].answer((round + number).isMultiple(of: 3) ? 503 : 200)
+                    }
+                    if (round + number).isMultiple(of: 2) { group.addTask { requests[number].cancel() } }
+                }
+                if !round.isMultiple(of: 4) { group.addTask { await session.reset() } }
+                if round.isMultiple(of: 5) { group.addTask { await session.cancelAllRequestsAndWait() } }
+            }
+            #expect(completions.value == count)
+            #expect(requests.allSatisfy { $0.isFinished || $0.isCancelled })
+            #expect(requests.allSatisfy { $0.attempts.count { $0.status == 200 } <= 1 })
+            session.withAllRequests { #expect($0.isEmpty) }
+            // The door is as it was: nobody is left behind it, and it is open.
+            await session.reset()
+            let next = session.request(HTTPRequest.sample).serializingData()
+            loader.exchanges[loader.exchanges.count - 1].answer(200)
+            #expect(await next.response.error == nil)
+        }
+    }
 }
 
 /// An executor that keeps its jobs until it is told to run them, which it does on a thread of its own.

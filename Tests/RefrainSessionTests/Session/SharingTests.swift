@@ -227,4 +227,50 @@ struct SharingTests {
         mayEnd.set()
         #expect(try await joined.value == "200")
     }
+
+    @Test("two sessions with the same settings share nothing: their loaders may speak for different users")
+    func twoSessions() async throws {
+        let loader = credentialLoader()
+        func session(_ user: String) -> Session {
+            let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: user))) { nil }
+            return self.session(oauth --> loader)
+        }
+        let (ada, ben) = (session("ada"), session("ben"))
+        let first = ada.request(HTTPRequest.sample).serializingString()
+        let second = ben.request(HTTPRequest.sample).serializingString()
+        let third = ben.request(HTTPRequest.sample).serializingString()
+        await waiting(3)
+        #expect(stage.numberOfExchanges == 2)
+        mayEnd.set()
+        #expect(try await first.value == "Bearer ada")
+        #expect(try await second.value == "Bearer ben")
+        #expect(try await third.value == "Bearer ben")
+    }
+
+    @Test("a reset of one session ends nothing of another one with the same settings")
+    func resetOfOne() async throws {
+        let (one, two) = (session(loader(200)), session(loader(200)))
+        let stays = two.request(HTTPRequest.sample).serializingString()
+        await waiting(1)
+        await one.reset()
+        mayEnd.set()
+        #expect(try await stays.value == "200")
+    }
+
+    @Test("a request after a log-out does not join what was begun for the user before, within the session's loader")
+    func loggedOut() async throws {
+        let loader = credentialLoader()
+        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "ada"))) {
+            OAuthToken(accessToken: "ben")
+        }
+        let session = session(oauth --> loader)
+        let first = session.request(HTTPRequest.sample).serializingString()
+        while loader.requests.isEmpty { await Task.yield() }
+        await oauth.forgetToken()
+        let second = session.request(HTTPRequest.sample).serializingString()
+        await waiting(2)
+        mayEnd.set()
+        #expect(try await first.value == "Bearer ada")
+        #expect(try await second.value == "Bearer ben")
+    }
 }

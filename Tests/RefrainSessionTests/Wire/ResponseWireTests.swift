@@ -121,7 +121,7 @@ struct ResponseWireTests {
             try await session.request(url).serializingResponse().value.headers["Content-Type"] == "application/json"
         )
         guard
-            case .failure(.responseSerializationFailed(.decodingFailed(_, _, let body))) =
+            case .failure(.responseSerializationFailed(.decodingFailed(_, _, let body), _)) =
                 await session.request(url).serializingDecodable([Int].self).result
         else {
             Issue.record("an object is no list")

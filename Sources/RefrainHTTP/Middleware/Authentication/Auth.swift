@@ -51,3 +51,9 @@ public struct Auth: HTTPMiddleware {
         for stage in stages.values { await stage.reset() }
     }
 }
+
+extension Auth: SpeaksForUser {
+    var userGeneration: Int {
+        stages.values.reduce(0) { $0 &+ (($1 as? any SpeaksForUser)?.userGeneration ?? 0) }
+    }
+}

@@ -99,3 +99,7 @@ public struct BasicAuth: HTTPMiddleware {
         return challenges.isEmpty || challenges.contains { $0.scheme == "basic" }
     }
 }
+
+extension BasicAuth: SpeaksForUser {
+    var userGeneration: Int { allDesks.reduce(0) { $0 + $1.resetCount } }
+}

@@ -14,6 +14,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     private struct State {
         var turns = Turns()
+        var resets = 0
         var waiters: [ObjectIdentifier: PendingAnswer<Answer>] = [:]
         var work: Task<Void, Never>?
 
@@ -43,6 +44,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     /// How many requests wait for a new credential.
     var waitingCount: Int { state.withLock { $0.waiters.count } }
 
+    /// How often the credential was forgotten.
+    var resetCount: Int { state.withLock { $0.resets } }
+
     /// Whether the present code obtains this desk's credential, and so must not wait for it.
     var isWithinWork: Bool { AuthenticationScope.desks.contains(workOf: self) }
 
@@ -65,6 +69,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     func reset() async {
         let (waiters, work) = state.withLock { state in
             state.turns.forget()
+            state.resets += 1
             return (state.takeWaiters(), state.work.take())
         }
         work?.cancel()

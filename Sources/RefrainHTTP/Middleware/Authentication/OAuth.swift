@@ -105,7 +105,13 @@ public struct OAuth: HTTPMiddleware {
     }
 
     /// Forgets the token, and erases it from the store, as when a user logs out.
+    ///
+    /// Requests that were signed with it and are under way go on, each for the one who has made it: a ``Deduplicate``
+    /// stage further out lets no later request share their answers. Reset the chain to end them, too.
     public func forgetToken() async {
+        // First, so that no request that comes in between finds it there; and once more, since what was under way may
+        // have stored another one of the same user.
+        await store.save(nil)
         await reset()
         await store.save(nil)
     }
@@ -114,4 +120,8 @@ public struct OAuth: HTTPMiddleware {
         guard let origins else { return true }
         return request.origin.map(origins.contains) ?? false
     }
+}
+
+extension OAuth: SpeaksForUser {
+    var userGeneration: Int { desk.resetCount }
 }

@@ -103,6 +103,18 @@ public struct HTTPError: ExhaustibleError, Sendable {
         code.endingReason != nil || (attempts.last?.reason.endsAllRetries ?? false)
     }
 
+    /// Whether the request was called off (rule R9).
+    ///
+    /// It was cancelled, ended or refused by a reset, or ended with its session. So it is, too, where the caller's own
+    /// code ended it with an error that says so, such as `CancellationError`.
+    public var isCancellation: Bool {
+        switch code {
+        case .cancelled, .resetInProgress, .sessionInvalidated: true
+        case .callerFailed, .userAuthenticationRequired: underlyingError?.saysCancelled ?? false
+        default: false
+        }
+    }
+
     private struct Fields: Sendable {
         var code: Code
         var request: HTTPRequest
