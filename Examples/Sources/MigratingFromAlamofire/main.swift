@@ -82,7 +82,7 @@ func closures(_ base: String, _ server: FaultServer) async throws {
     let silent = Adapter { _, _, _ in }
     let forgetful = Session(interceptor: silent)
     let result = await forgetful.request("\(base)/ok").serializingData().result
-    if case .failure(.requestAdaptationFailed(let error, _)) = result {
+    if case .failure(.requestAdaptationFailed(let error, _, _)) = result {
         check(error is CompletionDropped, "a completion that is never called fails the request")
     } else {
         check(false, "a completion that is never called fails the request")

@@ -27,6 +27,8 @@ public final class Download: Sendable {
 
     /// Forgets what has arrived, so that the next try asks for the whole.
     package func startOver() async throws {
+        // Until the sink says that it is empty, nobody knows what it holds.
+        current.isIntact = false
         try await sink.startOver()
         current = DownloadState()
     }

@@ -1,6 +1,9 @@
 /// Where the bytes of a download go.
 public protocol DownloadSink: Sendable {
-    /// Takes the next bytes. An error ends the download.
+    /// Takes the next bytes.
+    ///
+    /// An error ends the try. Nobody knows then how many of the bytes were taken, so a further try begins with
+    /// ``startOver()``.
     func write(_ bytes: [UInt8]) async throws
 
     /// Forgets all bytes so far: the download starts over.

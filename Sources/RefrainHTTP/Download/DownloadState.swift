@@ -13,7 +13,19 @@ struct DownloadState: Hashable, Sendable {
     /// What proves that further bytes belong to these; nil: nothing does, and a cut starts over.
     var validator: StrongValidator?
     /// What the bytes came from: a validator says nothing of other resources (RFC 9110 §8.8.1).
-    var source: String?
+    var source: Source?
+    /// The fields that the bytes came with; a part need not repeat them (RFC 9110 §15.3.7).
+    var head = HTTPHeaders()
+    /// Whether the sink holds these bytes and no others; a write that has failed may have left some of its own.
+    var isIntact = true
+
+    /// Where bytes came from.
+    struct Source: Hashable, Sendable {
+        /// The URL that was asked for, as the request came.
+        var asked: String
+        /// The URL that answered: stages further in may complete the one that was asked for, or change it.
+        var answered: String
+    }
 
     /// What a response is to this download.
     enum Continuation: Hashable {
@@ -27,11 +39,14 @@ struct DownloadState: Hashable, Sendable {
         case other
     }
 
+    /// Whether the sink is known to hold nothing.
+    var isEmpty: Bool { offset == 0 && isIntact }
+
     /// Whether the rest can be asked for where the bytes came from.
-    var canResume: Bool { offset > 0 && validator != nil }
+    var canResume: Bool { offset > 0 && validator != nil && isIntact }
 
     /// Whether a request can ask for the rest.
-    func canResume(with request: HTTPRequest) -> Bool { canResume && source == Self.source(of: request) }
+    func canResume(with request: HTTPRequest) -> Bool { canResume && source?.asked == Self.place(of: request) }
 
     /// Judges a response to a request that asked for the rest, for the whole, or for a part of its caller's choosing.
     func continuation(_ response: HTTPResponse, askedForRest: Bool, hasOwnRange: Bool = false) -> Continuation {
@@ -58,12 +73,16 @@ struct DownloadState: Hashable, Sendable {
         return last == total - 1
     }
 
-    private static func source(of request: HTTPRequest) -> String {
+    /// The URL of a request as far as it is sent.
+    private static func place(of request: HTTPRequest) -> String {
         let text = request.url.absoluteString
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
     }
 
     private func rest(_ response: HTTPResponse) -> Continuation {
+        guard source?.answered == Self.place(of: response.request) else {
+            return .mismatch("the rest came from another place than the beginning")
+        }
         guard !response.headers.contains("Content-Encoding") else {
             return .mismatch("the rest came in another coding")
         }
@@ -99,7 +118,7 @@ struct DownloadState: Hashable, Sendable {
     }
 
     /// The state at the beginning of a response that brings the whole.
-    static func atStart(of response: HTTPResponse, now: WallInstant) -> DownloadState {
+    static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallInstant) -> DownloadState {
         var state = DownloadState(total: length(of: response))
         let isCoded = response.headers.contains("Content-Encoding")
         let hasRanges = response.headers["Accept-Ranges"]?.lowercased() != "none"
@@ -110,9 +129,25 @@ struct DownloadState: Hashable, Sendable {
                 date: response.headers[values: "Date"],
                 wallClock: now
             )
-            state.source = source(of: response.request)
+            state.source = Source(asked: place(of: request), answered: place(of: response.request))
+            state.head = response.headers
         }
         return state
+    }
+
+    /// The fields that describe the content as a whole, whichever part of it a message brings.
+    private static let describingFields = [
+        "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "ETag", "Last-Modified",
+        "Repr-Digest",
+    ]
+
+    /// The fields of a response that brought the rest, with what it left out of those of the beginning.
+    func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var completed = headers
+        for name in Self.describingFields where !headers.contains(name) {
+            for value in head[values: name] { completed.add(name, value) }
+        }
+        return completed
     }
 
     private static func length(of response: HTTPResponse) -> Int64? {

@@ -9,11 +9,14 @@ internal import Darwin
 /// A file that appears under its name only when it is whole.
 ///
 /// Bytes go into a hidden file beside the target. ``finish()`` moves it into place; a sink that is let go
-/// before that removes it. So whatever happens, the file under the name is whole or the one from before.
+/// before that removes it. So whatever happens, the file under the name is whole or the one from before. A link stays,
+/// and the file appears where it leads.
 public final class FileSink: DownloadSink {
     /// The path that the file will have.
     public let path: String
 
+    /// Where the file goes: ``path``, unless that is a link.
+    private let target: String
     private let state: Locked<State>
 
     /// The permissions that new files of this process lack.
@@ -32,23 +35,22 @@ public final class FileSink: DownloadSink {
 
     /// Creates the hidden file.
     ///
-    /// - Throws: ``LocalFileError`` where the folder does not exist or cannot be written, or the path is a folder.
+    /// - Throws: ``LocalFileError`` where the folder does not exist or cannot be written, or where something is there
+    ///   that is no file, as a folder, a device or a pipe.
     public init(path: String) throws(LocalFileError) {
         self.path = path
-        var status = stat()
-        let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
-        if kind == S_IFDIR {
-            throw LocalFileError(path: path, operation: .create, errno: EISDIR)
-        }
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { String(path[...$0]) } ?? ""
-        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        let place = try FilePlace(path)
+        let target = place.path
+        self.target = target
+        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(target[...$0]) } ?? ""
+        let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
         // Names may be as long as the file system allows, in bytes; the hidden one is longer, so it is cut.
         var template = Array("\(folder).\(Self.beginning(of: name)).XXXXXX.part".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        if kind == S_IFREG {
+        if let status = place.present {
             // The one that is replaced keeps its owner, as far as the system allows, and who may read it: it may be
             // somebody's secret. The owner goes first, so that nobody is let in for a moment.
             if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
@@ -101,7 +103,7 @@ public final class FileSink: DownloadSink {
             unlink(temporaryPath)
             throw LocalFileError(path: path, operation: .write, errno: errno)
         }
-        guard rename(temporaryPath, path) == 0 else {
+        guard rename(temporaryPath, target) == 0 else {
             let reason = errno
             unlink(temporaryPath)
             throw LocalFileError(path: path, operation: .move, errno: reason)

@@ -18,6 +18,13 @@ enum CallEnding {
         return .failure(error(.deadlineExceeded, request, result, "the deadline of the call passed during this try"))
     }
 
+    /// The time of the call is up before a redirect was followed: what it points to was asked for, and not the redirect
+    /// (rules R20 and R26).
+    static func deadlineExceeded(_ request: HTTPRequest, beforeFollowing result: HTTPResult) -> HTTPResult {
+        let message = "the deadline of the call passed before a redirect was followed"
+        return .failure(error(.deadlineExceeded, request, result, message))
+    }
+
     private static func error(
         _ code: HTTPError.Code,
         _ request: HTTPRequest,

@@ -7,7 +7,8 @@
 /// The stage belongs outside of ``Retry``: then each hop has tries of its own, and a POST that was answered by a 303 is
 /// not posted again because the page behind it failed. Across origins, credentials and the fields named
 /// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error. A redirect with a
-/// `Retry-After` waits, like any other answer (rule R18).
+/// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
+/// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
 public struct Redirect: HTTPMiddleware {
     /// How many redirects are followed in one call.
     public let maximumNumberOfRedirects: Int
@@ -184,7 +185,8 @@ private final class RedirectCall {
             let error = CallEnding.comeBack(current, result, at: date)
             return finish(result, .failure(error), .comeBackLater, judgement.rules)
         case .finish:
-            return finish(result, CallEnding.deadlineExceeded(current, result), judgement.reason, judgement.rules)
+            let outcome = CallEnding.deadlineExceeded(current, beforeFollowing: result)
+            return finish(result, outcome, judgement.reason, judgement.rules)
         case .retry(let wait):
             let delay = wait.range.lowerBound
             let start = hopBegan - began
@@ -239,7 +241,7 @@ private final class RedirectCall {
 
     func giveUp(_ result: HTTPResult) -> HTTPResult {
         record.endLast(.deadlineExceeded)
-        return CallEnding.deadlineExceeded(current, result).recorded(record.attempts)
+        return CallEnding.deadlineExceeded(current, beforeFollowing: result).recorded(record.attempts)
     }
 
     func cancelled() -> HTTPError {

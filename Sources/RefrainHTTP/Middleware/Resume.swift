@@ -23,7 +23,7 @@ public struct Resume: HTTPMiddleware {
     private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
         let state = download.current
         let canResume = state.canResume(with: request)
-        if state.offset > 0, !canResume, !download.sink.canStartOver {
+        if !state.isEmpty, !canResume, !download.sink.canStartOver {
             // What would come now could not be used, so it is not asked for.
             return .failure(cannotGoOn(request))
         }
@@ -47,8 +47,8 @@ public struct Resume: HTTPMiddleware {
             download.current.total = total
             return await deliver(response, to: download, atMost: length)
         case .whole:
-            if state.offset > 0, let failure = await startOver(download, response) { return .failure(failure) }
-            download.current = hasOwnRange ? DownloadState() : .atStart(of: response, now: wallClock())
+            if !state.isEmpty, let failure = await startOver(download, response) { return .failure(failure) }
+            download.current = hasOwnRange ? DownloadState() : .atStart(of: response, to: request, now: wallClock())
             // Other methods have no ranges (RFC 9110 §14.2): what they brought in part is asked for anew as a whole.
             if request.method != .get { download.current.validator = nil }
             return await deliver(response, to: download, atMost: nil)
@@ -73,7 +73,13 @@ public struct Resume: HTTPMiddleware {
                 }
                 let size = download.bytesReceived + Int64(chunk.count)
                 try checkSize(size, response, limit: response.request.maximumBodySize)
-                try await download.sink.write(chunk)
+                do {
+                    try await download.sink.write(chunk)
+                } catch {
+                    // It may have taken some of the bytes: what it holds is not what was counted.
+                    download.current.isIntact = false
+                    throw error
+                }
                 download.current.offset += Int64(chunk.count)
             }
         } catch {
@@ -93,6 +99,7 @@ public struct Resume: HTTPMiddleware {
         var done = response
         done.body = .empty
         done.exchange.bytesReceived = state.offset
+        if length != nil { done.headers = state.completed(done.headers) }
         return .success(done)
     }
 
@@ -133,8 +140,7 @@ public struct Resume: HTTPMiddleware {
     /// Empties the sink; answers the error that ends the call where it cannot be emptied.
     private func startOver(_ download: Download, _ response: HTTPResponse) async -> HTTPError? {
         do {
-            try await download.sink.startOver()
-            download.current = DownloadState()
+            try await download.startOver()
             return nil
         } catch {
             return failure(error, response, download, resumedBytes: 0)

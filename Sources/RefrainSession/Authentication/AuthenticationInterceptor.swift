@@ -9,8 +9,12 @@ internal import RefrainCore
 /// ```
 ///
 /// A request that is refused is sent once more after a refresh; if it was signed with a credential from before,
-/// without one. A refresh that fails fails all who wait for it, and the next request may try again. The authenticator
-/// may make its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+/// without one. A refresh that fails fails all who wait for it, and all who were under way when it failed and are
+/// refused later; a request that is signed afterwards may try again. The authenticator may make its requests on the
+/// same session. Put the interceptor before retry policies, so that it is asked first.
+///
+/// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/AuthenticationMethod/none`` is neither signed nor
+/// refreshed for.
 ///
 /// The replay uses up no try and draws on no budget, also where an interceptor of your own wraps this one and hands its
 /// answer on. A request within a try of a retry stage further out, which has all the tries, has its replay, too, where
@@ -83,23 +87,26 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// Signs a request, after a refresh where one is due.
     public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
-        guard !isWithinRefresh else { return request }
-        let credential = try await obtain(for: session) { credentials, now in
+        guard request.authentication != .none, !isWithinRefresh else { return request }
+        let (credential, rounds) = try await obtain(for: session) { credentials, now in
             credentials.sign(now: now)
         }
         var signed = request
         authenticator.apply(credential, to: &signed)
+        signed[option: SignedAfter.self][ObjectIdentifier(self)] = rounds
         return signed
     }
 
     /// Has a refused request sent once more, after a refresh where it was signed with the present credential.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        guard !isWithinRefresh, let sent = request.request, let response = request.response,
+        guard let sent = request.request, sent.authentication != .none, !isWithinRefresh,
+            let response = request.response,
             authenticator.didRequest(sent, with: response, failDueToAuthenticationError: error)
         else { return .doNotRetry }
         guard let credential else { return .doNotRetryWithError(AuthenticationError.missingCredential) }
         guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
         guard authenticator.isRequest(sent, authenticatedWith: credential) else { return retryFreely(request) }
+        let rounds = sent[option: SignedAfter.self][ObjectIdentifier(self)]
         do {
             _ = try await obtain(for: session) { credentials, now in
                 // Another request's refresh may have ended since.
@@ -108,7 +115,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
                 {
                     return .use(present)
                 }
-                return credentials.refused(now: now)
+                return credentials.refused(signedAfter: rounds, now: now)
             }
             return retryFreely(request)
         } catch {
@@ -126,32 +133,34 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// Whether this code runs within a refresh of this interceptor's, and so must not wait for it.
     private var isWithinRefresh: Bool { RefreshScope.interceptors.contains(workOf: self) }
 
-    /// Asks the state machine, does what it says, and answers the credential that comes of it.
+    /// Asks the state machine, does what it says, and answers the credential that comes of it, with the number of
+    /// refreshes that have ended by then.
     private func obtain(
         for session: Session,
         by decide: (inout CredentialState<Credential>, Duration) -> Step
-    ) async throws -> Credential {
+    ) async throws -> (Credential, rounds: Int) {
         let waiter = Waiter()
         let key = ObjectIdentifier(waiter)
         let now = clock.now.offset
-        let step = state.withLock { state -> Step in
+        let (step, rounds) = state.withLock { state -> (Step, Int) in
             let step = decide(&state.credentials, now)
             // In the same step, so that no end of a refresh is missed.
             if step.waits { state.waiters[key] = waiter }
-            return step
+            return (step, state.credentials.endedRounds)
         }
         switch step {
-        case .use(let credential): return credential
+        case .use(let credential): return (credential, rounds)
         case .fail(let error): throw error
         case .join: break
         case .start(let number, let credential): refresh(credential, number, for: session)
         }
         defer { state.withLock { _ = $0.waiters.removeValue(forKey: key) } }
-        return try await withTaskCancellationHandler {
+        let credential = try await withTaskCancellationHandler {
             try await waiter.value.get()
         } onCancel: {
             waiter.give(.failure(CancellationError()))
         }
+        return (credential, state.withLock { $0.credentials.endedRounds })
     }
 
     private func refreshed(_ credential: Credential, for session: Session) async -> Result<Credential, any Error> {
@@ -172,7 +181,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             }
             work.end()
             let waiters = state.withLock { state in
-                state.credentials.end(number, with: try? outcome.get()) ? state.takeWaiters() : []
+                state.credentials.end(number, with: outcome) ? state.takeWaiters() : []
             }
             for waiter in waiters { waiter.give(outcome) }
         }
@@ -182,4 +191,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 /// The interceptors within whose refresh this code runs.
 private enum RefreshScope {
     @TaskLocal static var interceptors: [WorkScope] = []
+}
+
+/// How many refreshes of which interceptor had ended when a request was signed.
+private enum SignedAfter: HTTPRequestOption {
+    static let defaultValue: [ObjectIdentifier: Int] = [:]
 }

@@ -36,7 +36,10 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// A new credential in place of one that has gone out of date.
     ///
-    /// Requests that are made in here on the same session are not signed, and do not wait for the refresh.
+    /// Requests that are made in here on the same session are not signed, and do not wait for the refresh. Those that
+    /// are made in a detached task, or on a dispatch queue, are not known for what they are: set their
+    /// `HTTPRequest.authentication` to ``/RefrainHTTP/AuthenticationMethod/none``, or they wait for the refresh that
+    /// waits for them.
     func refresh(_ credential: Credential, for session: Session) async throws -> Credential
 
     /// Whether the service refused the request because of its credential, rather than for another reason.

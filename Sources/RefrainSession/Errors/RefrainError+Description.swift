@@ -7,7 +7,7 @@ extension RefrainError: CustomStringConvertible {
         case .createRequestFailed(let error): "the request could not be made: \(error)"
         case .parameterEncodingFailed(let error): "the parameters could not be encoded: \(error)"
         case .requestValidationFailed(let reason): "the request was not sent: \(reason)"
-        case .requestAdaptationFailed(let error, let name): "the adapter \(name) failed: \(error)"
+        case .requestAdaptationFailed(let error, let name, _): "the adapter \(name) failed: \(error)"
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the try before it ended with: \(original)"
         case .responseValidationFailed(let reason, _): "the response is unacceptable: \(reason)"

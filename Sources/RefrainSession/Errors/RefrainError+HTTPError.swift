@@ -39,6 +39,8 @@ extension RefrainError {
         switch self {
         case .responseValidationFailed(let reason, _):
             return .responseValidationFailed(reason: reason, attempts: attempts)
+        case .requestAdaptationFailed(let error, let name, _):
+            return .requestAdaptationFailed(error: error, by: name, attempts: attempts)
         case .responseSerializationFailed(let reason, _):
             return .responseSerializationFailed(reason: reason, attempts: attempts)
         case .requestRetryFailed(let retryError, let original as RefrainError, let name):

@@ -15,13 +15,15 @@ extension RefrainError: ExhaustibleError {
         }
     }
 
-    /// Every attempt that led to this error, where a response or a failure of the transport did (rule R29).
+    /// Every attempt that led to this error, where a response, an adapter or a failure of the transport did (rule R29).
     ///
     /// ``Request/attempts`` has the record of every request.
     public var attempts: [AttemptRecord] {
         switch self {
         case .sessionTaskFailed(let error): error.attempts
-        case .responseValidationFailed(_, let attempts), .responseSerializationFailed(_, let attempts): attempts
+        case .responseValidationFailed(_, let attempts), .responseSerializationFailed(_, let attempts),
+            .requestAdaptationFailed(_, _, let attempts):
+            attempts
         case .requestRetryFailed(_, let original, _): (original as? RefrainError)?.attempts ?? []
         default: []
         }
@@ -49,7 +51,7 @@ extension RefrainError: ExhaustibleError {
     public var underlyingError: (any Error)? {
         switch self {
         case .invalidURL(let error), .createRequestFailed(let error), .parameterEncodingFailed(let error),
-            .requestAdaptationFailed(let error, _), .requestRetryFailed(let error, _, _):
+            .requestAdaptationFailed(let error, _, _), .requestRetryFailed(let error, _, _):
             error
         case .sessionTaskFailed(let error): error
         case .sessionInvalidated(let error): error

@@ -14,8 +14,8 @@ public indirect enum RefrainError: Error, Sendable {
     case parameterEncodingFailed(error: any Error)
     /// The request was made, but must not be sent.
     case requestValidationFailed(reason: RequestValidationFailureReason)
-    /// An adapter threw; `by` names its type.
-    case requestAdaptationFailed(error: any Error, by: String)
+    /// An adapter threw; `by` names its type, and `attempts` is the record of the tries up to this one.
+    case requestAdaptationFailed(error: any Error, by: String, attempts: [AttemptRecord] = [])
     /// A retrier answered a failure with an error of its own; `by` names its type.
     case requestRetryFailed(retryError: any Error, originalError: any Error, by: String)
     /// The response came, and did not pass a check; `attempts` is the record of the tries that led to it.

@@ -120,7 +120,7 @@ public struct LogMonitor: EventMonitor {
     private func described(_ error: RefrainError) -> String {
         switch error {
         case .sessionTaskFailed(let error): error.code.rawValue
-        case .requestAdaptationFailed(_, let name): "the adapter \(name) failed"
+        case .requestAdaptationFailed(_, let name, _): "the adapter \(name) failed"
         case .requestRetryFailed(_, _, let name): "the retrier \(name) failed"
         case .responseValidationFailed(.unacceptableStatusCode(let code), _): "status \(code)"
         case .responseValidationFailed(.customValidationFailed, _): "a check of the caller's"

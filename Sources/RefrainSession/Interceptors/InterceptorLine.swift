@@ -9,6 +9,9 @@ final class InterceptorLine: Sendable {
     /// The retriers as what can be asked without a wait, where they can; found out once, since that takes a while.
     let promptRetriers: [(any PromptStrategy)?]
 
+    /// Whether there are some besides those of the session.
+    let isRequestsOwn: Bool
+
     /// Whether nobody is asked but who can be asked without a wait.
     var isPrompt: Bool { adapters.isEmpty && !promptRetriers.contains { $0 == nil } }
 
@@ -23,6 +26,7 @@ final class InterceptorLine: Sendable {
         hasAdapters = parts.hasAdapters
         retriers = parts.retriers
         promptRetriers = parts.retriers.map { $0 as? any PromptStrategy }
+        isRequestsOwn = request != nil
     }
 
     private struct Parts {

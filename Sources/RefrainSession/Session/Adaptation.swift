@@ -1,6 +1,6 @@
 /// Runs the adapters before each try, on the original request, and tells the monitor of the try.
 ///
-/// An adapter's error fails the try with ``RefrainError/requestAdaptationFailed(error:by:)``.
+/// An adapter's error fails the try with ``RefrainError/requestAdaptationFailed(error:by:attempts:)``.
 enum Adaptation {
     /// Notes that a try begins.
     static func begin(_ request: HTTPRequest, _ owner: Request) throws(HTTPError) {

@@ -10,16 +10,18 @@ internal import RefrainCore
 struct RetrierStrategy: PromptStrategy, NestedStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? { nil }
 
-    /// Whether a response has passed all checks.
+    /// Whether a response has passed all checks, and no strategy of the request's own may want another try.
     func isContent(with result: HTTPResult, of request: HTTPRequest) -> Bool {
         guard case .success = result, let owner = request.sessionRequest else { return false }
-        return owner.failure(of: result) == nil
+        return owner.failure(of: result) == nil && request.ownStrategy == nil
     }
 
     /// The decision, as far as the retriers up to the one that gives it need no wait.
     func judgePromptly(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) -> RetryJudgement? {
         guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
-        guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
+        guard let failure = owner.failure(of: result) else {
+            return request.ownStrategy == nil ? .finish(.succeeded) : nil
+        }
         owner.note(failure: failure, facts: facts, of: result)
         guard !owner.sessionReference.isGone else { return .finish(.finalFailure) }
         guard !failure.isCancellation else { return .finish(.cancelled, Rules(9)) }
@@ -35,7 +37,10 @@ struct RetrierStrategy: PromptStrategy, NestedStrategy {
 
     func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
         guard let owner = request.sessionRequest else { return .finish(result.isAnswered ? .succeeded : .noStrategy) }
-        guard let failure = owner.failure(of: result) else { return .finish(.succeeded) }
+        guard let failure = owner.failure(of: result) else {
+            // Retriers are asked about failures; a strategy is asked about every outcome: it may poll.
+            return await request.ownStrategy?.judge(facts, for: result, of: request) ?? .finish(.succeeded)
+        }
         owner.note(failure: failure, facts: facts, of: result)
         guard let session = owner.session else { return .finish(.finalFailure) }
         guard !failure.isCancellation else { return .finish(.cancelled, Rules(9)) }

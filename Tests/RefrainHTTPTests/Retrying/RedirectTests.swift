@@ -277,6 +277,29 @@ struct RedirectTests {
         #expect(response.attempts.map(\.start) == [.zero, .seconds(2), .seconds(2)])
     }
 
+    @Test("R20: a redirect that comes with the deadline is an error, and not the answer", arguments: [false, true])
+    func deadlineAtRedirect(withinRetry: Bool) async throws {
+        let clock = clock
+        mock.otherwise(
+            MockReply { request in
+                try? await clock.sleep(until: clock.now.advanced(by: .seconds(3)))
+                return .success(HTTPResponse(request: request, status: 302, headers: ["Location": "/x"]))
+            }
+        )
+        var request = try HTTPRequest("http://a.example/")
+        request.deadline = .seconds(3)
+        let retry = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        let result = withinRetry ? await (retry --> chain).load(request) : await chain.load(request)
+        guard case .failure(let error) = result else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .deadlineExceeded)
+        #expect(error.response?.status == 302)
+        #expect(error.attempts.last?.reason == .deadlineExceeded)
+        #expect(mock.requests.count == 1)
+    }
+
     @Test("A request that wants no redirects gets the answer itself")
     func notFollowed() async throws {
         mock.then(redirect(302, to: "/x"))

@@ -2,6 +2,12 @@ import RefrainCore
 import RefrainSession
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("Authentication")
 struct AuthenticationTests {
     typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
@@ -300,5 +306,105 @@ struct AuthenticationTests {
             #expect(sent.value == sends)
         }
         #expect(asked.value == 0)
+    }
+
+    @Test("A: AuthenticationInterceptor: a request that wants no authentication is not signed, nor refreshed for")
+    func unauthenticated() async throws {
+        let service = TokenService(accepting: 2)
+        let session = Session.testing(
+            service,
+            interceptor: interceptor(service, token: Token(value: "t1", requiresRefresh: true))
+        )
+        var request = HTTPRequest.sample
+        request.authentication = .none
+        let response = await session.request(request).validate().serializingData().response
+        #expect(response.error?.responseCode == 401)
+        #expect(response.response?.request.headers["Authorization"] == nil)
+        #expect(service.refreshes == 0)
+        #expect(service.requests == 1)
+    }
+
+    @Test(
+        "R27: a refresh that makes its request in a task of its own does not wait for itself",
+        .timeLimit(.minutes(5))
+    )
+    func detachedRefresh() async throws {
+        let service = TokenService(accepting: 2)
+        let authenticator = TokenAuthenticator { _, session in
+            try await Task.detached {
+                var request = HTTPRequest("/token")
+                request.headers["X-Refresh"] = "1"
+                request.authentication = .none
+                return Token(value: try await session.request(request).validate().serializingString().value)
+            }.value
+        }
+        let interceptor = Interceptor(authenticator: authenticator, credential: Token(value: "t1"))
+        // The refresh makes token 3 the accepted one.
+        let session = Session.testing(service, interceptor: interceptor)
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+    }
+
+    /// Answers those who ask for a number when it is theirs, each with a 401; and all others at once.
+    private func turnstile(_ mayEnd: [Signal]) -> some HTTPLoader {
+        AnyLoader { request in
+            if let number = Int(request.url.lastPathComponent) { await mayEnd[number].wait() }
+            return .success(HTTPResponse(request: request, status: 401))
+        }
+    }
+
+    @Test("R27: a refresh that failed is not tried again for those who were under way, but for who comes after it")
+    func sharedFailure() async throws {
+        let signals = (0..<4).map { _ in Signal() }
+        let (arrived, refreshes) = (Counter(), Counter())
+        let held = turnstile(signals)
+        let loader = AnyLoader { request in
+            _ = arrived.increment()
+            return await held.load(request)
+        }
+        let interceptor = Interceptor(
+            authenticator: TokenAuthenticator { _, _ in throw TestError(name: "refresh \(refreshes.increment())") },
+            credential: Token(value: "t1"),
+            refreshWindow: nil
+        )
+        let session = Session.testing(loader, interceptor: Wrapping(inner: interceptor))
+        let tasks = (0..<4).map { session.request(HTTPRequest("/\($0)")).serializingData() }
+        while arrived.value < 4 { await Task.yield() }
+        for (task, signal) in zip(tasks, signals) {
+            signal.set()
+            let error = await task.response.error
+            #expect(error?.underlyingError as? TestError == TestError(name: "refresh 1"))
+        }
+        #expect(refreshes.value == 1)
+        let later = await session.request(HTTPRequest.sample).serializingData().response.error
+        #expect(later?.underlyingError as? TestError == TestError(name: "refresh 2"))
+    }
+
+    @Test("R27: a credential from outside ends the failure of the refresh before it")
+    func replacedAfterFailure() async throws {
+        let mayEnd = Signal()
+        let (arrived, refreshes) = (Counter(), Counter())
+        let loader = AnyLoader { request in
+            _ = arrived.increment()
+            if request.url.lastPathComponent == "late", arrived.value <= 2 { await mayEnd.wait() }
+            let isAccepted = request.headers["Authorization"] == "Bearer t3"
+            return .success(HTTPResponse(request: request, status: isAccepted ? 200 : 401, body: .text("x")))
+        }
+        let interceptor = Interceptor(
+            authenticator: TokenAuthenticator { _, _ in
+                guard refreshes.increment() > 1 else { throw TestError(name: "refresh") }
+                return Token(value: "t3")
+            },
+            credential: Token(value: "t1"),
+            refreshWindow: nil
+        )
+        let session = Session.testing(loader, interceptor: interceptor)
+        let late = session.request(HTTPRequest("/late")).validate().serializingString()
+        while arrived.value < 1 { await Task.yield() }
+        #expect(await session.request(HTTPRequest.sample).serializingData().response.error != nil)
+        interceptor.credential = Token(value: "t2")
+        interceptor.credential = Token(value: "t1")
+        mayEnd.set()
+        #expect(try await late.value == "x")
+        #expect(refreshes.value == 2)
     }
 }

@@ -82,7 +82,7 @@ struct InterceptorCountTests {
         let interceptor = CountingInterceptor(failAdapts: [1], .doNotRetry)
         let session = Session.testing(loader, interceptor: interceptor)
         let error = await session.request(HTTPRequest.sample).serializingData().response.error
-        guard case .requestAdaptationFailed(let cause, let name)? = error else {
+        guard case .requestAdaptationFailed(let cause, let name, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

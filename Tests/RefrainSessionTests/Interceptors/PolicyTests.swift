@@ -21,6 +21,48 @@ struct PolicyTests {
         #expect(loader.requests.count == 3)
     }
 
+    @Test("a request's own strategy is asked of successes, too, as in a chain")
+    func pollingStrategy() async throws {
+        struct Poll: HTTPRetryStrategy {
+            func retryDelay(for result: HTTPResult) -> Duration? {
+                guard case .success(let response) = result, response.status == 202 else { return nil }
+                return .seconds(1)
+            }
+        }
+        for interceptor in [nil, RetryPolicy.recommended] as [(any RequestInterceptor)?] {
+            let clock = InstantClock()
+            let loader = ScriptedLoader(
+                .status(202, body: "wait"),
+                .status(202, body: "wait"),
+                .status(200, body: "ok")
+            )
+            let session = Session.testing(loader, interceptor: interceptor, clock: clock)
+            var request = HTTPRequest.sample
+            request.retryStrategy = Poll()
+            let response = await session.request(request).validate().serializingString().response
+            #expect(response.value == "ok")
+            #expect(clock.waits == [.seconds(1), .seconds(1)])
+            #expect(response.attempts.last?.reason == .succeeded)
+        }
+    }
+
+    @Test("R29: an adapter that fails on a later try fails with the record of those before")
+    func recordOfFailedAdapter() async throws {
+        let loader = ScriptedLoader(.status(503))
+        let number = Counter()
+        let adapter = Adapter { request, _ in
+            guard number.increment() == 1 else { throw TestError() }
+            return request
+        }
+        let interceptor = Interceptor(adapters: [adapter], interceptors: [RetryPolicy.recommended])
+        let session = Session.testing(loader, interceptor: interceptor)
+        let response = await session.request(HTTPRequest.sample).serializingData().response
+        let error = try #require(response.error)
+        #expect(error.isRequestAdaptationError)
+        #expect(response.attempts.count == 2)
+        #expect(error.attempts == response.attempts)
+    }
+
     @Test("A: Session: a session whose interceptor is nil sends once")
     func noPolicy() async {
         let loader = ScriptedLoader(.status(503))

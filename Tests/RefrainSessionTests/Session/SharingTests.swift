@@ -130,6 +130,21 @@ struct SharingTests {
         #expect(loader.requests.count == 1)
     }
 
+    @Test("a request with a retrier of its own has an exchange of its own, which that one decides on")
+    func ownRetrier() async throws {
+        let loader = loader(503, 503, 200)
+        let session = session(loader)
+        let plain = session.request(HTTPRequest.sample).serializingString()
+        while loader.requests.isEmpty { await Task.yield() }
+        let policy = try RetryPolicy(exponentialBackoffScale: 0)
+        let own = session.request(HTTPRequest.sample, interceptor: policy).validate().serializingString()
+        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        mayEnd.set()
+        #expect(try await own.value == "200")
+        #expect(await plain.response.response?.status == 503)
+        #expect(loader.requests.count == 3)
+    }
+
     @Test("who began the exchange may go; its retriers are asked on behalf of those who stay")
     func ownerKeeping() async throws {
         let loader = loader(503, 200)

@@ -134,7 +134,7 @@ struct InterceptorWireTests {
     @Test("A: Adapter: a completion that is dropped fails the request in clear words, and nothing is sent")
     func droppedAdapter() async {
         let error = await load("/ok", Adapter { _, _, _ in }).error
-        guard case .requestAdaptationFailed(let cause, "Adapter")? = error else {
+        guard case .requestAdaptationFailed(let cause, "Adapter", _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

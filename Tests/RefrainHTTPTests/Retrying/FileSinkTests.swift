@@ -1,0 +1,86 @@
+import RefrainHTTP
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Where a download's file goes")
+final class FileSinkTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appending(path: name).path() }
+
+    private func kind(of path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    private func write(_ text: String, to path: String) async throws {
+        let sink = try FileSink(path: path)
+        try await sink.write(Array(text.utf8))
+        try sink.finish()
+    }
+
+    @Test("a pipe or a device is refused, and stays what it is")
+    func special() throws {
+        let pipe = path("pipe")
+        try #require(mkfifo(pipe, 0o644) == 0)
+        symlink(pipe, path("link"))
+        for path in [pipe, path("link")] {
+            #expect(throws: LocalFileError(path: path, operation: .create, errno: EEXIST)) { try FileSink(path: path) }
+        }
+        #expect(kind(of: pipe) == S_IFIFO)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).count == 2)
+        #expect(throws: LocalFileError.self) { try FileSink(path: "/dev/null") }
+        #expect(kind(of: "/dev/null") == S_IFCHR)
+    }
+
+    @Test("a link stays, and what it leads to is replaced")
+    func link() async throws {
+        try FileManager.default.createDirectory(at: folder.appending(path: "sub"), withIntermediateDirectories: true)
+        symlink("sub/target", path("link"))
+        symlink("link", path("second"))
+        for name in ["link", "second"] {
+            // At first there is nothing where it leads.
+            try await write(name, to: path(name))
+            #expect(kind(of: path(name)) == S_IFLNK)
+            #expect(kind(of: path("sub/target")) == S_IFREG)
+            #expect(try text(path("sub/target")) == name)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path("sub")) == ["target"])
+    }
+
+    @Test("links that lead in a circle, or to a folder, are refused")
+    func badLinks() throws {
+        symlink("b", path("a"))
+        symlink("a", path("b"))
+        symlink(".", path("here"))
+        #expect(throws: LocalFileError(path: path("a"), operation: .create, errno: ELOOP)) {
+            try FileSink(path: path("a"))
+        }
+        #expect(throws: LocalFileError(path: path("here"), operation: .create, errno: EISDIR)) {
+            try FileSink(path: path("here"))
+        }
+    }
+}
