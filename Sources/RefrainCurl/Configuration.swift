@@ -96,11 +96,19 @@ extension CurlLoader.Configuration {
         if let proxy, !Self.isUsable(proxy: proxy) {
             throw InvalidArgument(
                 "proxy",
-                is: URLText.withoutUserinfo(proxy),
+                is: Self.shown(proxy: proxy),
                 expected: "host:port, or a URL with the scheme http, https, socks4, socks4a, socks5 or socks5h"
             )
         }
         return self
+    }
+
+    /// A proxy as errors show it: that there are a user and a password, and not which.
+    private static func shown(proxy: String) -> String {
+        guard let at = proxy.utf8.lastIndex(of: UInt8(ascii: "@")) else { return proxy }
+        let scheme = proxy.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let start = proxy[scheme.endIndex...].hasPrefix("://") ? scheme + "://" : ""
+        return start + "…" + proxy[at...]
     }
 
     /// Whether libcurl takes it for a proxy, and can read all of it.

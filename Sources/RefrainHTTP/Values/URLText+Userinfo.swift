@@ -2,7 +2,7 @@ extension URLText {
     /// Text that was taken for a URL and is none, without whatever may be a user and a password.
     ///
     /// That is all between the scheme and the last `@`: where the text is malformed, nobody can tell where they end.
-    package static func withoutUserinfo(_ text: String) -> String {
+    static func withoutUserinfo(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let start = text.utf8[scheme.endIndex...].starts(with: "://".utf8) ? scheme + "://" : ""
