@@ -11,7 +11,9 @@ enum TimeLimit {
         _ work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, isCut: Bool) {
         let end = clock.now.advanced(by: limit)
-        let work = Task { await work() }
+        let (work, isDone) = begin(work)
+        // Most work needs no wait after all: then there is nothing to limit, and no clock is asked to ring.
+        guard !isDone else { return (await work.value, false) }
         let timer = Task {
             guard (try? await clock.alarm(at: end)) != nil else { return false }
             work.cancel()
@@ -25,6 +27,25 @@ enum TimeLimit {
         timer.cancel()
         let timeIsUp = await timer.value
         return (value, timeIsUp && !Task.isCancelled)
+    }
+
+    /// Begins the work, on the present thread where that can be; the answer says whether it is done already.
+    private static func begin<Value: Sendable>(
+        _ work: @escaping @Sendable () async -> Value
+    ) -> (work: Task<Value, Never>, isDone: Bool) {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            return (Task { await work() }, false)
+        }
+        let isDone = Locked(false)
+        let isCancelled = Task.isCancelled
+        let task = Task.immediate {
+            // Nobody else can tell it before it has to wait.
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            let value = await work()
+            isDone.withLock { $0 = true }
+            return value
+        }
+        return (task, isDone.withLock { $0 })
     }
 }
 

@@ -41,6 +41,20 @@ struct TimeoutTests {
         #expect(clock.sleepers == 0)
     }
 
+    @Test("R9: work that a cancelled task begins knows of it from the beginning")
+    func cancelledBefore() async throws {
+        let loader =
+            try stage(.seconds(5))
+            --> AnyLoader { request in
+                .success(HTTPResponse(request: request, status: Task.isCancelled ? 503 : 200))
+            }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await loader.load(sampleRequest())
+        }
+        #expect(await task.value.status == 503)
+    }
+
     @Test("A cancellation from further in, as by a reset, is not taken for the timeout")
     func innerCancellation() async throws {
         let loader = try stage(.seconds(5)) --> MockLoader().then(.failure(.cancelled))

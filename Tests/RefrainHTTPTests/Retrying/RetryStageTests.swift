@@ -82,6 +82,8 @@ struct RetryStageTests {
             #expect(cause.withLock { $0.error == nil } == (deadline == nil))
             await clock.advanceToNextSleeper()
             #expect(await call.value.attempts.map(\.error) == [.networkConnectionLost, nil])
+            // A judgement that needs no wait has no limit to ring for.
+            #expect(clock.sleeps == [.seconds(5)])
         }
     }
 
