@@ -19,7 +19,8 @@ enum ProcessSetup {
         }
     }
 
-    /// Allows as many open files as the system lets the process have; answers how many that are.
+    /// Allows as many open files as the system lets the process have; answers how many that are, without those that
+    /// it was started with.
     @discardableResult
     static func raiseOpenFiles() -> Int {
         var limit = rlimit()
@@ -34,6 +35,14 @@ enum ProcessSetup {
             raised.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
             if setrlimit(resource, &raised) == 0 { limit = raised }
         }
-        return Int(clamping: limit.rlim_cur)
+        let count = Int(clamping: limit.rlim_cur)
+        return count - inheritedFiles(below: count)
+    }
+
+    /// How many files beside the standard ones whoever started the process has left open; where many may be open they
+    /// do not matter, and are not counted.
+    private static func inheritedFiles(below limit: Int) -> Int {
+        guard limit > 3, limit <= 4096 else { return 0 }
+        return (3..<limit).count { fcntl(Int32($0), F_GETFD) >= 0 }
     }
 }

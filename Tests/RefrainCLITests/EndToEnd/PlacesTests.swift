@@ -106,12 +106,19 @@ struct PlacesTests {
     }
     #endif
 
-    @Test("no more is done at a time than the process may have files open for", arguments: [40, 64])
-    func fewDescriptors(limit: Int) async throws {
+    @Test(
+        "no more is done at a time than the process may have files open for, beside those that it was started with",
+        arguments: [(40, 0), (64, 0), (40, 22)]
+    )
+    func fewDescriptors(limit: Int, inherited: Int) async throws {
         let folder = try ScratchFile()
+        // The tests' own open files are none that it is started with.
+        let files =
+            "for d in /proc/self/fd/*; do n=${d##*/}; [ $n -gt 2 ] 2>/dev/null && [ $n -ne 255 ] && eval \"exec $n>&-\"; "
+            + "done; for n in $(seq 10 \(9 + inherited)); do eval \"exec $n</dev/null\"; done; ulimit -n \(limit); "
         let ended = try await shell(
-            "ulimit -n \(limit); for i in $(seq 200); do echo \"$2?$i\"; done | "
-                + "\"$1\" get -q --from - -c 100 --output-dir \"$3\"",
+            "exec bash -c '\(files)for i in $(seq 200); do echo \"$2?$i\"; done | "
+                + "\"$1\" get -q --from - -c 100 --output-dir \"$3\"' sh \"$1\" \"$2\" \"$3\"",
             folder
         )
         #expect(ended.status == 0 && folder.names.count == 200, "\(ended.errors.prefix(500))")
