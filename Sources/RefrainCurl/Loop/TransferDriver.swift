@@ -29,7 +29,8 @@ final class TransferDriver {
     private let settings: EasySettings
     // Whoever drives is alone, and nothing that runs during an access to one of these comes back to it: no checks.
     @exclusivity(unchecked) private var active: [Transfer] = []
-    private var hosts: [String: HostQueue] = [:]
+    /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
+    private var hosts: [Origin?: HostQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: HostQueue)?
     @exclusivity(unchecked) private var idleSlots: [EasySlot] = []
     /// Transfers that have ended, but whose callers do not know yet.
@@ -120,10 +121,10 @@ final class TransferDriver {
 
     private func queue(for transfer: Transfer) -> HostQueue {
         if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
-        let name = transfer.originName
+        let origin = transfer.request.origin
         if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
-        let queue = hosts[name] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
-        hosts[name] = queue
+        let queue = hosts[origin] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
+        hosts[origin] = queue
         lastHost = (transfer.hostName, queue)
         return queue
     }

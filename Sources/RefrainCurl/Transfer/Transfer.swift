@@ -134,13 +134,6 @@ final class Transfer: @unchecked Sendable {
             ?? url.count
     }
 
-    /// Where the request goes, in one spelling for all: libcurl counts connections without regard to it.
-    var originName: String {
-        let name = hostName.lowercased()
-        let ends = name.hasPrefix("https:") ? [":443", ":"] : [":80", ":"]
-        return ends.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
-    }
-
     /// The part of the URL that says where the request goes.
     var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
 
