@@ -84,7 +84,6 @@ public struct ModifyRequest: HTTPMiddleware {
     }
 
     private static func late(_ request: HTTPRequest) -> HTTPError {
-        let message = "the deadline of the call passed before the request was ready to be sent"
-        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
+        request.tooLate("before the request was ready to be sent")
     }
 }

@@ -31,8 +31,7 @@ public struct Pace: HTTPMiddleware {
         if let left = request.afterWaiting(clocks.now - began) {
             result = await next.load(left)
         } else {
-            let message = "the deadline of the call passed while it was held back"
-            result = .failure(HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0))
+            result = .failure(request.tooLate("while it was held back"))
         }
         if case .success(let response) = result {
             learn(from: response, origin)

@@ -10,9 +10,7 @@ extension RetryCall {
         var judgement: RetryJudgement?
         if let strategy = nestedStrategy, !isSettled(result, elapsed: elapsed) {
             let facts = allFacts(attempt, result, elapsed: elapsed)
-            var waiting = request
-            waiting.deadline = remaining
-            let (said, isLate) = await waiting.withinDeadline(on: clocks) { [request] in
+            let (said, isLate) = await ask { [request] in
                 await strategy.judgeNested(facts, for: result, of: request)
             }
             judgement = isLate && said != nil ? .finish(.deadlineExceeded, Rules(20)) : said

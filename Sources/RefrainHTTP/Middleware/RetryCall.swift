@@ -41,7 +41,7 @@ package final class RetryCall {
         attemptBegan = self.began
     }
 
-    var clocks: ClockPair { settings.clocks }
+    private var clocks: ClockPair { settings.clocks }
 
     /// The request's own strategy, or else the stage's.
     var strategy: (any HTTPRetryStrategy)? { request.retryStrategy ?? settings.strategy }
@@ -214,14 +214,19 @@ package final class RetryCall {
         guard let strategy, let facts = facts(attempt, result, elapsed: elapsed) else {
             return await decideNested(attempt, result, after: elapsed)
         }
-        var waiting = request
-        waiting.deadline = remaining
-        let (judgement, isLate) = await waiting.withinDeadline(on: clocks) { [request] in
-            await strategy.judge(facts, for: result, of: request)
-        }
+        let (judgement, isLate) = await ask { [request] in await strategy.judge(facts, for: result, of: request) }
         // What a judge says who was cancelled for his time says nothing of the try.
         let isCut = isLate && judgement.reason != .succeeded
         return conclude(result, isCut ? .finish(.deadlineExceeded, Rules(20)) : judgement, after: elapsed)
+    }
+
+    /// Asks somebody who may take time to answer, but not more of it than is left.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable () async -> Answer
+    ) async -> (value: Answer, isCut: Bool) {
+        var waiting = request
+        waiting.deadline = remaining
+        return await waiting.withinDeadline(on: clocks, question)
     }
 
     /// Holds a judgement against the deadline and the budget, and writes down what comes of it.

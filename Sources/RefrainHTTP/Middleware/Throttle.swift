@@ -65,10 +65,7 @@ public struct Throttle: HTTPMiddleware {
         return await next.load(left)
     }
 
-    private static func late(_ request: HTTPRequest) -> HTTPError {
-        let message = "the deadline of the call passed while it waited for its turn"
-        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
-    }
+    private static func late(_ request: HTTPRequest) -> HTTPError { request.tooLate("while it waited for its turn") }
 
     private static func turnedAway(_ request: HTTPRequest) -> HTTPError {
         HTTPError(.cancelled, request: request, message: "cancelled while it waited for its turn", bytesSent: 0)

@@ -60,4 +60,12 @@ extension HTTPRequest {
         guard let deadline else { return (await wait(), false) }
         return await TimeLimit.run(within: deadline.clampedToDelay, on: clocks.monotonic, wait)
     }
+
+    /// The failure of this request where its deadline has passed before it was sent.
+    ///
+    /// - Parameter moment: what it was about then, as the end of a sentence: "while it waited for its turn".
+    package func tooLate(_ moment: String) -> HTTPError {
+        let message = "the deadline of the call passed \(moment)"
+        return HTTPError(.deadlineExceeded, request: self, message: message, bytesSent: 0)
+    }
 }

@@ -76,8 +76,7 @@ struct Trial: TracedLoader {
     }
 
     private func late(_ request: HTTPRequest) -> HTTPError {
-        let message = "the deadline of the call passed before the request was ready to be sent"
-        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
+        request.tooLate("before the request was ready to be sent")
     }
 
     /// Whether nothing but the transport has anything to do with the request.

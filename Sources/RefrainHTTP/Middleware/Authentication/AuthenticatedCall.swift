@@ -175,10 +175,7 @@ struct AuthenticatedCall<Credential: Sendable> {
         request.deadline == nil ? request : request.afterWaiting(clocks.now - began)
     }
 
-    private func late(_ request: HTTPRequest) -> HTTPError {
-        let message = "the deadline of the call passed while it waited for credentials"
-        return HTTPError(.deadlineExceeded, request: request, message: message, bytesSent: 0)
-    }
+    private func late(_ request: HTTPRequest) -> HTTPError { request.tooLate("while it waited for credentials") }
 
     private func cancelled(_ request: HTTPRequest, after response: HTTPResponse?) -> HTTPError {
         HTTPError(
