@@ -1,17 +1,17 @@
-# Everything that a contributor or CI does with this package. `make` alone lists the targets.
+# Commands for contributors and CI. `make` alone lists the targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-# Swift builds share one build folder: two targets at a time would only wait for each other's lock.
+# Swift builds share one build folder, whose lock serializes them anyway.
 .NOTPARALLEL:
 
 SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo examples test lint api api-accept sanitize fuzz docs site bench release check
+.PHONY: help setup demo examples test traits lint api api-accept sanitize fuzz docs site bench release check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,10 @@ test: ## Run every test
 	@Scripts/setup --test
 	Scripts/test $(ARGS)
 
-lint: ## Check the formatting and the rules of the house
+traits: ## Test the traits, if REFRAIN_CHECKOUTS names a folder of the packages
+	Scripts/test-traits
+
+lint: ## Check the formatting and the style
 	@Scripts/lint
 
 api: ## Compare the public API with its listing, and check its documentation
@@ -62,8 +65,9 @@ bench: ## Run the benchmarks side by side and print one table
 	@Scripts/setup --bench
 	Scripts/bench
 
-release: ## Build the stripped, static command, its manual and completions, with checksums, into dist
+release: ## Build the stripped, static command, its manual, completions and .deb, with checksums, into dist
 	@Scripts/setup
 	Scripts/release
+	if [ "$$(uname -s)" = Linux ] && command -v dpkg-deb >/dev/null; then Scripts/deb; fi
 
 check: lint api test sanitize ## What must pass before a change is proposed

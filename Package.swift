@@ -10,6 +10,11 @@ func stamp(_ commit: String) -> [CSetting] {
 /// Where URLSession is the transport.
 let apple: [Platform] = [.macOS, .iOS, .tvOS, .watchOS, .visionOS]
 
+/// A product of another package, which is asked for only where the trait is on.
+func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let package = Package(
     name: "refrain",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -20,7 +25,33 @@ let package = Package(
         .library(name: "RefrainSession", targets: ["RefrainSession"]),
         .library(name: "RefrainURLSession", targets: ["RefrainURLSession"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
+        .library(name: "RefrainSimulation", targets: ["RefrainSimulation"]),
+        // Each is empty unless its trait is on.
+        .library(name: "RefrainHTTPTypes", targets: ["RefrainHTTPTypes"]),
+        .library(name: "RefrainOpenAPI", targets: ["RefrainOpenAPI"]),
+        .library(name: "RefrainLogging", targets: ["RefrainLogging"]),
+        .library(name: "RefrainMetrics", targets: ["RefrainMetrics"]),
+        .library(name: "RefrainTracing", targets: ["RefrainTracing"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
+    ],
+    // All are off by default, and then nothing is fetched: every use of a dependency below is conditional.
+    traits: [
+        .trait(name: "HTTPTypes", description: "Conversions to and from swift-http-types: RefrainHTTPTypes"),
+        .trait(
+            name: "OpenAPI",
+            description: "A transport and a middleware for swift-openapi-runtime: RefrainOpenAPI",
+            enabledTraits: ["HTTPTypes"]
+        ),
+        .trait(name: "Logging", description: "Log lines by swift-log: RefrainLogging"),
+        .trait(name: "Metrics", description: "Counters and timers by swift-metrics: RefrainMetrics"),
+        .trait(name: "Tracing", description: "Spans by swift-distributed-tracing: RefrainTracing"),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-openapi-runtime", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
     ],
     targets: [
         // Tells the thread sanitizer what the runtime does not; without that sanitizer it is one empty function.
@@ -52,9 +83,43 @@ let package = Package(
                 .target(name: "RefrainCurl", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
+        // Behind the traits of their names; their tests are a package of their own, in Tests/Traits.
+        .target(
+            name: "RefrainHTTPTypes",
+            dependencies: ["Refrain", product("HTTPTypes", "swift-http-types", "HTTPTypes")]
+        ),
+        .target(
+            name: "RefrainOpenAPI",
+            dependencies: [
+                "RefrainHTTPTypes", product("OpenAPIRuntime", "swift-openapi-runtime", "OpenAPI"),
+                product("HTTPTypes", "swift-http-types", "OpenAPI"),
+            ]
+        ),
+        .target(name: "RefrainLogging", dependencies: ["RefrainSession", product("Logging", "swift-log", "Logging")]),
+        .target(
+            name: "RefrainMetrics",
+            dependencies: ["RefrainSession", product("Metrics", "swift-metrics", "Metrics")]
+        ),
+        .target(
+            name: "RefrainTracing",
+            dependencies: ["RefrainSession", product("Tracing", "swift-distributed-tracing", "Tracing")]
+        ),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
-        .executableTarget(name: "RefrainCLI", dependencies: ["Refrain", "RefrainTesting", "BuildStamp"]),
+        // The runtime's hook for the global executor, and a watched thread: what Swift cannot express.
+        .target(name: "SimulationShim"),
+        // Thousands of clients in virtual time.
+        .target(name: "RefrainSimulation", dependencies: ["RefrainCore", "RefrainHTTP", "SimulationShim"]),
+        // The state of a list of requests; only the command has one.
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .executableTarget(
+            name: "RefrainCLI",
+            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite"]
+        ),
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
 
@@ -67,6 +132,12 @@ let package = Package(
         .testTarget(
             name: "RefrainSessionTests",
             dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
+        ),
+        .testTarget(
+            name: "RefrainSimulationTests",
+            dependencies: [
+                "RefrainCore", "RefrainCurl", "RefrainHTTP", "RefrainSession", "RefrainSimulation", "RefrainTesting",
+            ]
         ),
         .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.

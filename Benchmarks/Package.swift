@@ -30,6 +30,10 @@ let package = Package(
             name: "SessionClient",
             dependencies: ["LoadDriver", .product(name: "Refrain", package: "refrain")]
         ),
+        .executableTarget(
+            name: "SessionDecodableClient",
+            dependencies: ["LoadDriver", .product(name: "Refrain", package: "refrain")]
+        ),
         .executableTarget(name: "URLSessionClient", dependencies: ["LoadDriver"]),
 
         // The engine without a network.

@@ -2,6 +2,7 @@
 // method of `Reader`, which is only compiled, so that nothing here needs a value.
 
 import Refrain
+import RefrainSimulation
 import RefrainTesting
 
 #if canImport(FoundationEssentials)
@@ -24,6 +25,14 @@ struct Reader: Sendable {
     let person: User
     let counter: Counter
 
+    let client: JobClient
+    let id: Int
+    let delay: Duration
+    let count: Int
+    let limit: Duration
+    let context: RetryContext
+    let response: HTTPResponse
+
     func load() async throws -> String { "" }
     func askUser(for origin: Origin? = nil) async throws -> BasicCredentials? { nil }
     func expect(_ isSo: Bool) {}
@@ -32,6 +41,14 @@ struct Reader: Sendable {
 let tokenURL = "https://api.example.com/token"
 
 struct User: Codable, Sendable { let name: String }
+
+struct Order: Codable, Sendable {}
+
+struct JobClient: Sendable {
+    enum State { case running, done }
+    struct Job { let state: State }
+    func job(_ id: Int) async throws -> Job { Job(state: .done) }
+}
 
 struct Token: AuthenticationCredential, Decodable {
     let access: String

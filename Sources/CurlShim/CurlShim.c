@@ -63,6 +63,15 @@ void *refrain_get_pointer(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) ? 0 : value;
 }
 
+const char *refrain_proxy_field(CURL *easy, size_t index, const char **value) {
+    struct curl_header *field = 0;
+    do {
+        field = curl_easy_nextheader(easy, CURLH_CONNECT, -1, field);
+    } while (field && index--);
+    *value = field ? field->value : 0;
+    return field ? field->name : 0;
+}
+
 CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
@@ -98,10 +107,17 @@ curl_socket_t refrain_open_socket(const struct curl_sockaddr *address) {
 #endif
 }
 
+const void *refrain_address_bytes(const struct curl_sockaddr *address) { return &address->addr; }
+
 int refrain_has_arrived(curl_socket_t socket) {
     char byte;
     if (recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return 1;
     return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != EBADF && errno != ENOTSOCK;
+}
+
+int refrain_is_quiet(curl_socket_t socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 int refrain_has_ended(curl_socket_t socket) {

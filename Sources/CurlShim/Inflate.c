@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-// zlib is used directly, and not through libcurl, because libcurl (7.88) takes a compressed body that stops anywhere
-// for a whole one. zlib says where it ends.
+// zlib is used directly because libcurl (7.88) accepts a truncated compressed body as complete; zlib reports the end.
 
 struct refrain_inflater {
     z_stream stream;
@@ -17,7 +16,7 @@ refrain_inflater *refrain_inflater_make(int is_gzip) {
     refrain_inflater *inflater = calloc(1, sizeof *inflater);
     if (!inflater) return 0;
     inflater->is_gzip = is_gzip;
-    // 16 more than the window's size: gzip's header and trailer instead of zlib's.
+    // 16 added to the window size selects gzip's header and trailer instead of zlib's.
     if (inflateInit2(&inflater->stream, is_gzip ? MAX_WBITS + 16 : MAX_WBITS) == Z_OK) return inflater;
     free(inflater);
     return 0;
@@ -38,7 +37,7 @@ int refrain_inflater_run(refrain_inflater *inflater, const uint8_t *input, size_
     z_stream *stream = &inflater->stream;
     if (!inflater->has_begun && *input_count) {
         inflater->has_begun = 1;
-        // "deflate" is zlib's format (RFC 9110 section 8.4.1.2), yet some servers send the bare deflate in it.
+        // "deflate" is zlib's format (RFC 9110 section 8.4.1.2), but some servers send raw deflate.
         int is_bare = !inflater->is_gzip && (input[0] & 0x8f) != Z_DEFLATED;
         if (is_bare && inflateReset2(stream, -MAX_WBITS) != Z_OK) return -1;
     }
@@ -52,7 +51,7 @@ int refrain_inflater_run(refrain_inflater *inflater, const uint8_t *input, size_
     *input_count = given - stream->avail_in;
     *output_count = room - stream->avail_out;
     if (result == Z_STREAM_END) return 1;
-    // Z_BUF_ERROR only says that there was nothing to do.
+    // Z_BUF_ERROR means that no progress was possible.
     return result == Z_OK || result == Z_BUF_ERROR ? 0 : -1;
 }
 

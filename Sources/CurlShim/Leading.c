@@ -5,8 +5,8 @@
 #include <sys/select.h>
 #include <time.h>
 
-// Of the threads of a program only the loop's own keeps all signals out. Where TLS is written to a connection that the
-// peer has closed, with write() in some of the libraries, the kernel raises SIGPIPE for the thread that wrote.
+// Only the loop's thread blocks all signals. If TLS is written to a connection that the peer has closed, which some
+// libraries do with write(), the kernel raises SIGPIPE for the writing thread.
 
 void refrain_hold_pipe_signal(refrain_held_signal *held) {
     sigset_t pipe, pending;
@@ -15,7 +15,7 @@ void refrain_hold_pipe_signal(refrain_held_signal *held) {
     sigemptyset(&held->before);
     pthread_sigmask(SIG_BLOCK, &pipe, &held->before);
     held->was_held = sigismember(&held->before, SIGPIPE) == 1;
-    // One that came before belongs to whoever held it back.
+    // A signal that is already pending was blocked by the program and stays pending.
     held->had_come = held->was_held && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
 }
 
@@ -42,7 +42,7 @@ bool refrain_list_sockets(CURLM *multi, refrain_sockets *sockets) {
     FD_ZERO(&sockets->to_write);
     FD_ZERO(&errors);
     sockets->highest = -1;
-    // A socket beyond FD_SETSIZE is left out by libcurl.
+    // libcurl omits sockets beyond FD_SETSIZE.
     return curl_multi_fdset(multi, &sockets->to_read, &sockets->to_write, &errors, &sockets->highest) == CURLM_OK &&
            sockets->highest >= 0;
 }

@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 
-// libcurl takes the end of a connection for the end of a body also where TLS was not ended. Only OpenSSL knows. Its
-// function is looked up, so that the package needs no headers of OpenSSL: in the program itself where it is linked
-// statically, else among the libraries that libcurl brought along.
+// libcurl takes the end of a connection for the end of a body even if TLS was not ended; only OpenSSL reports it. Its
+// function is looked up at run time, so that the package needs no OpenSSL headers: in the program itself if it is
+// linked statically, otherwise in the libraries that libcurl loaded.
 
 extern int SSL_get_shutdown(const void *session) __attribute__((weak));
 

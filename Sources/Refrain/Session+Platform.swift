@@ -3,17 +3,17 @@ internal import Foundation
 #endif
 
 extension Session {
-    /// The session of those who need no other one: the platform's transport, the recommended policy, no monitors.
+    /// The default session: the platform's transport, the recommended policy, and no monitors.
     public static let `default` = Session()
 
-    /// Makes a session on the platform's transport: URLSession on Apple platforms, libcurl on Linux.
+    /// Makes a session with the platform's transport: URLSession on Apple platforms, libcurl on Linux.
     ///
     /// - Parameters:
-    ///   - interceptor: adapts and retries all requests, in place of the recommended policy.
-    ///   - eventMonitors: who is told what happens.
-    ///   - settings: what the stages are made with.
+    ///   - interceptor: adapts and retries all requests. Defaults to the recommended policy.
+    ///   - eventMonitors: the monitors that receive the events of all requests.
+    ///   - settings: the settings of the stages.
     public convenience init(
-        interceptor: (any RequestInterceptor)? = RetryPolicy.recommended,
+        interceptor: (any RequestInterceptor)? = defaultInterceptor,
         eventMonitors: [any EventMonitor] = [],
         settings: Settings = Settings()
     ) {
@@ -25,17 +25,17 @@ extension Session {
         self.init(loader: loader, interceptor: interceptor, eventMonitors: eventMonitors, settings: settings)
     }
 
-    /// Makes a session on the platform's transport that judges servers host by host.
+    /// Makes a session with the platform's transport and a trust evaluation by host.
     ///
     /// - Parameters:
-    ///   - serverTrust: which servers are trusted.
-    ///   - interceptor: adapts and retries all requests, in place of the recommended policy.
-    ///   - eventMonitors: who is told what happens.
-    ///   - settings: what the stages are made with.
-    /// - Throws: `InvalidArgument` for a file of certificates that cannot be read.
+    ///   - serverTrust: the trust evaluation by host.
+    ///   - interceptor: adapts and retries all requests. Defaults to the recommended policy.
+    ///   - eventMonitors: the monitors that receive the events of all requests.
+    ///   - settings: the settings of the stages.
+    /// - Throws: `InvalidArgument` for a certificate file that cannot be read.
     public convenience init(
         serverTrust: ServerTrust,
-        interceptor: (any RequestInterceptor)? = RetryPolicy.recommended,
+        interceptor: (any RequestInterceptor)? = defaultInterceptor,
         eventMonitors: [any EventMonitor] = [],
         settings: Settings = Settings()
     ) throws(InvalidArgument) {

@@ -16,7 +16,10 @@ enum Program {
             command += " \(first)"
             // The overview is the help of `help`; it would only say its own name again.
             if name == .help { command = "refrain" }
-            let arguments = try Arguments(Array(words.dropFirst()), options: spec.options)
+            var rest = Array(words.dropFirst())
+            if name == .get { rest = try ConfigFile.expanded(rest, options: spec.options) }
+            let arguments = try Arguments(rest, options: spec.options)
+            RawArguments.blank(arguments)
             if arguments.has(.help) { return try show(HelpText.text(for: spec)) }
             return try await run(name, arguments)
         } catch let error as UsageError {
@@ -25,7 +28,7 @@ enum Program {
             )
             return .usage
         } catch let error as SystemError {
-            // Nobody is left to read the rest: no reason for a complaint.
+            // The reader has closed the output, which is not an error.
             guard !error.isBrokenPipe else { return .success }
             Output.error.show("\(command): \(error)\n")
             return .failure
@@ -45,8 +48,10 @@ enum Program {
         switch name {
         case .get: return try await GetCommand(GetSettings(arguments)).run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
+        case .status: return try StatusCommand(arguments).run(to: .standard)
         case .serve: return try await ServeCommand(arguments).run()
         case .demo: return try await DemoCommand(arguments).run()
+        case .simulate: return try await SimulateCommand(arguments).run()
         case .completions: return try show(Completions.script(arguments))
         case .help: return try help(arguments)
         }
@@ -57,7 +62,7 @@ enum Program {
         if arguments.has(.man) { return try show(ManualPage.text) }
         guard let topic = arguments.positionals.first else { return try show(HelpText.overview) }
         if arguments.positionals.count > 1 {
-            throw UsageError("one command at a time; \(Shown.text(arguments.positionals[1])) is one too many")
+            throw UsageError("one command at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
         }
         guard let name = CommandName(rawValue: topic), let spec = CommandSpec.named(name) else {
             throw unknownCommand(topic)
@@ -75,8 +80,8 @@ enum Program {
         if word == "version" { return UsageError("unknown command \"version\"; did you mean --version?") }
         let isOption = word.hasPrefix("-")
         let known = isOption ? ["--help", "--version"] : names
-        let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" }
+        let meant = SuggestionFinder.nearest(to: word, among: known).map { "; did you mean \($0)?" }
         let advice = meant ?? "; the commands are \(names.joined(separator: ", "))"
-        return UsageError("unknown \(isOption ? "option" : "command") \(Shown.text(word))\(advice)")
+        return UsageError("unknown \(isOption ? "option" : "command") \(Sanitized.text(word))\(advice)")
     }
 }

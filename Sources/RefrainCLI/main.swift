@@ -11,7 +11,7 @@ ProcessSetup.openStandardDescriptors()
 signal(SIGPIPE, SIG_IGN)
 let words: [String]
 do throws(UsageError) {
-    words = try CommandWords.read()
+    words = try RawArguments.read()
 } catch {
     Output.error.show("refrain: \(error)\n")
     exit(ExitStatus.usage.rawValue)

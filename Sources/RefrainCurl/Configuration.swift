@@ -27,6 +27,11 @@ extension CurlLoader {
         public var serverTrust: ServerTrust?
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
+        /// Which addresses connections are made to; defaults to all.
+        ///
+        /// Where it is not ``/RefrainHTTP/DestinationPolicy/any``, the proxy of the environment is not used, and a
+        /// ``proxy`` is refused: a proxy resolves names itself, and its connections cannot be checked here.
+        public var destinations = DestinationPolicy.any
         /// Whether gzip and deflate are asked for and undone.
         ///
         /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
@@ -39,6 +44,15 @@ extension CurlLoader {
         /// The `User-Agent` of requests that have none.
         public var userAgent = "refrain/0.1.0"
 
+        /// Whether glibc keeps up to 64 MB of freed memory for later bodies over 128 KiB.
+        ///
+        /// It makes bodies of megabytes faster and changes the allocator of the whole process, unless the process has
+        /// limits of its own (`mallopt`, `GLIBC_TUNABLES`). Defaults to false. No effect on other C libraries.
+        public var keepsFreedMemory = false
+
+        /// What differs from the way in which libcurl connects by itself.
+        package var overrides = ConnectionOverrides()
+
         /// The standard configuration.
         public init() {}
     }
@@ -49,7 +63,7 @@ extension CurlLoader {
         case system
         /// Those with a certificate from an authority in this file (PEM), and no others.
         case certificateFile(String)
-        /// All of them; nobody knows who reads along. Only for tests.
+        /// All certificates are accepted, so that traffic can be intercepted. For tests only.
         case insecure
     }
 
@@ -92,6 +106,13 @@ extension CurlLoader.Configuration {
         }
         for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
             throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
+        }
+        if let proxy, !proxy.isEmpty, !destinations.allowsAll {
+            throw InvalidArgument(
+                "destinations",
+                is: "a policy beside the proxy \(Self.shown(proxy: proxy))",
+                expected: "no proxy, which would connect where the policy cannot be held"
+            )
         }
         if let proxy, !Self.isUsable(proxy: proxy) {
             throw InvalidArgument(

@@ -14,9 +14,9 @@ public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The words and the number.
     public var description: String { "\(message) (libcurl \(code))" }
 
-    /// libcurl's words without a user and a password.
+    /// libcurl's message without user information.
     ///
-    /// It quotes the proxy of the environment where that is no URL; nobody can tell where its password begins then.
+    /// It may quote an invalid proxy URL of the environment, in which the end of a password is unknown.
     static func withoutUserinfo(_ words: String) -> String {
         guard let at = words.utf8.lastIndex(of: UInt8(ascii: "@")) else { return words }
         let quote = words[..<at].utf8.firstIndex(of: UInt8(ascii: "'"))

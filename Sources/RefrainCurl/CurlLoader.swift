@@ -19,10 +19,7 @@ public import RefrainHTTP
 ///
 /// Without ``Configuration/proxy`` the usual environment variables hold: `http_proxy`, `https_proxy`, `all_proxy`,
 /// `no_proxy`. Whether there are any is found out when the loader is made.
-///
-/// The first body over 128 KiB that is collected makes glibc keep up to 64 MB of freed memory for the next ones, where
-/// the process has set no limits of its own (`mallopt`, `GLIBC_TUNABLES`).
-public final class CurlLoader: HTTPLoader, PromptLoader {
+public final class CurlLoader: HTTPLoader {
     let loop: EventLoop
 
     /// Makes a loader with the standard configuration.
@@ -35,6 +32,7 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     /// - Throws: `InvalidArgument`, which names the setting that cannot be used.
     public init(configuration: Configuration) throws(InvalidArgument) {
         loop = EventLoop(configuration: try configuration.validated())
+        if configuration.keepsFreedMemory { _ = MallocTuning.apply }
     }
 
     /// Makes a loader whose leaders wait longer than they should, for tests.
@@ -53,7 +51,11 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
             return .failure(error)
         }
         let transfer = Transfer(request, endOfOrigin: endOfOrigin)
-        if request.streamsResponse { transfer.prepareToStream(for: self) }
+        if request.streamsResponse {
+            transfer.prepareToStream(for: self)
+        } else if !request.deferredBodies.isEmpty {
+            transfer.owner = self
+        }
         return await withTaskCancellationHandler {
             await resumption { loop.submit(transfer, .task($0)) }
         } onCancel: {
@@ -64,34 +66,6 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
     /// The loop keeps all four limits of a request by its own timers.
     public var keepsTimeouts: Bool { true }
 
-    /// Loads a request for a receiver, with no task that waits for it.
-    ///
-    /// The loader must live until then: what is under way when it goes ends with it. A request whose response is to be
-    /// read as it arrives is received as `HTTPError.Code.invalidRequest`; load it instead.
-    public func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
-        guard !request.streamsResponse else {
-            let message = "a response that is read as it arrives needs somebody who reads: load the request instead"
-            receiver.receive(.failure(HTTPError(.invalidRequest, request: request, message: message, bytesSent: 0)))
-            return nil
-        }
-        let endOfOrigin: Int?
-        do throws(HTTPError) {
-            endOfOrigin = try request.validate()
-        } catch {
-            receiver.receive(.failure(error))
-            return nil
-        }
-        let transfer = Transfer(request, endOfOrigin: endOfOrigin)
-        loop.submit(transfer, .receiver(receiver))
-        return transfer
-    }
-
-    /// Ends an exchange that this loader has begun for a receiver; any other object is ignored.
-    public func cancel(_ exchange: AnyObject) {
-        guard let transfer = exchange as? Transfer, transfer.loop == ObjectIdentifier(loop) else { return }
-        loop.cancel(transfer)
-    }
-
     /// Ends everything that is under way with `HTTPError.Code.cancelled`, and goes on with new requests.
     ///
     /// It returns when nothing is under way any more. Idle connections stay open.
@@ -99,10 +73,9 @@ public final class CurlLoader: HTTPLoader, PromptLoader {
         await resumption { loop.reset($0) }
     }
 
-    /// Ends everything that is under way with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
+    /// Ends all requests in flight with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
     ///
-    /// A loader that nobody holds any more does the same by itself. It returns when the thread has let go of all
-    /// transfers.
+    /// Deallocating the loader has the same effect. Returns when the thread has released all transfers.
     public func shutdown() async {
         await resumption { loop.stop($0) }
     }

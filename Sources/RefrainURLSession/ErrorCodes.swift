@@ -2,19 +2,19 @@ public import Foundation
 public import RefrainHTTP
 
 extension HTTPError.Code {
-    /// The kind of failure that a code of `URLError` names; a code that has no name here is ``unknown``.
+    /// Makes the code for a `URLError.Code`; ``unknown`` if there is no such code.
     public init(_ code: URLError.Code) { self = ErrorCodes.ours[code] ?? .unknown }
 }
 
 extension URLError.Code {
-    /// The code of `URLError` for a kind of failure, or nil for the kinds that only Refrain tells apart.
+    /// Makes the `URLError.Code` of a code, or nil for codes that only Refrain has.
     public init?(_ code: HTTPError.Code) {
         guard let code = ErrorCodes.theirs[code] else { return nil }
         self = code
     }
 }
 
-/// The 48 failures that both sides name.
+/// The 48 codes that both types have.
 private enum ErrorCodes {
     static let ours = Dictionary(pairs.map { ($0.1, $0.0) }) { first, _ in first }
     static let theirs = Dictionary(pairs) { first, _ in first }

@@ -8,10 +8,10 @@ public import Foundation
 #endif
 
 extension URLRequest {
-    /// The request with its method, URL, fields and body of bytes, or nil where the body is not in memory.
+    /// Makes a request with method, URL, header fields and body, or nil if the body is not in memory.
     ///
-    /// Options and time limits stay behind: they are the chain's. `URLRequest` has no form of a body of a file or a
-    /// stream that Linux and Apple share; collect it first.
+    /// Options and timeouts are not copied, because the chain applies them. `URLRequest` has no representation of a
+    /// file or stream body that is common to Linux and Apple platforms; collect such a body first.
     public init?(_ request: HTTPRequest) {
         guard request.body.isEmpty || request.body.dataInMemory != nil else { return nil }
         self.init(url: request.url)
@@ -25,9 +25,9 @@ extension URLRequest {
 }
 
 extension URLRequest {
-    /// Adds fields; those of one name become one.
+    /// Adds header fields, and combines those of the same name.
     ///
-    /// Commas separate their values, and semicolons cookies (RFC 9113 §8.2.3).
+    /// Values are separated by commas, cookies by semicolons (RFC 9113 §8.2.3).
     mutating func add(_ fields: HTTPHeaders) {
         for field in fields {
             if HTTPHeaders.isSame(field.name, "Cookie"), let others = value(forHTTPHeaderField: "Cookie") {
@@ -40,10 +40,10 @@ extension URLRequest {
 }
 
 extension HTTPRequest {
-    /// The request with its method, URL, fields and body of bytes, or nil where it has no URL or a body stream.
+    /// Makes a request with method, URL, header fields and body, or nil without a URL or with a body stream.
     ///
-    /// The fields come in alphabetical order, since `URLRequest` keeps none. `Content-Length` and
-    /// `Transfer-Encoding` are left out: the transport sets them.
+    /// The fields are in alphabetical order, because `URLRequest` keeps none. `Content-Length` and `Transfer-Encoding`
+    /// are omitted; the transport sets them.
     public init?(_ request: URLRequest) {
         guard let url = request.url, request.httpBodyStream == nil else { return nil }
         let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
@@ -60,9 +60,9 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The response with its status, fields and body, or nil where it is none of HTTP.
+    /// Makes a response with status, header fields and body, or nil if it is not an HTTP response.
     ///
-    /// The fields come in alphabetical order, and repeated ones joined, as `HTTPURLResponse` hands them out.
+    /// The fields are in alphabetical order and repeated ones are combined, as `HTTPURLResponse` returns them.
     public init?(_ response: URLResponse, to request: HTTPRequest, body: HTTPBody = .empty) {
         guard let response = response as? HTTPURLResponse else { return nil }
         let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }.sorted { $0.0 < $1.0 }

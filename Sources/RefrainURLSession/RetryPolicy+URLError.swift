@@ -1,13 +1,12 @@
 public import Foundation
-public import RefrainCore
 public import RefrainHTTP
 
 extension RetryPolicy {
-    /// A policy with Alamofire's six settings, the failures named as `URLError` names them.
+    /// Makes a policy with Alamofire's six settings, and with error codes of `URLError`.
     ///
-    /// A code that ``HTTPError/Code`` has no name for is left out, since no failure carries it.
+    /// Codes without an ``HTTPError/Code`` are ignored.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative limit, a base under 2, or a scale that is negative or not finite.
+    /// Numbers out of range are clamped.
     public init(
         retryLimit: Int = defaultRetryLimit,
         exponentialBackoffBase: Int = defaultExponentialBackoffBase,
@@ -15,8 +14,8 @@ extension RetryPolicy {
         retryableHTTPMethods: Set<HTTPMethod> = defaultRetryableHTTPMethods,
         retryableHTTPStatusCodes: Set<HTTPStatus> = defaultRetryableHTTPStatusCodes,
         retryableURLErrorCodes: Set<URLError.Code>
-    ) throws(InvalidArgument) {
-        try self.init(
+    ) {
+        self.init(
             retryLimit: retryLimit,
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,

@@ -5,8 +5,8 @@
 #endif
 
 #if __has_feature(thread_sanitizer)
-// Whoever resumes a continuation, the Swift runtime names the task as released by its thread. It names it as acquired
-// where the task is scheduled again, but not where it had not been suspended yet and just goes on.
+// The Swift runtime annotates a task as released by the thread that resumes its continuation. It annotates it as
+// acquired when the task is scheduled again, but not if the task had not been suspended yet.
 
 extern void *swift_task_getCurrent(void);
 extern void __tsan_acquire(void *address);

@@ -20,8 +20,19 @@ struct ImportTests {
         ],
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
+        // Behind traits: each knows one package besides.
+        "RefrainHTTPTypes": ["Refrain", "HTTPTypes", "FoundationEssentials"],
+        "RefrainOpenAPI": ["RefrainHTTPTypes", "OpenAPIRuntime", "FoundationEssentials"],
+        "RefrainLogging": ["RefrainSession", "Logging"],
+        "RefrainMetrics": ["RefrainSession", "Metrics"],
+        "RefrainTracing": ["RefrainSession", "Tracing"],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
-        "RefrainCLI": ["Refrain", "RefrainTesting", "BuildStamp", "FoundationEssentials"],
+        "SimulationShim": [],
+        "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
+        "RefrainCLI": [
+            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite", "FoundationEssentials",
+        ],
+        "CSQLite": [],
         "BuildStamp": [],
     ]
 

@@ -24,7 +24,7 @@ struct SurfaceTests {
 
     @Test("the three parts have their rows, and no row stands there twice")
     func parts() {
-        // Rows are added where something new is offered. None goes: that somebody looks for it does not change.
+        // Rows are added for new features. None is removed: users still search for it.
         #expect(rows.count { $0.part == "A" } >= 26)
         #expect(rows.count { $0.part == "B" } >= 22)
         #expect(rows.count { $0.part == "C" } >= 4)

@@ -121,7 +121,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("Whoever takes the content can stop it")
+    @Test("The consumer of the content can stop it")
     func stops() throws {
         let decoder = try #require(ContentDecoder(.gzip))
         var pieces = 0

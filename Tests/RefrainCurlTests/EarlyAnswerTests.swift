@@ -222,7 +222,7 @@ struct EarlyAnswerTests {
 extension RawConnection {
     /// Waits until the peer has closed the connection, and reads nothing; a minute and a half at most.
     func waitForEnd() {
-        // POLLRDHUP, which the headers show only to those who define a macro.
+        // POLLRDHUP, which the headers declare only if a macro is defined.
         var end = pollfd(fd: descriptor, events: 0x2000, revents: 0)
         _ = poll(&end, 1, 90_000)
     }

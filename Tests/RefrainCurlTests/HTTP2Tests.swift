@@ -23,6 +23,8 @@ struct HTTP2Tests {
         case early
         /// The same, without a body in the answer.
         case earlyAndEmpty
+        /// Heads that no answer may have (RFC 9113 §8.2.1, §8.2.2, §8.3.2).
+        case upperCaseName, lineFeedInValue, transferEncoding, noStatus
         /// As ``early``, and says a little later that it needs no more (RFC 9113 §8.1).
         case earlyAndReset
     }
@@ -67,6 +69,11 @@ struct HTTP2Tests {
                         usleep(100_000)
                         connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
                     }
+                case .upperCaseName: connection.writeHead([0x88] + Self.field("X-A", "b"), stream)
+                case .lineFeedInValue: connection.writeHead([0x88] + Self.field("x", "a\r\nb"), stream)
+                case .transferEncoding:
+                    connection.writeHead([0x88] + Self.field("transfer-encoding", "chunked"), stream)
+                case .noStatus: connection.writeHead(Self.field("x", "y"), stream)
                 case .earlyAndEmpty: connection.write([0, 0, 1, 1, 5] + stream + [0x89])
                 case .refuse: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 7])
                 case .cancel: connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 8])
@@ -81,6 +88,11 @@ struct HTTP2Tests {
             }
         }
         return (try TLSFixture(upstreamPort: server.port, alpn: ["h2"]), server)
+    }
+
+    /// A literal field without an index (RFC 7541 §6.2.2).
+    private static func field(_ name: String, _ value: String) -> [UInt8] {
+        [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
     }
 
     private func loader(trusting fixture: TLSFixture) throws -> CurlLoader {
@@ -138,10 +150,7 @@ struct HTTP2Tests {
             let before = streams.value
             let request = try HTTPRequest(fixture.baseURL + "/", method: method, body: .text("abc"))
             let error = try failure(of: await loader.load(request))
-            // On a connection that has served others libcurl does not tell RST_STREAM from a loss; the safe code
-            // stands.
-            let isAmbiguous = answer == .refuse && isReused
-            #expect(error.code == (isAmbiguous ? .networkConnectionLost : .requestNotProcessed), "\(error)")
+            #expect(error.code == .requestNotProcessed, "\(error)")
             #expect(error.bytesSent != 0)
             #expect(streams.value == before + 1)
             #expect(try await loader.response(for: request).status == 200)
@@ -183,6 +192,77 @@ struct HTTP2Tests {
         #expect(error.code == .networkConnectionLost, "\(error)")
         #expect(error.bytesSent != 0)
         #expect(streams.value == before + 1)
+    }
+
+    @Test(
+        "R33: a server that wants HTTP/1.1 is given it with the next attempt (RFC 9113 §7)",
+        arguments: [false, true]
+    )
+    func http11Required(isReused: Bool) async throws {
+        let (streams, heads) = (Counter(), Counter())
+        let server = RawServer { connection in
+            guard let start = connection.read(3) else { return }
+            guard start == Array("PRI".utf8) else {
+                while connection.readHead() != nil {
+                    heads.add(1)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                }
+                return
+            }
+            guard connection.read(21) != nil else { return }
+            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            while let head = connection.read(9) {
+                guard connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return }
+                if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
+                guard head[3] == 1 else { continue }
+                streams.add(1)
+                let stream = Array(head[5...])
+                if isReused, streams.value == 1 {
+                    connection.write([0, 0, 1, 1, 5] + stream + [0x88])
+                } else {
+                    connection.write([0, 0, 4, 3, 0] + stream + [0, 0, 0, 13])
+                }
+            }
+        }
+        let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let retrying = Retry(policy, budgets: nil) --> loader
+        let request = try HTTPRequest(fixture.baseURL + "/")
+        if isReused { #expect(try await loader.response(for: request).exchange.version == "2") }
+        let response = try await retrying.response(for: request)
+        #expect(response.exchange.version == "1.1" && response.attempts.count == 2)
+        // From then on the origin gets HTTP/1.1 at once.
+        #expect(try await retrying.response(for: request).attempts.count == 1)
+        #expect(heads.value == 2 && streams.value == (isReused ? 2 : 1))
+        // What may have been processed is not sent again for it.
+        let other = try self.loader(trusting: fixture)
+        let post = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        if isReused { return }
+        let error = try failure(of: await (Retry(policy, budgets: nil) --> other).load(post))
+        #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
+        #expect(error.message?.contains("HTTP_1_1_REQUIRED") == true, "\(error)")
+    }
+
+    @Test(
+        "R8: a head that HTTP/2 forbids is garbage, and asked for once more (RFC 9113 §8.1.1)",
+        arguments: [Answer.upperCaseName, .lineFeedInValue, .transferEncoding, .noStatus],
+        [false, true]
+    )
+    func garbage(answer: Answer, isReused: Bool) async throws {
+        let streams = Counter()
+        let (fixture, server) = try serve(isReused ? [.ok, answer] : [answer], streams)
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let loader = try loader(trusting: fixture)
+        if isReused { _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/")) }
+        let before = streams.value
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 5))
+        var request = try HTTPRequest(fixture.baseURL + "/")
+        request.timeouts.idle = .seconds(2)
+        let error = try failure(of: await (Retry(policy, budgets: nil) --> loader).load(request))
+        #expect(error.code == .badServerResponse, "\(error)")
+        #expect(streams.value == before + 2)
     }
 
     @Test("R10: a body that ends with the connection is cut short", arguments: [false, true])
@@ -280,5 +360,12 @@ struct HTTP2Tests {
         let loader = try CurlLoader(configuration: configuration)
         let error = try failure(of: await loader.load(HTTPRequest(fixture.baseURL + "/")))
         #expect([.secureConnectionFailed, .networkConnectionLost, .badServerResponse].contains(error.code), "\(error)")
+    }
+}
+
+extension RawConnection {
+    /// Writes the head of an answer without a body on a stream of HTTP/2.
+    fileprivate func writeHead(_ block: [UInt8], _ stream: [UInt8]) {
+        write([0, 0, UInt8(block.count), 1, 5] + stream + block)
     }
 }

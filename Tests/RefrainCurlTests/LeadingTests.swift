@@ -170,8 +170,8 @@ struct LeadingTests {
                 Task { await loader.load(try HTTPRequest(server.baseURL + "/ok")) }
             }
             // Waits for a moment of another length each time, so that another moment of the requests is met.
-            let end = Moment.now &+ Int64(round &* 1_500)
-            while Moment.now < end { await Task.yield() }
+            let end = MonotonicTime.now &+ Int64(round &* 1_500)
+            while MonotonicTime.now < end { await Task.yield() }
             switch round % 3 {
             case 0: for task in tasks { task.cancel() }
             case 1: await loader.reset()
@@ -201,7 +201,7 @@ struct LeadingTests {
         if let fixture { configuration.trust = .certificateFile(fixture.caPath) }
         let loader = try CurlLoader(configuration: configuration)
         for _ in 0..<20 {
-            // The process would end with the signal, since nobody here ignores it.
+            // The process would end with the signal, because it is not ignored here.
             let request = try HTTPRequest((fixture?.baseURL ?? server.baseURL) + "/drop-idle")
             switch await loader.load(request) {
             case .success(let response): #expect(response.status == 200)

@@ -75,6 +75,11 @@ struct ProxyTests {
         arguments: [
             ("407 Proxy Authentication Required", HTTPError.Code.proxyAuthenticationRequired),
             ("502 Bad Gateway", .cannotConnectToHost),
+            ("429 Too Many Requests", .cannotConnectToHost),
+            ("403 Forbidden\r\nRetry-After: 1", .cannotConnectToHost),
+            ("403 Forbidden", .proxyRefused),
+            ("404 Not Found", .proxyRefused),
+            ("501 Not Implemented", .proxyRefused),
         ]
     )
     func refusal(status: String, code: HTTPError.Code) async throws {
@@ -82,6 +87,46 @@ struct ProxyTests {
         let error = try failure(of: await loader(proxy: proxy).load(HTTPRequest("https://127.0.0.1:\(server.port)/")))
         #expect(error.code == code, "\(error)")
         #expect(error.bytesSent == 0)
+    }
+
+    private func retry(_ loader: CurlLoader) -> some HTTPLoader {
+        Retry(RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3)), budgets: nil) --> loader
+    }
+
+    @Test("R8: a CONNECT that was refused with a final status is not sent again")
+    func finalRefusal() async throws {
+        let proxy = proxy(connectStatus: "403 Forbidden", target: server.port)
+        let error = try failure(of: await retry(loader(proxy: proxy)).load(HTTPRequest("https://127.0.0.1:1/")))
+        #expect(error.code == .proxyRefused && error.attempts.count == 1, "\(error)")
+        #expect(proxy.connectionCount == 1)
+    }
+
+    @Test("R15: the Retry-After of a proxy that cannot connect now is honoured")
+    func delayedRefusal() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        defer { fixture.stop() }
+        let asked = Counter()
+        let proxy = RawServer { [port = fixture.port] connection in
+            guard connection.readHead() != nil else { return }
+            asked.add(1)
+            guard asked.value > 1 else {
+                connection.write("HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\nlater")
+                return
+            }
+            connection.write("HTTP/1.1 200 OK\r\n\r\n")
+            guard let upstream = RawConnection.connect(to: port) else { return }
+            connection.relay(to: upstream)
+        }
+        let loader = try retry(loader(proxy: proxy, fixture: fixture))
+        let response = try await loader.response(for: HTTPRequest(fixture.baseURL + "/ok"))
+        #expect(response.status == 200 && response.headers["Retry-After"] == nil)
+        #expect(response.attempts.map(\.error) == [.cannotConnectToHost, nil])
+        #expect(response.attempts[0].delay >= .seconds(1) && response.attempts[0].rules.numbers.contains(15))
+        var request = try HTTPRequest(fixture.baseURL + "/ok")
+        request.timeout = .milliseconds(500)
+        request.needsFreshConnection = true
+        asked.add(-asked.value)
+        #expect(try failure(of: await loader.load(request)).code == .retryAfterTooLong)
     }
 
     @Test("hosts that cannot be found or reached have their codes")
@@ -97,7 +142,9 @@ struct ProxyTests {
         var configuration = CurlLoader.Configuration()
         configuration.proxy = "http://no-such-host.invalid:3128"
         let proxied = try CurlLoader(configuration: configuration)
-        #expect(try failure(of: await proxied.load(HTTPRequest(server.baseURL + "/ok"))).code == .cannotFindHost)
+        // The setting stays wrong, however often it is tried.
+        let error = try failure(of: await retry(proxied).load(HTTPRequest(server.baseURL + "/ok")))
+        #expect(error.code == .cannotFindProxy && error.attempts.count == 1, "\(error)")
     }
 
     @Test("R31: settings that cannot be used are refused where they are given")

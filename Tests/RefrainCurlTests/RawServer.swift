@@ -130,7 +130,7 @@ private final class Job {
     init(_ body: @escaping () -> Void) { self.body = body }
 }
 
-private func startThread(_ body: @escaping @Sendable () -> Void) {
+func startThread(_ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let job = Unmanaged.passRetained(Job(body))
     pthread_create(

@@ -27,7 +27,7 @@ struct ServerTrustTests {
         let authorities = Evaluator.Authorities.certificateFile(fixture.caPath)
         let request = try HTTPRequest(fixture.baseURL + "/ok")
         let wrong = try loader(["127.0.0.1": .publicKeys([Self.wrongPin], authorities: authorities)])
-        let chain = Retry(try RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> wrong
+        let chain = Retry(RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> wrong
         let error = try failure(of: await chain.load(request))
         #expect(error.code == .serverCertificateUntrusted, "\(error)")
         #expect(error.bytesSent == 0)
@@ -44,7 +44,7 @@ struct ServerTrustTests {
         let right = try loader(["127.0.0.1": .publicKeys([Self.wrongPin, shown], authorities: authorities)])
         #expect(try await right.response(for: request).status == 200)
 
-        // The right key does not make up for an authority that nobody knows.
+        // The right key does not compensate for an unknown authority.
         let unknown = try loader(["127.0.0.1": .publicKeys([shown])])
         #expect(try failure(of: await unknown.load(request)).code == .serverCertificateHasUnknownRoot)
     }

@@ -179,7 +179,7 @@ struct TimeoutTests {
         #expect(await eventually { server.openConnectionCount == 0 })
     }
 
-    @Test("a loader that nobody holds closes its connections")
+    @Test("a deallocated loader closes its connections")
     func release() async throws {
         for _ in 0..<20 {
             _ = try await CurlLoader().response(for: HTTPRequest(server.baseURL + "/ok"))

@@ -22,7 +22,7 @@ struct ErrorCodeTests {
     }
 
     @Test("what only Refrain tells apart has no code of URLError")
-    func ownCodes() { #expect(URLError.Code(HTTPError.Code.budgetExhausted) == nil) }
+    func ownCodes() { #expect(URLError.Code(HTTPError.Code.deadlineExceeded) == nil) }
 
     @Test(
         "A: RetryPolicy with URLError.Code: it takes URLError's codes, and leaves out those that it does not know"
@@ -30,8 +30,8 @@ struct ErrorCodeTests {
     func policy() throws {
         // A closed enumeration on Linux, where no unknown code can be made; open on Apple.
         let stranger: URLError.Code? = URLError.Code(rawValue: 12)
-        let policy = try RetryPolicy(retryableURLErrorCodes: Set([.timedOut, stranger].compactMap(\.self)))
-        #expect(try policy == RetryPolicy(retryableErrorCodes: [.timedOut]))
+        let policy = RetryPolicy(retryableURLErrorCodes: Set([.timedOut, stranger].compactMap(\.self)))
+        #expect(policy == RetryPolicy(retryableErrorCodes: [.timedOut]))
         if let stranger { #expect(HTTPError.Code(stranger) == .unknown) }
     }
 }

@@ -13,10 +13,10 @@ enum Kind: String, CaseIterable {
 
     /// What one waiter does: it is handed its place on the board.
     func wait(for delay: Duration, _ board: Board) throws -> @Sendable (Int) async -> Void {
-        let backoff = try Backoff.constant(delay: delay, maximumNumberOfAttempts: 2)
+        let backoff = Backoff.constant(delay: delay, maxAttempts: 2)
         // The budget is there, and large: its purpose is that no hundred thousand requests are ever tried again.
         let budgets = RetryBudgets { _ in
-            (try? RetryBudget(ratio: 1, floorPerSecond: 1_000_000)) ?? .standard()
+            RetryBudget(ratio: 1, minimumRetriesPerSecond: 1_000_000)
         }
         let policy = RetryPolicy.recommended.with(schedule: backoff)
         switch self {
@@ -70,22 +70,11 @@ enum Place {
     @TaskLocal static var number = 0
 }
 
-/// A transport without a network: the first try of each request fails in a way that is worth another.
-///
-/// It can be handed requests without a task, as the transport that sessions have by themselves.
-struct FirstFails: PromptLoader {
+/// A transport without a network: the first attempt of each request fails, and the second one succeeds.
+struct FirstFails: HTTPLoader {
     let board: Board
 
-    func load(_ request: HTTPRequest) async -> HTTPResult { answer(request) }
-
-    func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
-        receiver.receive(answer(request))
-        return nil
-    }
-
-    func cancel(_ exchange: AnyObject) {}
-
-    private func answer(_ request: HTTPRequest) -> HTTPResult {
+    func load(_ request: HTTPRequest) async -> HTTPResult {
         let index = Place.number
         guard board.hasBegun(index) else {
             board.begins(index)

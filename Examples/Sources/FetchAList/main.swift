@@ -2,8 +2,8 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// A list from a server that has just been started and is not ready yet: it answers 503 twice. The call below knows
-// nothing of it; the session tries again by the recommended policy, and the record of the request says so.
+// Fetches a list from a server that is starting and returns 503 twice. The session retries by the recommended policy;
+// the record of the request shows the attempts.
 
 struct Person: Decodable, Sendable {
     let name: String
@@ -29,7 +29,7 @@ do {
 check(request.retryCount == 2, "by the third try")
 check(server.count(path: "/people?sort=born") == 3, "which is what the server counted")
 
-// What trying again cannot change is not tried again.
+// Errors that a retry cannot resolve are not retried.
 let missing = Session.default.request(server.baseURL + "/status/404").validate()
 let result = await missing.serializingData().result
 check(missing.retryCount == 0, "a 404 is final")

@@ -2,17 +2,17 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// What a user who logs out expects: nothing of theirs is under way any more, and nothing of it comes back later.
-// One request waits for its answer, one for a slot of the throttle and one for its next try; a reset ends all three.
+// Ends all requests when a user logs out. One request is in flight, one waits for a slot of the throttle, and one for
+// its next attempt; a reset ends all three.
 
 let clock = TestClock()
-let answers = MockHold()
+let answers = MockGate()
 let server = MockLoader()
     .then(.status(503))
     .otherwise(.held(by: answers, .status(200)))
 
-let throttle = try Throttle(maximumNumberOfRequests: 1)
-let retry = Retry(try Backoff.constant(delay: .seconds(60)), clocks: clock.clockPair())
+let throttle = Throttle(maximumNumberOfRequests: 1)
+let retry = Retry(Backoff.constant(delay: .seconds(60)), clocks: clock.retryClocks())
 let loader = ResetGuard() --> retry --> throttle --> server
 
 func load(_ path: String) throws -> HTTPTask {

@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// The snippets of Documentation/Migrating/FromAlamofire.md, each between "Guide" and "End", run against a server that
-// misbehaves as the guide says.
+// The snippets of Documentation/Migrating/FromAlamofire.md, each between "Guide" and "End", run against a server with
+// the faults that the guide describes.
 
 // Guide: adapter
 struct Language: RequestAdapter {
@@ -91,7 +91,7 @@ func closures(_ base: String, _ server: FaultServer) async throws {
 
 func policies(_ base: String, _ server: FaultServer) async throws {
     // Guide: retry policy
-    let policy = try RetryPolicy(
+    let policy = RetryPolicy(
         retryLimit: 3,
         exponentialBackoffBase: 2,
         exponentialBackoffScale: 0.01,
@@ -158,15 +158,15 @@ func offline(_ base: String, _ server: FaultServer) async throws {
     check(OfflineRetrier().maximumWait == .seconds(5), "it waits for 5 s at most")
 
     server.on("/gone") { request in request.occurrence == 1 ? [.reset] : [.respond(.ok)] }
-    let retrier = try OfflineRetrier(maximumWait: .seconds(5), monitor: ComesBack())
-    let once = try RetryPolicy(retryLimit: 0)
+    let retrier = OfflineRetrier(maximumWait: .seconds(5), monitor: ComesBack())
+    let once = RetryPolicy(retryLimit: 0)
     let offline = Session(interceptor: Interceptor(interceptors: [retrier, once]))
     let response = await offline.request("\(base)/gone").serializingString().response
     check(response.value == "ok\n", "a request is sent again when the network is back")
     check(response.attempts.first?.reason == .networkReturned, "though the policy allows no second try")
 }
 
-/// A network that is missing, and comes back as soon as somebody waits for it.
+/// A network that is unavailable, and becomes available when it is awaited.
 struct ComesBack: NetworkMonitor {
     var isOnline: Bool { false }
 
@@ -362,6 +362,9 @@ struct UserAPI: TargetType {
     let id: Int
 
     var path: String { "/users/\(id)" }
+    var method: HTTPMethod { .get }
+    var task: TargetTask { .requestPlain }
+    var headers: [String: String]? { ["Accept": "application/json"] }
     var validationType: ValidationType { .successCodes }
     var sampleData: Data { Data(#"{"name":"Sample"}"#.utf8) }
 }

@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// The snippets of Documentation/Migrating/FromHTTPLoaders.md, each between "Guide" and "End", run against a server that
-// misbehaves as the guide says.
+// The snippets of Documentation/Migrating/FromHTTPLoaders.md, each between "Guide" and "End", run against a server with
+// the faults that the guide describes.
 
 struct Person: Codable, Sendable { let name: String }
 
@@ -54,8 +54,9 @@ struct WarmingUp: HTTPRetryStrategy {
         return response.headers["Retry-After"].flatMap { Int64($0) }.map { .seconds($0) } ?? .milliseconds(10)
     }
 
-    func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
-        attempt.tries < 4 ? retryDelay(for: result) : nil
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        guard context.attempt.countedAttempts < 4, let delay = retryDelay(for: result) else { return .finish() }
+        return .retry(after: delay)
     }
 }
 // End
@@ -73,7 +74,7 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     let response = try await loader.response(for: warm)
 
     var steady = try HTTPRequest("\(base)/status/500?times=2")
-    steady.retryStrategy = try Backoff.constant(delay: .milliseconds(10), maximumNumberOfAttempts: 3)
+    steady.retryStrategy = Backoff.constant(delay: .milliseconds(10), maxAttempts: 3)
     let other = try await loader.response(for: steady)
     // End
     check(response.status == 200 && server.count(path: "/status/503") == 4, "a strategy of one's own")
@@ -82,7 +83,7 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     check(bare.attempts.count == 1, "a bare chain sends once")
 
     // Guide: server directed
-    let polite = Retry(ServerDirected()) --> CurlLoader()
+    let polite = Retry(RetryAfterStrategy()) --> CurlLoader()
     let waited = try await polite.response(for: HTTPRequest("\(base)/status/429?times=1&retry-after=1"))
     // End
     check(waited.attempts.first.map { $0.delay >= .seconds(1) } == true, "Retry-After is kept")
@@ -90,23 +91,23 @@ func retries(_ base: String, _ server: FaultServer) async throws {
 
 func throttles(_ base: String, _ server: FaultServer) async throws {
     // Guide: throttle
-    let throttle = try Throttle(maximumNumberOfRequests: 1)
+    let throttle = Throttle(maximumNumberOfRequests: 1)
     let loader = throttle --> CurlLoader()
     let slow = loader.load(try HTTPRequest("\(base)/delay?ms=300")) { _ in }
     while throttle.numberOfRunningRequests == 0 { await Task.yield() }
     var refresh = try HTTPRequest("\(base)/ok?refresh=1")
     refresh.throttle = .never
     _ = try await loader.response(for: refresh)
-    try throttle.setMaximumNumberOfRequests(4)
+    throttle.setMaximumNumberOfRequests(4)
     // End
     check(server.count(path: "/ok?refresh=1") == 1, "a request that is never throttled passes")
     _ = await slow.result
 }
 
-/// Loads A, which fails three times, then B; answers the order in which the server saw them.
+/// Loads A, which fails three times, then B; returns the order in which the server received them.
 func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ key: String) async throws -> String {
     var first = try HTTPRequest("\(base)/status/503?times=3&key=A\(key)")
-    first.retryStrategy = try Backoff.constant(delay: .milliseconds(300), maximumNumberOfAttempts: 4)
+    first.retryStrategy = Backoff.constant(delay: .milliseconds(300), maxAttempts: 4)
     let task = loader.load(first) { _ in }
     while server.count(path: "/status/503?times=3&key=A\(key)") == 0 { await Task.yield() }
     _ = try await loader.response(for: HTTPRequest("\(base)/ok?key=B\(key)"))
@@ -117,8 +118,8 @@ func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ k
 
 func orders(_ base: String, _ server: FaultServer) async throws {
     // Guide: orders
-    let inOrder = try Throttle(maximumNumberOfRequests: 1) --> Retry() --> CurlLoader()
-    let overtaking = try Retry() --> Throttle(maximumNumberOfRequests: 1) --> CurlLoader()
+    let inOrder = Throttle(maximumNumberOfRequests: 1) --> Retry() --> CurlLoader()
+    let overtaking = Retry() --> Throttle(maximumNumberOfRequests: 1) --> CurlLoader()
     // End
     check(try await order(inOrder, base, server, "1") == "AAAAB", "Throttle, then Retry: B waits for all tries of A")
     let seen = try await order(overtaking, base, server, "2")
@@ -150,7 +151,7 @@ func stages(_ base: String, _ server: FaultServer) async throws {
     let mock = MockLoader()
         .then(.status(503))
         .then { request in .success(HTTPResponse(request: request, status: 200, body: .text("ok"))) }
-    let retrying = try Retry(Backoff.immediately()) --> mock
+    let retrying = Retry(Backoff.immediately()) --> mock
     let stubbed = try await retrying.response(for: HTTPRequest("https://api.example.com/people"))
 
     let anyLoader = AnyLoader(retrying)

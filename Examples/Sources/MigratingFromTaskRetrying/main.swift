@@ -4,11 +4,12 @@ import RefrainCore
 import RefrainTesting
 
 // The snippets of Documentation/Migrating/FromTaskRetrying.md, each between "Guide" and "End", run against a server
-// that misbehaves as the guide says.
+// with the faults that the guide describes.
 
 struct Busy: Error {}
 
-/// Fetches a path once; a status that is no success is an error here, since a throwing operation has no other sign.
+/// Fetches a path once; throws for a status other than success, because a throwing operation reports failures only by
+/// errors.
 func load(_ path: String, from server: FaultServer) async throws -> String {
     let response = try await CurlLoader().response(for: HTTPRequest(server.baseURL + path))
     guard response.status.isSuccess else { throw Busy() }
@@ -26,7 +27,7 @@ func tasks(_ server: FaultServer) async throws {
     check(server.count(path: "/status/503") == 4, "and the server saw four")
 
     // Guide: backoff
-    let backoff = try Backoff.exponential(from: .milliseconds(10), maximumNumberOfAttempts: 5)
+    let backoff = Backoff.exponential(from: .milliseconds(10), maxAttempts: 5)
         .jittered(.full)
         .capped(at: .seconds(2))
     let patient = Task.retrying(backoff: backoff, retryPredicate: { error in error is Busy }) {
@@ -59,8 +60,8 @@ func loops(_ server: FaultServer) async throws {
 
     // Guide: with retry
     let other = try await withRetry(
-        .constant(delay: .milliseconds(10), maximumNumberOfAttempts: 4),
-        deadline: .seconds(30),
+        .constant(delay: .milliseconds(10), maxAttempts: 4),
+        timeout: .seconds(30),
         while: { $0 is Busy },
         operation: { try await load("/status/503?times=2&key=d", from: server) }
     )
@@ -95,7 +96,7 @@ func sequences(_ server: FaultServer) async throws {
     check(seen == [1, 1, 1, 2, 3], "a sequence starts from its beginning: elements come again")
 
     // Guide: sequence backoff
-    let schedule = try Backoff.constant(delay: .milliseconds(10))
+    let schedule = Backoff.constant(delay: .milliseconds(10))
     for try await tick in ticks.retry(schedule, while: { $0 is Busy }) { print(tick) }
     // End
 }

@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// The snippets of Documentation/Migrating/FromURLSession.md, each between "Guide" and "End", run against a server that
-// misbehaves as the guide says.
+// The snippets of Documentation/Migrating/FromURLSession.md, each between "Guide" and "End", run against a server with
+// the faults that the guide describes.
 
 struct User: Decodable, Sendable { let name: String }
 
@@ -33,7 +33,7 @@ func data(_ base: String, _ server: FaultServer) async throws {
     request.idempotencyKey = .generated
     request.timeouts.connect = .seconds(5)
     request.timeouts.idle = .seconds(30)
-    request.deadline = .seconds(60)
+    request.timeout = .seconds(60)
     let stored = try await loader.response(for: request)
     // End
     check(stored.status == 200 && stored.attempts.count == 2, "a POST with a key is sent again")
@@ -49,7 +49,7 @@ func errors(_ base: String) async throws {
     let loader = CurlLoader()
     // Guide: errors
     var request = try HTTPRequest("\(base)/hang")
-    request.timeout = .milliseconds(200)
+    request.attemptTimeout = .milliseconds(200)
     do {
         _ = try await loader.response(for: request)
     } catch {

@@ -6,28 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A pair of tokens, as the login and the refresh answer it.
+/// A pair of tokens, as login and refresh return it.
 struct Token: AuthenticationCredential, Decodable {
     let access: String
     let refresh: String
 
-    /// A real one compares its expiry with the clock; this one learns it from a 401.
+    /// An app would compare the expiry with the clock; this one reacts to a 401.
     var requiresRefresh: Bool { false }
 }
 
-/// One row of the list.
+/// One element of the list.
 struct Photo: Decodable, Sendable {
     let id: Int
     let title: String
 }
 
-/// What the login sends.
+/// The body of the login.
 struct Login: Encodable, Sendable {
     let name: String
     let password: String
 }
 
-/// Signs with a bearer token, and refreshes it on the same session.
+/// Adds a bearer token to requests, and refreshes it on the same session.
 struct TokenAuthenticator: Authenticator {
     let base: String
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the user can do; each method is what an Alamofire app would have as a method with a completion.
+/// The actions of the user; each method corresponds to a method with a completion in an Alamofire app.
 struct App {
     let base: String
     let authentication: AuthenticationInterceptor<TokenAuthenticator>
@@ -15,14 +15,14 @@ struct App {
     init(base: String) {
         self.base = base
         authentication = AuthenticationInterceptor(authenticator: TokenAuthenticator(base: base))
-        // Asked in this order: a 401 is the authenticator's, what is left is the policy's.
+        // In this order: the authenticator handles a 401, the policy all other failures.
         session = Session(
             interceptor: Interceptor(interceptors: [authentication, .recommendedRetryPolicy]),
             eventMonitors: [RetryLines()]
         )
     }
 
-    /// Logs in, without a token yet: on a session of its own.
+    /// Logs in without a token, on a separate session.
     func logIn(name: String, password: String) async throws {
         authentication.credential = try await Session.default.request(
             "\(base)/login",
@@ -42,7 +42,7 @@ struct App {
             .value
     }
 
-    /// Sends a file; it may be sent again after a failure, since the server knows the key that goes with it.
+    /// Uploads a file; the idempotency key makes it safe to retry.
     func upload(_ file: URL, progress: @escaping @Sendable (TransferProgress) -> Void) async throws -> String {
         try await session.upload(file, to: "\(base)/photos/new") { $0.idempotencyKey = .generated }
             .uploadProgress(progress)
@@ -51,7 +51,7 @@ struct App {
             .value
     }
 
-    /// Fetches a file; a connection that breaks is taken up where it broke.
+    /// Downloads a file; an interrupted download is resumed.
     func download(_ path: String, to file: URL) async throws -> (file: URL, tries: Int) {
         let download = session.download("\(base)\(path)", to: file)
             .downloadProgress { progress in

@@ -1,6 +1,6 @@
 import RefrainTesting
 
-/// The app's server: its first token is out of date, and each part of it fails once.
+/// The app's server: its first token has expired, and each endpoint fails once.
 func startBackend() throws -> FaultServer {
     let server = try FaultServer()
 

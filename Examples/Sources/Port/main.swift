@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// A small app as somebody who knows Alamofire would port it: login, a list behind a token that must be refreshed, an
-// upload with progress, and a download that goes on where it was cut. Its server fails on purpose.
+// A small app, ported from Alamofire: login, a list behind a token that must be refreshed, an upload with progress, and
+// a download that is resumed. Its server fails on purpose.
 
 let server = try startBackend()
 let app = App(base: server.baseURL)

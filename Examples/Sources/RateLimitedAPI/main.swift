@@ -2,27 +2,28 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// An API with two habits of its own: a 429 says in `x-rate-limit-reset` at which second of the Unix epoch it takes
-// requests again, and a 503 says in `retry-after` for how many seconds it is down. Ten lines teach them to the chain.
+// An API with its own fields: a 429 contains in `x-rate-limit-reset` the Unix time at which it accepts requests again,
+// and a 503 in `retry-after` its downtime in seconds. The strategy below reads both.
 
-/// Waits as this API asks; everything else is final.
+/// Waits as this API specifies; retries nothing else.
 struct RateLimitedAPI: HTTPRetryStrategy {
-    let clocks: ClockPair
+    let clocks: RetryClocks
 
     func retryDelay(for result: HTTPResult) -> Duration? {
         guard case .success(let response) = result else { return nil }
         func seconds(_ field: String) -> Duration? { response.headers[field].flatMap(Int64.init).map { .seconds($0) } }
         switch response.status {
-        case 429: return seconds("x-rate-limit-reset").map { clocks.wallNow.duration(to: WallInstant(sinceEpoch: $0)) }
+        case 429:
+            return seconds("x-rate-limit-reset").map { clocks.wallNow.duration(to: WallClock.Instant(sinceEpoch: $0)) }
         case 503: return seconds("retry-after")
         default: return nil
         }
     }
 }
 
-// The sockets are real; the waits are on a clock that jumps over them, so that the program ends at once.
+// The sockets are real; the delays are on a clock that skips them, so that the program ends immediately.
 let clock = TestClock(.autoAdvancing)
-let clocks = clock.clockPair()
+let clocks = clock.retryClocks()
 let reset = clocks.wallNow.sinceEpoch.components.seconds + 42
 
 let server = try FaultServer()
@@ -36,7 +37,7 @@ server.on("/people") { request in
 
 let loader = Retry(RateLimitedAPI(clocks: clocks), clocks: clocks) --> CurlLoader()
 var request = try HTTPRequest(server.baseURL + "/people")
-request.deadline = .seconds(120)
+request.timeout = .seconds(120)
 
 let response = try await loader.response(for: request)
 print("\(request): \(response.status) \(response.text ?? "")")
@@ -46,7 +47,7 @@ let waits = response.attempts.map(\.delay)
 check(waits[0] >= .seconds(42) && waits[0] < .seconds(44), "the first wait was until the reset")
 check(waits[1] >= .seconds(7) && waits[1] < .seconds(9), "the second one as long as the server asked for")
 
-// Built in is the same for the fields that are in common use: this path limits to one request a second.
+// A built-in strategy reads the common fields: this path is limited to one request per second.
 let polite = Retry(RetryPolicy.recommended) --> CurlLoader()
 for _ in 1...2 {
     let answer = try await polite.response(for: HTTPRequest(server.baseURL + "/rate-limited?limit=1&window=1"))

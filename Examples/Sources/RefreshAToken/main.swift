@@ -2,8 +2,8 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// Ten requests find out at the same time that their token is out of date. One refresh serves them all, and each is sent
-// once more with the new token. (The same in the way of Alamofire is in `Port`.)
+// Ten concurrent requests with an expired token. One refresh serves all of them, and each is sent once more with the
+// new token. (`Port` shows the same with Alamofire's types.)
 
 let server = try FaultServer()
 server.on("/token") { request in
@@ -24,7 +24,7 @@ let oauth = OAuth(store: store) { token in
     print("  the token is refreshed")
     let form = HTTPBody.form([("refresh_token", token.refreshToken ?? "")])
     let answer = try await transport.response(for: HTTPRequest(tokenURL, method: .post, body: form))
-    // Nil would say that this token can no longer be refreshed; a log-in would be next.
+    // Nil would mean that this token cannot be refreshed; a log-in would follow.
     guard answer.status.isSuccess, let text = answer.text else { return nil }
     return OAuthToken(accessToken: text, refreshToken: "r2")
 } logIn: {

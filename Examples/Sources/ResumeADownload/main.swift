@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// A download over a connection that breaks twice. It goes on where it was cut, because the server names the version of
-// what it sends (a strong ETag): nothing is fetched twice, and two versions are never mixed.
+// A download over a connection that is interrupted twice. It is resumed, because the server identifies the version of
+// the content (a strong ETag): no byte is fetched twice, and versions are never mixed.
 
 let server = try FaultServer()
 let path = "/bytes/900000?cut=300000&times=2"
@@ -36,7 +36,7 @@ let requests = server.requests(toPath: path)
 check(requests.map { $0.header("Range") } == [nil, "bytes=300000-", "bytes=600000-"], "each try asked for the rest")
 check(requests.dropFirst().allSatisfy { $0.header("If-Range") != nil }, "if it is still the same version")
 
-// Where the server cannot do that, the download starts over, and is whole as well.
+// Without that support the download starts over, and is complete as well.
 let stubborn = server.baseURL + "/bytes/300000?cut=100000&times=1&no-range=1"
 let second = Session.default.download(stubborn, to: file).validate()
 switch await second.serializingDownloadedFileURL().result {

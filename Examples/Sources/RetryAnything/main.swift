@@ -3,8 +3,8 @@ import Refrain
 import RefrainCore
 import RefrainTesting
 
-// Whatever can be awaited can be tried again: here a reading of a sensor, which happens to come over HTTP. Nothing of
-// the session or the chain is needed for it; RefrainCore alone is enough.
+// Retries any async operation: here reading a sensor over HTTP. It needs neither the session nor the chain; RefrainCore
+// is sufficient.
 
 struct Busy: Error {}
 struct Broken: Error {}
@@ -15,23 +15,23 @@ server.on("/sensor") { request in
     return [.respond(isAwake ? .init(200, body: "21.5") : .init(503, body: "asleep"))]
 }
 
-/// Reads once, and throws where there is nothing to read.
+/// Reads once; throws if there is no value.
 func reading(of path: String) async throws -> Double {
     let response = try await CurlLoader().response(for: HTTPRequest(server.baseURL + path))
     guard response.status.isSuccess else { throw response.status == 503 ? Busy() as any Error : Broken() }
     return Double(response.text ?? "") ?? 0
 }
 
-// A schedule, and an end: at most five tries, and none that would begin after ten seconds.
-let schedule = try Backoff.exponential(from: .milliseconds(20), maximumNumberOfAttempts: 5).jittered(.equal)
-let temperature = try await withRetry(schedule, deadline: .seconds(10)) { attempt in
+// A schedule with limits: at most five attempts, and none that begins after ten seconds.
+let schedule = Backoff.exponential(from: .milliseconds(20), maxAttempts: 5).jittered(.equal)
+let temperature = try await withRetry(schedule, timeout: .seconds(10)) { attempt in
     print("  try \(attempt.number)")
     return try await reading(of: "/sensor")
 }
 check(temperature == 21.5, "the sensor woke up")
 check(server.count(path: "/sensor") == 3, "for the third try")
 
-// Only what may pass is tried again; the rest is thrown at once.
+// Only transient errors are retried; others are thrown immediately.
 do {
     _ = try await withRetry(schedule, while: { $0 is Busy }, operation: { try await reading(of: "/status/404") })
     check(false, "a sensor that is not there is an error")
@@ -40,7 +40,7 @@ do {
     check(server.count(path: "/status/404") == 1, "after one try")
 }
 
-// As a task: cancelling it ends the wait for the next try, too.
+// As a task: cancelling it also ends the delay before the next attempt.
 let task = Task.retrying(maxRetryCount: 3, retryDelay: .seconds(3600)) { try await reading(of: "/status/503") }
 while server.count(path: "/status/503") == 0 { await Task.yield() }
 task.cancel()

@@ -3,15 +3,15 @@ import Refrain
 import RefrainCore
 import RefrainTesting
 
-// How to test code that waits, without waiting: give it its loader and its clocks. The code under test is `Weather`;
-// the rest is what its tests would be, with `check` in the place of `#expect`.
+// Tests code that waits, without delays, by passing its loader and clocks. `Weather` is the code under test; the rest
+// corresponds to its tests, with `check` instead of `#expect`.
 
-/// The code under test: asks again after a failure, and falls back to what it knows.
+/// The code under test: retries after a failure, and falls back to the last known value.
 struct Weather: Sendable {
     let loader: any HTTPLoader
     let url: String
 
-    init(_ transport: some HTTPLoader, url: String = "https://weather.example.com/", clocks: ClockPair = .system) {
+    init(_ transport: some HTTPLoader, url: String = "https://weather.example.com/", clocks: RetryClocks = .system) {
         loader = AnyLoader(Retry(RetryPolicy.recommended, budgets: nil, clocks: clocks) --> transport)
         self.url = url
     }
@@ -26,20 +26,20 @@ struct Weather: Sendable {
 
 let real = ContinuousClock.now
 
-// A clock that jumps over every wait, and a loader that answers from a list.
+// A clock that skips every wait, and a loader with prepared replies.
 let jumping = TestClock(.autoAdvancing)
 let mock = MockLoader()
     .then(.status(503, headers: ["Retry-After": "240"]))
     .then(.failure(.networkConnectionLost))
     .then(.status(200, body: .text("sunny")))
-let patient = await Weather(mock, clocks: jumping.clockPair()).forecast()
+let patient = await Weather(mock, clocks: jumping.retryClocks()).forecast()
 check(patient == "sunny" && mock.requests.count == 3, "the third try brought the forecast")
 check(jumping.sleeps.count == 2 && jumping.sleeps[0] >= .seconds(240), "the server was left alone for four minutes")
 
-// A clock that moves when told, to look at what happens in the middle of a wait.
+// A clock that the test advances, to examine the state during a wait.
 let clock = TestClock()
 let outage = MockLoader().otherwise(.status(503, headers: ["Retry-After": "60"]))
-let waiting = Task { [weather = Weather(outage, clocks: clock.clockPair())] in await weather.forecast() }
+let waiting = Task { [weather = Weather(outage, clocks: clock.retryClocks())] in await weather.forecast() }
 await clock.sleepers(atLeast: 1)
 await clock.advance(by: .seconds(59))
 check(outage.requests.count == 1, "nothing is asked a second too early")
@@ -47,10 +47,10 @@ waiting.cancel()
 check(await waiting.value == "as yesterday", "who no longer wants it gets the old one at once")
 check(outage.requests.count == 1, "and nothing is asked again")
 
-// Real sockets, virtual waits: what goes over the wire is real, and the hour is not.
+// Real sockets with virtual delays: the requests are real, the hour is not.
 let server = try FaultServer()
 let path = "/status/503?times=1&retry-after=200"
-let wired = Weather(CurlLoader(), url: server.baseURL + path, clocks: TestClock(.autoAdvancing).clockPair())
+let wired = Weather(CurlLoader(), url: server.baseURL + path, clocks: TestClock(.autoAdvancing).retryClocks())
 check(await wired.forecast() == "ok\n", "the server's fault passed")
 check(server.count(path: path) == 2, "which took two requests over real sockets")
 server.stop()

@@ -2,8 +2,8 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// An upload that shows how far it is. The server is busy at first, so that it is sent twice; a key tells the server
-// that both are the same, without which a POST that may have been done would not be sent again.
+// An upload with progress. The server is busy at first, so the upload is sent twice; an idempotency key lets the server
+// recognize the repetition. Without it, a POST that may have been processed would not be retried.
 
 let server = try FaultServer()
 server.on("/photos") { request in
@@ -15,7 +15,7 @@ server.on("/photos") { request in
 let size = 3_000_000
 let picture = HTTPBody.bytes([UInt8](repeating: 42, count: size), contentType: "image/png")
 
-// Progress comes on the transport's thread; a stream brings it here.
+// Progress is reported on the transport's thread; a stream passes it on.
 let (steps, step) = AsyncStream<TransferProgress>.makeStream()
 let upload = Session.default.upload(picture, to: server.baseURL + "/photos") { $0.idempotencyKey = .generated }
     .uploadProgress { step.yield($0) }

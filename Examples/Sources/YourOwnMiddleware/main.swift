@@ -2,10 +2,10 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// A middleware of your own: a value with one method. This one marks each request with a number that is used only once,
-// for a server that refuses whatever it has seen before, as signed requests do. Where it stands in the chain matters.
+// A custom middleware: a value with one method. It adds a unique number to each request, for a server that rejects
+// repeated numbers, as with signed requests. Its position in the chain matters.
 
-/// Writes a fresh number into `X-Nonce`.
+/// Sets `X-Nonce` to a new number.
 struct Nonce: HTTPMiddleware {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         var marked = request
@@ -14,7 +14,7 @@ struct Nonce: HTTPMiddleware {
     }
 }
 
-/// Says how each exchange went; the answer passes through it as it is.
+/// Prints the result of each exchange, and returns it unchanged.
 struct Journal: HTTPMiddleware {
     let name: String
 
@@ -30,7 +30,7 @@ struct Journal: HTTPMiddleware {
 let server = try FaultServer()
 for path in ["/below", "/above"] {
     server.on(path) { request in
-        // The first try is answered with 503; a number that was there before is never answered well.
+        // The first attempt gets a 503; a repeated number is always rejected.
         let seen =
             request.occurrence > 1
             && server.log.dropLast().contains {
@@ -41,7 +41,7 @@ for path in ["/below", "/above"] {
     }
 }
 
-// Below the retry, a stage sees each try.
+// After the retry stage, a stage sees each attempt.
 let below =
     Journal(name: "call") --> Retry(RetryPolicy.recommended) --> Nonce() --> Journal(name: "try") --> CurlLoader()
 let response = try await below.response(for: HTTPRequest(server.baseURL + "/below"))
@@ -49,7 +49,7 @@ let nonces = server.requests(toPath: "/below").compactMap { $0.header("X-Nonce")
 check(response.status == .ok, "the second try was let in")
 check(nonces.count == 2 && Set(nonces).count == 2, "each try had a number of its own")
 
-// Above it, a stage sees the call: both tries carry the same number, and this server refuses the second one.
+// Before it, a stage sees the call: both attempts have the same number, and this server rejects the second one.
 let above = Nonce() --> Retry(RetryPolicy.recommended) --> CurlLoader()
 let refused = try await above.response(for: HTTPRequest(server.baseURL + "/above"))
 check(refused.status == 403, "the other way round the second try is refused")

@@ -2,26 +2,23 @@ import Checks
 import Refrain
 import RefrainTesting
 
-// A strategy of your own: a value that says how long to wait before the next try, or that there is none. This one waits
-// for a job: the server answers 202 until it is done, which is a success, and yet no answer.
+// A custom strategy: a value that returns the delay before the next attempt, or ends the call. This one waits for a
+// job: the server returns 202 until it is done, which is a success status without a result.
 
-/// Asks again while the job runs, a little later each time; what may pass by itself is tried again soon.
-struct UntilDone: HTTPRetryStrategy {
+/// Retries while the job runs, with increasing delays; retries transient failures soon.
+struct UntilDone: RetryStrategy {
     var step = Duration.milliseconds(20)
-    var maximumNumberOfAttempts = 10
+    var maxAttempts = 10
 
-    func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
-        guard attempt.number < maximumNumberOfAttempts else { return nil }
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        guard context.attempt.number < maxAttempts else { return .finish(.attemptsUsedUp) }
         switch result {
-        case .success(let response) where response.status == 202: return step * attempt.number
-        case .success(let response) where response.status.isServerError: return step
-        case .success: return nil
-        case .failure(let error): return error.code == .networkConnectionLost ? step : nil
+        case .success(let response) where response.status == 202: return .retry(after: step * context.attempt.number)
+        case .success(let response) where response.status.isServerError: return .retry(after: step)
+        case .failure(let error) where error.code == .networkConnectionLost: return .retry(after: step)
+        default: return .finish()
         }
     }
-
-    /// The form that does not count is asked where nobody counts.
-    func retryDelay(for result: HTTPResult) -> Duration? { retryDelay(for: result, attempt: .first) }
 }
 
 let server = try FaultServer()
@@ -41,7 +38,7 @@ check(response.text == "42", "the job is done")
 check(response.attempts.map(\.status) == [202, 202, nil, 202, 200], "after four tries that were not the end of it")
 check(response.attempts.dropLast().map(\.delay) == [20, 40, 20, 80].map(Duration.milliseconds), "at its own pace")
 
-// A strategy says what it would like; the rules on what may be sent again hold all the same.
+// The rules of replay safety apply in addition to a strategy.
 do {
     _ = try await loader.response(for: HTTPRequest(server.baseURL + "/jobs", method: .post, body: .text("a new job")))
     check(false, "the answer to the POST was lost")

@@ -5,6 +5,8 @@
 struct Arguments: Sendable {
     /// The values of each option that was given, in order; flags give an empty text.
     private(set) var values: [OptionName: [String]] = [:]
+    /// Every option that was given with its value, in order, where the order among several options counts.
+    private(set) var given: [(name: OptionName, value: String)] = []
     /// What is no option.
     private(set) var positionals: [String] = []
 
@@ -66,7 +68,7 @@ struct Arguments: Sendable {
     ) throws(UsageError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            guard let option = options.first(where: { $0.short == letter }) else {
+            guard let option = options.first(where: { $0.letters.contains(letter) }) else {
                 throw letters.isEmpty && word.count == 2
                     ? UsageError("unknown option -\(letter)") : Self.unknown(word, among: options)
             }
@@ -83,6 +85,7 @@ struct Arguments: Sendable {
 
     private mutating func add(_ option: OptionSpec, _ value: String) {
         values[option.name, default: []].append(value)
+        given.append((option.name, value))
     }
 
     private static func next(
@@ -102,21 +105,42 @@ struct Arguments: Sendable {
         return value
     }
 
-    /// What other commands call the same, curl above all; to us the first try counts, too.
+    /// What other commands call the same; to `--attempts` the first try counts, too.
     private static let namesElsewhere = [
-        "retry": "attempts", "retries": "attempts", "retrys": "attempts", "tries": "attempts",
-        "max-retries": "attempts",
-        "retry-delay": "backoff", "retry-max-time": "deadline", "max-time": "deadline",
+        "retries": "attempts", "retrys": "attempts", "tries": "attempts", "max-retries": "attempts",
+        "max-tries": "attempts", "max-concurrent-downloads": "concurrency", "max-threads": "concurrency",
+        "input-file": "from", "output-document": "output", "directory-prefix": "output-dir", "dir": "output-dir",
+        "oauth2-bearer": "bearer", "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
+        "ca-certificate": "cacert", "load-cookies": "cookie", "save-cookies": "cookie-jar", "wait-retry": "backoff",
+        "remote-name-all": "remote-name", "timestamping": "refresh", "no-progress-meter": "silent",
+    ]
+
+    /// Options of curl that are refused, and what to use.
+    private static let refusals = [
+        "continue-at": "use -C, which goes on from a partial file that is known to be the same content",
+        "max-redirs": "20 redirects are followed; --no-location follows none",
+        "socks5": "use --proxy socks5://HOST:PORT", "socks5-hostname": "use --proxy socks5h://HOST:PORT",
+        "proxy-user": "write it into the URL of --proxy: http://USER:PASSWORD@HOST:PORT",
+        "preproxy": "give one proxy by --proxy", "http1.1": "HTTP/2 is spoken where the server agrees to it",
+        "http2": "HTTP/2 is spoken where TLS agrees to it", "parallel-immediate": "use --concurrency N",
+        "anyauth": "only Basic and bearer tokens are spoken: --user, --bearer", "digest": "use --user or --bearer",
+        "ntlm": "use --user or --bearer", "negotiate": "use --user or --bearer",
+        "pass": "use a key without a passphrase", "range": "use -H 'Range: bytes=A-B'",
+        "trace": "use -v", "trace-ascii": "use -v", "styled-output": "the head is written as it came",
+        "speed-limit": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
+        "speed-time": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
+        "output-null": "use -o /dev/null", "junk-session-cookies": "leave --cookie FILE out",
     ]
 
     private static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
+        if let advice = refusals[name] { return UsageError("--\(name) is not taken; \(advice)") }
         let elsewhere = namesElsewhere[name].flatMap { known.contains($0) ? $0 : nil }
-        guard let meant = elsewhere ?? Spelling.nearest(to: bare, among: known) else {
-            return UsageError("unknown option \(Shown.text(word))")
+        guard let meant = elsewhere ?? SuggestionFinder.nearest(to: bare, among: known) else {
+            return UsageError("unknown option \(Sanitized.text(word))")
         }
-        return UsageError("unknown option \(Shown.text(word)); did you mean --\(meant)?")
+        return UsageError("unknown option \(Sanitized.text(word)); did you mean --\(meant)?")
     }
 }

@@ -25,10 +25,13 @@ extension CommandSpec {
                     OptionSpec(
                         .from,
                         .required("FILE|-"),
-                        "A list of URLs, one a line; blank lines and lines that begin with # do not count."
+                        "A list of requests, one per line: a URL, or a JSON object with url and optionally method, headers, body or bodyFile, "
+                            + "output and key. Blank lines and lines that begin with # do not count. From a pipe (-) the first is made as soon as its line is there; "
+                            + "a line that cannot be used is reported and left out."
                     ),
                 ]
             ),
+            Group.curlRequest, Group.secrets,
             Group(
                 title: "Where the content goes",
                 options: [
@@ -36,13 +39,34 @@ extension CommandSpec {
                         .output,
                         short: "o",
                         .required("FILE"),
-                        "Write it to a file, which is whole or not there. An answer without a content (304, or one to HEAD) leaves it as it was."
+                        "Write it to a file, atomically: complete or not at all. An answer without a content (304, or one to HEAD) leaves it as it was."
                     ),
                     OptionSpec(
                         .outputDir,
                         .required("DIR"),
-                        "Write each URL's to a file of its own in this folder, made if it is missing."
+                        "Write each URL's to a file of its own in this folder, in a tree by host and path; folders are made if they are missing. "
+                            + "The name depends on the URL alone. The folder keeps the state of the list."
                     ),
+                    OptionSpec(.flat, .none, "With --output-dir: no tree, but names that end in a digest of the URL."),
+                    OptionSpec(
+                        .continue,
+                        short: "C",
+                        .none,
+                        "Keep a partial file beside its target, and go on from the one of an earlier run, if the content is still the same. "
+                            + "On by default with --output-dir and --from."
+                    ),
+                    OptionSpec(
+                        .state,
+                        .required("FILE"),
+                        "Keep in this file what has become of each request: the same command again skips what is done, goes on with what is partial, and "
+                            + "repeats what failed. Default with --output-dir: .refrain.sqlite in it."
+                    ),
+                    OptionSpec(
+                        .refresh,
+                        .none,
+                        "Ask again for what the state says is done; a content that has not changed costs no body."
+                    ),
+                ] + Group.curlFiles + [
                     OptionSpec(
                         .maxBody,
                         .required("SIZE"),
@@ -52,13 +76,13 @@ extension CommandSpec {
                     OptionSpec(
                         .report,
                         .required("FILE|-"),
-                        "Write one JSON object a line for each request, with every attempt. URLs stand in it without passwords."
+                        "Write one JSON object per line for each request, with its headers and every attempt, and without passwords and tokens."
                     ),
                 ]
             ),
             Group(
                 title: "Trying again",
-                options: Group.schedule + Group.answers + [
+                options: Group.commandSchedule + Group.curlRetries + Group.answers + [
                     OptionSpec(
                         .timeout,
                         .required("D"),
@@ -86,24 +110,52 @@ extension CommandSpec {
                     ),
                 ]
             ),
+            Group.polling,
             Group(
                 title: "The network",
                 options: [
                     OptionSpec(
                         .concurrency,
-                        short: "c",
+                        short: "j",
+                        otherShort: "P",
+                        aliases: ["parallel-max"],
                         .required("N"),
                         "How many requests run at a time, as far as files may be open for them. Default: 8."
                     ),
                     OptionSpec(.noLocation, .none, "Do not follow redirects."),
                     OptionSpec(.cacert, .required("FILE"), "Trust the authorities in this PEM file, and no others."),
+                    OptionSpec(
+                        .publicOnly,
+                        .none,
+                        "Connect to public addresses only, also after redirects: for URLs from others. No proxy is used."
+                    ),
                     OptionSpec(.insecure, short: "k", .none, "Do not check certificates."),
                     OptionSpec(.proxy, short: "x", .required("URL"), "Go through this proxy."),
-                ]
+                ] + Group.curlNetwork
             ),
             Group(
                 title: "What is shown",
                 options: [
+                    OptionSpec(.include, short: "i", .none, "Write the head of the answer in front of its content."),
+                    OptionSpec(.head, short: "I", .none, "Ask with HEAD, and write the head of the answer."),
+                    OptionSpec(
+                        .dumpHeader,
+                        short: "D",
+                        .required("FILE|-"),
+                        "Write the heads of the answers to a file."
+                    ),
+                    OptionSpec(
+                        .writeOut,
+                        short: "w",
+                        .required("FORMAT"),
+                        "Write a text after each request, with curl's variables: %{http_code}, %{size_download}, %{time_total}, %{header_json}, %header{NAME} …; "
+                            + "@FILE reads the text from a file."
+                    ),
+                    OptionSpec(
+                        .failWithBody,
+                        .none,
+                        "Write the content of an answer of status 400 or more, too. Without it a short text is shown on standard error."
+                    ),
                     OptionSpec(.quiet, short: "q", .none, "Show neither progress nor failures."),
                     OptionSpec(.verbose, short: "v", .none, "Draw each request's attempts as a timeline."),
                     OptionSpec(
@@ -111,7 +163,7 @@ extension CommandSpec {
                         .required("FILE"),
                         "Draw the attempts of one request as a picture for a browser."
                     ),
-                ]
+                ] + Group.curlDisplay
             ),
         ],
         notes: [
@@ -121,11 +173,13 @@ extension CommandSpec {
                 + "twice. Several URLs without --output-dir are printed one after the other, each one whole, in their order; "
                 + "one that fails is left out. With --report - standard output is the report's, and contents without a file are dropped.",
             "An answer of status 400 or more is a failure: its content is not written.",
-            "Exit status: 0 all well, 22 a final status of 400 or more, 1 a transport failure (also when others ended "
-                + "with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted.",
+            "The variables of --write-out: \(WriteOut.names.joined(separator: ", ")).",
+            "A POST or PATCH of a line in JSON carries an idempotency key, which the state has before it is sent: the same command again sends the same one.",
+            "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later, 1 a transport failure (also when others "
+                + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 143 ended by SIGTERM.",
         ],
         examples: [
-            ("refrain get https://example.com/data.csv -o data.csv", "one file, whole or not there"),
+            ("refrain get https://example.com/data.csv -o data.csv", "one file, written atomically"),
             (
                 "refrain get --from urls.txt --output-dir out --concurrency 64 --report r.jsonl",
                 "many, with a record of every attempt"

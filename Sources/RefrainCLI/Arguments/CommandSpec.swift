@@ -26,13 +26,32 @@ struct CommandSpec: Sendable {
     static let helpOption = OptionSpec(.help, short: "h", .none, "Show this help.")
 
     /// Every command, in the order of the help.
-    static let all: [CommandSpec] = [.get, .explain, .serve, .demo, .completions, .helpCommand]
+    static let all: [CommandSpec] = [
+        .get, .explain, .status, .serve, .demo, .simulate, .completions, .helpCommand,
+    ]
 
     /// The command of a name.
     static func named(_ name: CommandName) -> CommandSpec? { all.first { $0.name == name } }
 }
 
 extension CommandSpec {
+    static let status = CommandSpec(
+        name: .status,
+        summary: "show what has become of the requests of a list",
+        forms: ["DIR|FILE [--json]"],
+        groups: [
+            Group(
+                title: "Options",
+                options: [OptionSpec(.json, .none, "Write one JSON object per line for each request.")]
+            )
+        ],
+        notes: [
+            "The operand is the folder of --output-dir, or the file of --state. Done, partial and failed requests are counted, and those that are not done "
+                + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not."
+        ],
+        examples: [("refrain status out", "how far a run with --output-dir out has come")]
+    )
+
     static let serve = CommandSpec(
         name: .serve,
         summary: "run a server that misbehaves on command, to try any client against",

@@ -11,6 +11,8 @@ struct OptionSpec: Sendable {
 
     let name: OptionName
     let short: Character?
+    /// Another letter for the same.
+    let otherShort: Character?
     let aliases: [String]
     let value: Value
     let help: String
@@ -20,6 +22,7 @@ struct OptionSpec: Sendable {
     init(
         _ name: OptionName,
         short: Character? = nil,
+        otherShort: Character? = nil,
         aliases: [String] = [],
         _ value: Value,
         _ help: String,
@@ -27,6 +30,7 @@ struct OptionSpec: Sendable {
     ) {
         self.name = name
         self.short = short
+        self.otherShort = otherShort
         self.aliases = aliases
         self.value = value
         self.help = help
@@ -35,6 +39,9 @@ struct OptionSpec: Sendable {
 
     /// What `-X` is most often.
     static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    /// Its letters.
+    var letters: [Character] { [short, otherShort].compactMap(\.self) }
 
     /// Every long spelling, without the hyphens.
     var spellings: [String] { [name.rawValue] + aliases }
@@ -66,53 +73,130 @@ extension OptionSpec {
     }
 
     /// Whether every value of a repeated option counts, and not the last one alone.
-    var collects: Bool { [.header, .data, .from].contains(name) }
+    var collects: Bool {
+        [
+            .header, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .urlQuery, .form, .formString, .from, .cookie,
+            .resolve, .connectTo, .config,
+        ].contains(name)
+    }
 }
 
 /// The long spelling of each option of any command.
 enum OptionName: String, Sendable, Hashable {
     case attempt
     case attempts
+    case backend
+    case backendPolicy = "backend-policy"
     case backoff
     case batch
+    case bearer
     case body
     case bytesSent = "bytes-sent"
     case cacert
+    case caption
+    case cert
+    case compressed
     case concurrency
+    case config
+    case connectTimeout = "connect-timeout"
+    case connectTo = "connect-to"
+    case `continue`
+    case cookie
+    case cookieJar = "cookie-jar"
+    case createDirs = "create-dirs"
     case data
+    case dataBinary = "data-binary"
+    case dataRaw = "data-raw"
+    case dataUrlencode = "data-urlencode"
     case deadline
+    case dumpHeader = "dump-header"
+    case duration
     case elapsed
     case error
+    case fail
+    case failWithBody = "fail-with-body"
+    case findTrigger = "find-trigger"
+    case flat
+    case fleet
+    case form
+    case formString = "form-string"
     case from
+    case get
+    case head
     case header
     case help
+    case html
     case idempotencyKey = "idempotency-key"
     case ignoreRetryAfter = "ignore-retry-after"
+    case include
     case insecure
+    case ipv4
+    case ipv6
     case jitter
     case json
+    case key
+    case limitRate = "limit-rate"
+    case load
+    case location
     case man
     case maxBody = "max-body"
     case maxServerDelay = "max-server-delay"
+    case maxTime = "max-time"
     case method
+    case netrc
+    case netrcFile = "netrc-file"
     case noBudget = "no-budget"
+    case noClobber = "no-clobber"
     case noLocation = "no-location"
     case now
     case output
     case outputDir = "output-dir"
+    case parallel
     case policy
     case port
+    case progress
     case proxy
+    case publicOnly = "public-only"
     case quiet
+    case rate
+    case referer
+    case refresh
+    case remoteHeaderName = "remote-header-name"
+    case remoteName = "remote-name"
+    case remoteTime = "remote-time"
     case replay
     case replayUnsafe = "replay-unsafe"
     case report
     case request
+    case resolve
+    case retry
+    case retryAllErrors = "retry-all-errors"
+    case retryConnrefused = "retry-connrefused"
+    case retryDelay = "retry-delay"
+    case retryFor = "retry-for"
+    case retryMaxTime = "retry-max-time"
     case retryStatus = "retry-status"
     case schedule
+    case seed
+    case seeds
+    case server
+    case showError = "show-error"
+    case silent
+    case state
     case status
+    case storm
+    case svg
     case timelineSVG = "timeline-svg"
     case timeout
+    case trigger
+    case unixSocket = "unix-socket"
+    case until
+    case untilJSON = "until-json"
+    case uploadFile = "upload-file"
+    case urlQuery = "url-query"
+    case user
+    case userAgent = "user-agent"
     case verbose
     case version
+    case writeOut = "write-out"
 }

@@ -7,12 +7,12 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 
     /// A value that an option does not take.
     static func badValue(_ value: String, of option: String, _ expected: String) -> UsageError {
-        UsageError("\(option): \(Shown.text(value)) \(expected)")
+        UsageError("\(option): \(Sanitized.text(value)) \(expected)")
     }
 }
 
 /// Text from outside, fit for a message: quoted, cut short, without control characters and a URL's password.
-enum Shown {
+enum Sanitized {
     /// Text of several lines, without what a terminal takes for more than text: escape sequences move the cursor, set
     /// the title of the window, or hide what was said.
     static func plain(_ text: String) -> String {
@@ -27,15 +27,30 @@ enum Shown {
     /// The same on one line.
     static func line(_ text: String) -> String { String(plain(text).map { $0 == "\n" ? "?" : $0 }) }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+    /// Whether a terminal takes it for more than text, or shows nothing for it.
+    ///
+    /// These are controls, marks of the direction of text, characters without a width, and separators of lines: text
+    /// with them reads as what it is not.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20..<0x7F: false
+        case ..<0xA0: true
+        // Shown as a blank, or as nothing, although they are letters and marks to Unicode.
+        case 0x034F, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F, 0x2800, 0x3164, 0xFFA0: true
+        case 0xFE00...0xFE0F, 0xE0000...0xE0FFF: true
+        default:
+            switch scalar.properties.generalCategory {
+            case .format, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
     }
 
     static func text(_ text: String, limit: Int = 120) -> String {
         var shown = "\""
         var count = 0
         // A URL in the place of something else is refused as that, and is one all the same.
-        let text = text.firstRange(of: "://") == nil ? text : ShownURL.refused(text)
+        let text = text.firstRange(of: "://") == nil ? text : SanitizedURL.refused(text)
         for scalar in text.unicodeScalars {
             guard count < limit else { return shown + "…\"" }
             count += 1

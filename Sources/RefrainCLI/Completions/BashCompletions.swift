@@ -53,7 +53,7 @@ enum BashCompletions {
         return text + "        ;;\n"
     }
 
-    /// What follows an option that needs a value; nothing where nobody can know it.
+    /// The completions of an option's value; nil if they are unknown.
     private static func choices(_ option: OptionSpec) -> String? {
         guard case .required = option.value else { return nil }
         let pattern = spellings(option).joined(separator: " | ")
@@ -69,6 +69,6 @@ enum BashCompletions {
     }
 
     private static func spellings(_ option: OptionSpec) -> [String] {
-        (option.short.map { ["-\($0)"] } ?? []) + option.spellings.map { "--" + $0 }
+        option.letters.map { "-\($0)" } + option.spellings.map { "--" + $0 }
     }
 }

@@ -7,12 +7,12 @@ enum Completions {
             throw UsageError("which shell? Give one of \(known.joined(separator: ", "))")
         }
         guard arguments.positionals.count == 1 else {
-            throw UsageError("one shell at a time; \(Shown.text(arguments.positionals[1])) is one too many")
+            throw UsageError("one shell at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
         }
         guard let shell = Shell(rawValue: word) else {
-            let meant = Spelling.nearest(to: word, among: known).map { "did you mean \($0)?" }
+            let meant = SuggestionFinder.nearest(to: word, among: known).map { "did you mean \($0)?" }
             throw UsageError(
-                "\(Shown.text(word)) is not known; \(meant ?? "the shells are \(known.joined(separator: ", "))")"
+                "\(Sanitized.text(word)) is not known; \(meant ?? "the shells are \(known.joined(separator: ", "))")"
             )
         }
         return script(for: shell)

@@ -38,7 +38,7 @@ enum ZshCompletions {
 
     private static func specs(_ option: OptionSpec) -> [String] {
         let long = option.spellings.map { "--" + $0 }
-        let all = (option.short.map { ["-\($0)"] } ?? []) + long
+        let all = option.letters.map { "-\($0)" } + long
         // One that counts once is not offered again under another name.
         let prefix = option.collects ? "*" : "(\(all.joined(separator: " ")))"
         let help = "[\(escaped(Completions.brief(option)))]"
@@ -49,7 +49,7 @@ enum ZshCompletions {
             return long.map { prefix + $0 + "=-" + help + "::\(escaped(value)): " }
         case .required(let value):
             let argument = ":\(escaped(value)):\(action(option))"
-            let short = option.short.map { ["\(prefix)-\($0)+\(help)\(argument)"] } ?? []
+            let short = option.letters.map { "\(prefix)-\($0)+\(help)\(argument)" }
             return short + long.map { prefix + $0 + "=" + help + argument }
         }
     }

@@ -7,7 +7,7 @@ struct DemoCommand {
     private let output = Output.standard
 
     init(_ arguments: Arguments) throws(UsageError) {
-        if let word = arguments.positionals.first { throw UsageError("\(Shown.text(word)) is not expected here") }
+        if let word = arguments.positionals.first { throw UsageError("\(Sanitized.text(word)) is not expected here") }
     }
 
     /// Plays everything; the status says whether it was as it must be.
@@ -20,7 +20,7 @@ struct DemoCommand {
         var complaints = 0
         try say("A fault server at \(server.baseURL), and one request for each kind of fault.")
         try say("█ a try, · the wait before the next one; what the server saw is counted by the server.\n")
-        let schedule = try Backoff.exponential(from: .milliseconds(200), maximumNumberOfAttempts: 3).jittered(.equal)
+        let schedule = Backoff.exponential(from: .milliseconds(200), maxAttempts: 3).jittered(.equal)
         let player = ScenarioPlayer(server: server, loader: try Self.chain(schedule))
         for scenario in Scenario.all {
             let run = try await player.play(scenario)
@@ -47,7 +47,7 @@ struct DemoCommand {
         try say("1,000 requests, 32 at a time; one send in ten fails with a 503, a reset, or a cut or missing answer …")
         let faults = ["status=503", "fault=reset", "fault=cut", "fault=close"]
         let urls = (0..<1000).map { "\(server.baseURL)/flaky?rate=0.1&seed=7&\(faults[$0 % faults.count])" }
-        let schedule = try Backoff.exponential(from: .milliseconds(100), maximumNumberOfAttempts: 8).jittered(.full)
+        let schedule = Backoff.exponential(from: .milliseconds(100), maxAttempts: 8).jittered(.full)
         return await LoadRun.play(urls, on: server, with: try Self.chain(schedule), concurrency: 32)
     }
 
@@ -55,7 +55,7 @@ struct DemoCommand {
     private func outage(_ server: FaultServer) async throws -> LoadRun {
         try say("… and 1,000 to a server that fails them all, with the standard budget of retries.\n")
         let urls = (0..<1000).map { _ in "\(server.baseURL)/status/500" }
-        let schedule = try Backoff.exponential(from: .milliseconds(10), maximumNumberOfAttempts: 3).jittered(.full)
+        let schedule = Backoff.exponential(from: .milliseconds(10), maxAttempts: 3).jittered(.full)
         let budgets = RetryBudgets { _ in .standard() }
         let loader = try Self.chain(schedule, budgets: budgets)
         return await LoadRun.play(urls, on: server, with: loader, concurrency: 32)

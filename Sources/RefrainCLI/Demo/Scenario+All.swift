@@ -24,7 +24,7 @@ extension Scenario {
         Scenario(
             title: "503 that asks for an hour: too long, so the call ends at once",
             path: "/status/503?retry-after=3600",
-            ending: .failure(.comeBackLater),
+            ending: .failure(.retryAfterTooLong),
             sends: 1
         ),
         Scenario(title: "404: final", path: "/status/404", ending: .status(404), sends: 1),
@@ -60,7 +60,7 @@ extension Scenario {
         Scenario(
             title: "no answer, with 200 ms for a try",
             path: "/hang?times=1",
-            prepare: { $0.timeout = .milliseconds(200) },
+            prepare: { $0.attemptTimeout = .milliseconds(200) },
             ending: .status(200),
             sends: 2,
             atLeast: .milliseconds(200)
@@ -68,7 +68,7 @@ extension Scenario {
         Scenario(
             title: "half a content, then silence",
             path: "/hang-body?times=1",
-            prepare: { $0.timeout = .milliseconds(200) },
+            prepare: { $0.attemptTimeout = .milliseconds(200) },
             ending: .status(200),
             sends: 2,
             atLeast: .milliseconds(200)
@@ -76,7 +76,7 @@ extension Scenario {
         Scenario(
             title: "no answer, with 300 ms for everything",
             path: "/hang",
-            prepare: { $0.deadline = .milliseconds(300) },
+            prepare: { $0.timeout = .milliseconds(300) },
             ending: .failure(.deadlineExceeded),
             sends: 1,
             atLeast: .milliseconds(300)

@@ -14,10 +14,11 @@ struct BatchLine: Decodable {
         let members = Members(try decoder.container(keyedBy: Key.self))
         guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
         guard HTTPToken.isValid(method) else { throw BatchRefusal("method is no token (RFC 9110 §5.6.2)") }
-        var facts = RetryFacts(
+        var facts = RetryContext(
             method: HTTPMethod(rawValue: method),
             outcome: try Self.outcome(members),
-            now: try members.number(.now, in: ExplainLimits.now).map { WallInstant(sinceEpoch: .seconds($0)) } ?? .now
+            now: try members.number(.now, in: ExplainLimits.now).map { WallClock.Instant(sinceEpoch: .seconds($0)) }
+                ?? .now
         )
         facts.headers = try members.headers(.headers)
         facts.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
@@ -36,7 +37,7 @@ struct BatchLine: Decodable {
     /// The answer of the policy.
     var answer: ExplainAnswer { question.answer }
 
-    private static func outcome(_ members: Members<Key>) throws -> RetryFacts.Outcome {
+    private static func outcome(_ members: Members<Key>) throws -> RetryContext.Outcome {
         let status = try members.integer(.status, in: ExplainLimits.status)
         let code: HTTPError.Code? = try members.choice(.error)
         switch (status, code) {

@@ -38,8 +38,8 @@ struct Members<Key: CodingKey & RawRepresentable<String>> {
         let advice =
             known.count <= 6
             ? "it is one of \(known.joined(separator: ", "))"
-            : Spelling.nearest(to: text, among: known).map { "did you mean \($0)?" } ?? "it is no known code"
-        throw BatchRefusal("\(key.rawValue) is \(Shown.text(text)); \(advice)")
+            : SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" } ?? "it is no known code"
+        throw BatchRefusal("\(key.rawValue) is \(Sanitized.text(text)); \(advice)")
     }
 
     /// A list of pairs of name and value.

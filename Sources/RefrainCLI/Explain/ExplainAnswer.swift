@@ -7,7 +7,7 @@ struct ExplainAnswer {
     enum Decision: String {
         case retry
         case finish
-        case comeBack = "come_back"
+        case retryAfterTooLong = "come_back"
     }
 
     let decision: Decision
@@ -16,21 +16,21 @@ struct ExplainAnswer {
     /// The wait before the next try, in seconds.
     let delay: ClosedRange<Double>?
     /// When the server wants the client back, in seconds since 1970.
-    let comeBackAt: Double?
+    let retryAfterDate: Double?
 
-    init(_ judgement: RetryJudgement) {
-        reason = judgement.reason
-        rules = judgement.rules
-        switch judgement.action {
+    init(_ decision: RetryDecision) {
+        reason = decision.reason
+        rules = decision.rules
+        switch decision.action {
         case .finish:
-            (decision, delay, comeBackAt) = (.finish, nil, nil)
+            (self.decision, delay, retryAfterDate) = (.finish, nil, nil)
         case .retry(let wait):
             let range = wait.range
-            decision = .retry
+            self.decision = .retry
             delay = range.lowerBound.inSeconds...range.upperBound.inSeconds
-            comeBackAt = nil
-        case .comeBack(let date):
-            (decision, delay, comeBackAt) = (.comeBack, nil, date.sinceEpoch.inSeconds)
+            retryAfterDate = nil
+        case .retryAfterTooLong(let date):
+            (self.decision, delay, retryAfterDate) = (.retryAfterTooLong, nil, date.sinceEpoch.inSeconds)
         }
     }
 
@@ -42,7 +42,7 @@ struct ExplainAnswer {
             ("rules", .array(rules.names.map(JSON.string))),
             ("delay_min", .optional(delay) { .rounded($0.lowerBound, places: 6) }),
             ("delay_max", .optional(delay) { .rounded($0.upperBound, places: 6) }),
-            ("come_back_at", .optional(comeBackAt) { .rounded($0, places: 3) }),
+            ("come_back_at", .optional(retryAfterDate) { .rounded($0, places: 3) }),
         ])
     }
 }

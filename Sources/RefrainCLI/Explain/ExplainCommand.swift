@@ -8,7 +8,7 @@ struct ExplainCommand {
         self.arguments = arguments
         if let word = arguments.positionals.first {
             throw UsageError(
-                "\(Shown.text(word)) is not expected here; what is asked stands in options, such as --status 503"
+                "\(Sanitized.text(word)) is not expected here; what is asked stands in options, such as --status 503"
             )
         }
         if arguments.has(.batch), arguments.has(.schedule) {
@@ -41,7 +41,7 @@ struct ExplainCommand {
             try Batch().run(input, to: output)
         } else if arguments.has(.schedule) {
             let policy = try PolicyText.policy(arguments)
-            try output.write(Array(SchedulePicture(policy.schedule).text.utf8))
+            try output.write(Array(ScheduleChart(policy.schedule).text.utf8))
         } else {
             let question = try question()
             let text =
@@ -55,7 +55,7 @@ struct ExplainCommand {
     func question() throws(UsageError) -> ExplainQuestion {
         let method = arguments.last(.method) ?? "GET"
         guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is no method") }
-        var facts = RetryFacts(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
+        var facts = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
             facts.headers.add(field.name, field.value)
@@ -66,7 +66,7 @@ struct ExplainCommand {
         facts.body = try choice(.body) ?? .none
         facts.replay = try choice(.replay) ?? .automatic
         facts.hasIdempotencyKey = arguments.has(.idempotencyKey)
-        facts.serverDelays = try PolicyText.serverDelays(arguments)
+        facts.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         if let text = arguments.last(.deadline) {
             let deadline = try DurationText.parse(text, option: "--deadline", allowsZero: true)
             var elapsed = Duration.zero
@@ -83,7 +83,7 @@ struct ExplainCommand {
         return ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments))
     }
 
-    private func outcome() throws(UsageError) -> RetryFacts.Outcome {
+    private func outcome() throws(UsageError) -> RetryContext.Outcome {
         let code: HTTPError.Code? = try choice(.error)
         switch (arguments.last(.status), code) {
         case (let text?, nil):
@@ -98,12 +98,12 @@ struct ExplainCommand {
         }
     }
 
-    private func now() throws(UsageError) -> WallInstant {
+    private func now() throws(UsageError) -> WallClock.Instant {
         guard let text = arguments.last(.now) else { return .now }
         guard let seconds = ASCIINumber.decimal(text), ExplainLimits.now.contains(seconds) else {
             throw .badValue(text, of: "--now", "is no time in seconds since 1970")
         }
-        return WallInstant(sinceEpoch: .seconds(seconds))
+        return WallClock.Instant(sinceEpoch: .seconds(seconds))
     }
 
     private func choice<Choice>(_ name: OptionName) throws(UsageError) -> Choice?
@@ -111,7 +111,7 @@ struct ExplainCommand {
         guard let text = arguments.last(name) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         let known = Choice.allCases.map(\.rawValue)
-        let meant = Spelling.nearest(to: text, among: known).map { "did you mean \($0)?" }
+        let meant = SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" }
         let list = known.count <= 6 ? "it is one of \(known.joined(separator: ", "))" : "it is no known code"
         throw .badValue(text, of: "--\(name.rawValue)", "is not known; \(meant ?? list)")
     }

@@ -2,11 +2,11 @@ internal import Refrain
 
 /// What `refrain explain` is asked: facts, and the policy that shall judge them.
 struct ExplainQuestion {
-    var facts: RetryFacts
+    var facts: RetryContext
     var policy: RetryPolicy
 
     /// The answer of the very code that requests run.
-    var answer: ExplainAnswer { ExplainAnswer(policy.judge(facts)) }
+    var answer: ExplainAnswer { ExplainAnswer(policy.decide(in: facts)) }
 }
 
 /// Bounds of what can be asked, so that no time can overflow.

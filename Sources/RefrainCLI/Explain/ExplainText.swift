@@ -16,10 +16,13 @@ struct ExplainText {
         lines.append("  decision  \(Self.words(answer.decision))")
         lines.append("  reason    \(answer.reason.rawValue)")
         if let delay = answer.delay { lines.append("  delay     \(Self.words(delay))") }
-        if let date = answer.comeBackAt {
+        if let date = answer.retryAfterDate {
             lines.append("  come back at \(Decimals.text(date, places: 0)) (seconds since 1970)")
         }
-        lines.append("  rules     \(answer.rules.names.isEmpty ? "none" : answer.rules.names.joined(separator: " "))")
+        if answer.rules.names.isEmpty { lines.append("  rules     none") }
+        for (index, name) in answer.rules.names.enumerated() {
+            lines.append((index == 0 ? "  rules     " : "            ") + "\(name): \(RuleText.words(name))")
+        }
         text = lines.joined(separator: "\n") + "\n"
     }
 
@@ -27,7 +30,7 @@ struct ExplainText {
         switch decision {
         case .retry: "retry"
         case .finish: "finish: there is no further try"
-        case .comeBack: "come back later: the server asks for a longer wait than is allowed"
+        case .retryAfterTooLong: "come back later: the server asks for a longer wait than is allowed"
         }
     }
 

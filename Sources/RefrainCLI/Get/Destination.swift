@@ -4,18 +4,28 @@ enum Destination: Sendable, Hashable {
     case standardOutput
     /// Several URLs' go to standard output, each one whole, in their order.
     case standardOutputInOrder
-    /// One URL's goes to a file, which is whole or not there.
+    /// One URL's goes to a file, written atomically.
     case file(String)
     /// Each URL's goes to a file of its own in this folder.
     case folder(String)
+    /// Each URL's goes to a file of the last part of its path in this folder; empty: where the command runs.
+    case remoteNames(String)
     /// They go to a device or a pipe, as they arrive.
     case device(String)
     /// They go nowhere.
     case nowhere
 
+    /// Whether contents are printed.
+    var isStandardOutput: Bool { self == .standardOutput || self == .standardOutputInOrder }
+
     /// Finds the destination that the options name; nothing is made yet.
     init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
         let isReportOnOutput = arguments.last(.report).flatMap(Output.given) === Output.standard
+        if arguments.has(.remoteName) {
+            guard !arguments.has(.output) else { throw UsageError("--output and --remote-name exclude each other") }
+            self = .remoteNames(arguments.last(.outputDir) ?? "")
+            return
+        }
         if let folder = arguments.last(.outputDir) {
             guard !arguments.has(.output) else { throw UsageError("--output and --output-dir exclude each other") }
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
@@ -45,13 +55,13 @@ enum Destination: Sendable, Hashable {
                     "--output takes the content of one URL, but there are \(numberOfURLs); use --output-dir DIR"
                 )
             }
-            switch Folder.kind(of: path) {
+            switch Directory.kind(of: path) {
             case _ where Output.given(path) != nil: self = .device(path)
             case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
             case .other: self = .device(path)
             case .file, .nothing:
                 do throws(SystemError) {
-                    self = .file(try Folder.resolved(path))
+                    self = .file(try Directory.resolved(path))
                 } catch {
                     throw UsageError("--output: \(error)")
                 }

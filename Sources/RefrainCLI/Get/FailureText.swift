@@ -8,19 +8,20 @@ enum FailureText {
         if let error = outcome.error {
             text += error.code.rawValue
             if let message = error.message { text += " (\(message))" }
-            if let date = error.comeBackAt { text += "; come back at \(HTTPDate.format(date))" }
+            if let date = error.retryAfterDate { text += "; come back at \(HTTPDate.format(date))" }
             if let last = error.lastFailure, last != error.code {
-                text += "; the last try failed with \(last.rawValue)"
+                text += "; the last attempt failed with \(last.rawValue)"
             }
         } else if let status = outcome.status {
             text += "status \(status)"
+            if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }
-        let tries = outcome.attempts.count { $0.reason != .redirected }
-        if tries > 1 { text += ", after \(tries) tries" }
+        let attempts = outcome.attempts.count { $0.reason != .redirected }
+        if attempts > 1 { text += ", after \(attempts) attempts" }
         if let reason = outcome.attempts.last?.reason, said.contains(reason) { text += " [\(reason.rawValue)]" }
-        return Shown.line(text)
+        return Sanitized.line(text)
     }
 
     /// Reasons that say more than the outcome does.
-    private static let said: Set<RetryReason> = [.notReplayable, .replayForbidden, .bodyNotReplayable, .triesUsedUp]
+    private static let said: Set<RetryReason> = [.notReplayable, .replayForbidden, .bodyNotReplayable, .attemptsUsedUp]
 }

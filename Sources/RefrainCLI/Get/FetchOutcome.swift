@@ -1,6 +1,12 @@
 internal import Refrain
 
-/// What one URL came to.
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What one request came to.
 struct FetchOutcome: Sendable {
     let index: Int
     /// The URL as it is shown: without user and password.
@@ -8,15 +14,37 @@ struct FetchOutcome: Sendable {
     let method: String
     /// The response or the error; a response of status 400 or more is a failure, too.
     let result: HTTPResult
-    /// The bytes of content that were delivered.
-    let bytes: Int64
-    let elapsed: Duration
+    /// The bytes of content that were delivered, or that are kept to go on from.
+    var bytes: Int64 = 0
+    var elapsed = Duration.zero
+    /// When the request began.
+    var began = WallClock.Instant.now
     /// The file that was written.
-    let file: String?
+    var file: String?
     /// What is to be printed when it is this URL's turn.
-    let content: [UInt8]?
+    var content: [UInt8]?
     /// Whether the content went to standard output, whose reader may have had enough.
-    let isPrinted: Bool
+    var isPrinted = false
+    /// Whether a partial file is kept that a later run can go on from.
+    var isPartial = false
+    /// Whether it was done in an earlier run, and no request was made.
+    var isSkipped = false
+    /// What is worth saying of a partial file.
+    var remark: String?
+    /// Whether the answer is the one that was waited for; nil: none was.
+    var isAwaited: Bool?
+    /// The row of the request in the state, as it was before.
+    var entry: TransferState.Entry?
+    /// The heads of the answers, where they were asked for.
+    var heads: [ResponseHead] = []
+
+    /// The last response, also where an error says why there was no further attempt.
+    var response: HTTPResponse? {
+        switch result {
+        case .success(let response): response
+        case .failure(let error): error.response
+        }
+    }
 
     /// The status of the last answer, also where an error says why there was no further try.
     var status: HTTPStatus? {
@@ -35,19 +63,36 @@ struct FetchOutcome: Sendable {
     var attempts: [AttemptRecord] { result.attempts }
 
     /// Whether this is what was asked for.
-    var isSuccess: Bool { error == nil && (status?.rawValue ?? 0) < 400 }
+    var isSuccess: Bool { error == nil && (isAwaited ?? ((status?.rawValue ?? 0) < 400)) }
 
     /// Whether the request was tried again, redirects aside.
     var wasRetried: Bool { attempts.contains { $0.decision == .retry && $0.reason != .redirected } }
 
+    /// When the server wants the client back, where that is why the request ended.
+    var retryAfterDate: WallClock.Instant? { error?.retryAfterDate }
+
+    /// The URL that answered, after redirects.
+    var effectiveURL: String {
+        let request =
+            switch result {
+            case .success(let response): response.request
+            case .failure(let error): error.request
+            }
+        return SanitizedURL.text(request.url.absoluteString)
+    }
+
+    /// When the last attempt began, counted from the beginning of the request.
+    var lastStart: Duration { attempts.last?.start ?? .zero }
+
     /// The exit status that this outcome alone would give.
     var exitStatus: ExitStatus {
         if isSuccess { return .success }
+        if retryAfterDate != nil { return .comeBackLater }
         return (status?.rawValue ?? 0) >= 400 ? .httpError : .failure
     }
 
-    /// Whether it failed because nobody reads standard output any more.
+    /// Whether it failed because the reader of standard output has closed it.
     ///
-    /// That is for the pipeline to judge; of any other pipe nobody else tells.
+    /// The pipeline reports that; a broken pipe elsewhere must be reported here.
     var lostItsReader: Bool { isPrinted && (error?.underlyingError as? SystemError)?.isBrokenPipe == true }
 }

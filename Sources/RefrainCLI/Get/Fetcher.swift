@@ -1,71 +1,154 @@
 internal import Refrain
 
-/// Fetches one URL after the other, each with its own sink.
+/// Makes one request after the other, each with its own sink.
 struct Fetcher: Sendable {
     private let settings: GetSettings
     private let stream: Output
     private let loader: AnyLoader
+    private let pacer: StartPacer?
 
     /// Fetches what was asked for; contents that go nowhere else go to `stream`.
     init(_ settings: GetSettings, stream: Output) {
         self.settings = settings
         self.stream = stream
+        pacer = settings.interval.map { StartPacer(interval: $0) }
         // In the command a retry waits for its turn: a person who asks for 5,000 files wants all of them.
         let budgets = settings.hasBudget ? RetryBudgets { _ in .standard(whenEmpty: .wait) } : nil
-        loader = AnyLoader(Redirect() --> Retry(settings.policy, budgets: budgets) --> Resume() --> settings.transport)
+        var inner = AnyLoader(settings.transport)
+        if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
+        if let jar = settings.cookies { inner = AnyLoader(ApplyCookies(jar: jar) --> inner) }
+        var retry = Retry(settings.policy, budgets: budgets)
+        retry.asksStrategyAboutSuccess = settings.policy.condition != nil
+        loader = AnyLoader(Redirect() --> retry --> Resume() --> inner)
     }
 
-    /// Fetches one URL, and delivers its content if it is a good one.
-    func fetch(_ index: Int) async -> FetchOutcome {
-        let job = settings.jobs[index]
+    /// Makes one request, and delivers its content if it is a good one.
+    func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
+        await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
-        var method = "GET"
-        var sink: (any ContentSink)?
+        let began = WallClock.Instant.now
+        var request: HTTPRequest?
+        var target: Target?
         var result: HTTPResult
         do throws(HTTPError) {
-            var request = try settings.template.request(for: job.url)
-            method = request.method.rawValue
-            let target = try makeSink(job, request)
-            sink = target
-            request.download = Download(to: target)
-            if settings.destination == .standardOutputInOrder, request.maximumBodySize == nil {
-                request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
+            var made = try prepared(job)
+            if settings.display.recordsHeads {
+                made[option: ResponseLogOption.self] = ResponseLog()
+                made.recordsConnection = settings.display.writeOut != nil
             }
-            result = await deliver(await loader.load(request), to: target)
+            request = made
+            var sink = try makeTarget(job, made)
+            if settings.metersEachRequest {
+                let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
+                sink.meter(progress)
+                made.attemptObserver = { progress.note($0) }
+            }
+            target = sink
+            // An answer that is looked at is kept in memory.
+            if settings.policy.condition == nil { made.download = sink.download }
+            result = await deliver(await loader.load(made), to: sink)
         } catch {
             result = .failure(error)
         }
-        var isDone = false
-        if case .success(let response) = result {
-            isDone = response.status.rawValue < 400 && Self.hasContent(response)
-        }
-        // At once, not when the last one who knows the request lets it go: the process may end before.
-        if !isDone { sink?.discard() }
-        let content = isDone ? (sink as? MemorySink)?.bytes : nil
-        return FetchOutcome(
+        var outcome = FetchOutcome(
             index: index,
-            url: ShownURL.text(job.url),
-            method: method,
-            result: result,
-            bytes: content.map { Int64($0.count) } ?? sink?.delivered ?? 0,
-            elapsed: start.duration(to: clock.now),
-            file: isDone ? job.file : nil,
-            content: content,
-            isPrinted: stream === Output.standard
+            url: SanitizedURL.text(job.request.url),
+            method: (request?.method ?? settings.template.method(of: job.request)).rawValue,
+            result: result
         )
+        outcome.began = began
+        outcome.entry = job.entry
+        if let condition = settings.policy.condition {
+            outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
+        }
+        outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? []
+        finish(&outcome, target, job)
+        outcome.elapsed = start.duration(to: clock.now)
+        target?.progress?.end()
+        return outcome
     }
 
-    private func makeSink(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> any ContentSink {
+    /// Notes what has become of the sink, and discards what is not whole.
+    private func finish(_ outcome: inout FetchOutcome, _ target: Target?, _ job: GetSettings.Job) {
+        let isDone = target?.isFinished.withLock { $0 } ?? false
+        // At once, not when the last one who knows the request lets it go: the process may end before.
+        if !isDone { target?.sink.discard() }
+        let file = target?.file
+        outcome.isPartial = !isDone && file?.isPartial == true
+        outcome.remark = file?.remark
+        outcome.content = isDone ? target?.memory?.bytes : nil
+        outcome.bytes = outcome.content.map { Int64($0.count) } ?? target?.sink.delivered ?? 0
+        if outcome.isPartial { outcome.bytes = file?.size ?? 0 }
+        outcome.file = isDone ? target?.path : nil
+        if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
+            let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
+        {
+            Directory.setModificationDate(path, date.sinceEpoch.inSeconds)
+        }
+        outcome.isPrinted = stream === Output.standard
+    }
+
+    /// The outcome of a request that is not made, since the state knows better.
+    func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
+        let url = SanitizedURL.text(job.request.url)
+        let method = settings.template.method(of: job.request)
+        switch job.action {
+        case .fetch, .revalidate: return nil
+        case .skip:
+            guard let entry = job.entry, let request = try? settings.template.request(for: job.request) else {
+                return nil
+            }
+            let response = HTTPResponse(request: request, status: HTTPStatus(rawValue: entry.status ?? 200))
+            var outcome = FetchOutcome(index: index, url: url, method: method.rawValue, result: .success(response))
+            (outcome.isSkipped, outcome.bytes, outcome.file) = (true, entry.bytes, job.file)
+            return outcome
+        case .refuse:
+            guard let request = try? settings.template.request(for: job.request) else { return nil }
+            let error = HTTPError(
+                .cannotWriteToFile,
+                request: request,
+                message: "\(job.file ?? "its file") belongs to another request, as the state says",
+                bytesSent: 0
+            )
+            return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
+        }
+    }
+
+    /// The request of a job, with what the state adds to it.
+    private func prepared(_ job: GetSettings.Job) throws(HTTPError) -> HTTPRequest {
+        var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
+        if settings.display.failsWithBody { request.keepsErrorContent = true }
+        if settings.destination == .standardOutputInOrder, request.maximumBodySize == nil {
+            request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
+        }
+        guard case .revalidate = job.action, let validator = job.entry?.validator else { return request }
+        let isTag = validator.hasPrefix("\"") || validator.hasPrefix("W/")
+        request.headers[isTag ? "If-None-Match" : "If-Modified-Since"] = validator
+        return request
+    }
+
+    private func makeTarget(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> Target {
         do {
+            let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
             switch settings.destination {
-            case .standardOutput, .device: return StreamSink(stream)
-            case .standardOutputInOrder: return MemorySink()
-            case .nowhere: return NoSink()
-            case .file, .folder: return try FileContentSink(path: job.file ?? "")
+            case .standardOutput, .device: return Target(StreamSink(stream), log)
+            case .standardOutputInOrder: return Target(MemorySink(), log)
+            case .nowhere: return Target(NoSink(), log)
+            case .file, .folder, .remoteNames:
+                let isTree = if case .folder = settings.destination { true } else { false }
+                let path = try isTree ? job.file ?? "" : settings.files.path(job.file ?? "")
+                if isTree || settings.files.createsFolders { try Directory.prepareAbove(path) }
+                if settings.files.takesHeaderName { return Target(NamedByServerSink(fallback: path), log, path: path) }
+                // What stands in front of the content is none of it, so it cannot go on behind it.
+                guard settings.continues, log == nil, request.method == .get, !request.headers.contains("Range") else {
+                    return Target(try FileContentSink(path: path), log, path: path)
+                }
+                return Target(try ResumableFile(path: path, url: SanitizedURL.text(job.request.url)), path: path)
             }
         } catch {
-            throw HTTPError(error.code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
+            let code = (error as? LocalFileError)?.code ?? .cannotCreateFile
+            throw HTTPError(code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         }
     }
 
@@ -77,25 +160,16 @@ struct Fetcher: Sendable {
         response.request.method != .head && response.status.rawValue != 304
     }
 
-    /// Completes the content of a good answer.
-    private func deliver(_ result: HTTPResult, to sink: any ContentSink) async -> HTTPResult {
+    /// Completes the content of an answer.
+    private func deliver(_ result: HTTPResult, to target: Target) async -> HTTPResult {
         if case .failure(var error) = result, error.underlyingError is CannotStartOver {
             // What failed is the transfer; that it could not be hidden is the reason why it was not tried again.
             error.code = .networkConnectionLost
             return .failure(error)
         }
-        guard case .success(let response) = result, response.status.rawValue < 400 else { return result }
+        guard case .success(let response) = result else { return result }
         do {
-            guard Self.hasContent(response) else {
-                try await sink.startOver()
-                return result
-            }
-            if !response.status.isSuccess {
-                // The content came with the response; what an earlier try has left in the sink is not part of it.
-                try await sink.startOver()
-                for try await chunk in response.body { try await sink.write(chunk) }
-            }
-            try sink.finish()
+            try await complete(response, target)
             return result
         } catch {
             let code = (error as? LocalFileError)?.code ?? (error as? HTTPError)?.code ?? .cannotWriteToFile
@@ -109,5 +183,58 @@ struct Fetcher: Sendable {
             failure.attempts = response.attempts
             return .failure(failure)
         }
+    }
+
+    private func complete(_ response: HTTPResponse, _ target: Target) async throws {
+        let isAwaited = settings.policy.condition != nil
+        let isError = response.status.rawValue >= 400 && !isAwaited
+        if response.status.isSuccess, Self.hasContent(response), !isAwaited { return try target.finish() }
+        let brings = Self.hasContent(response) && (!isError || settings.display.failsWithBody)
+        guard brings || target.heads != nil else {
+            // A partial file may still be gone on from after an answer that says nothing of it.
+            if !isError { try await target.sink.startOver() }
+            return
+        }
+        // The content came with the response; what an earlier attempt has left in the sink is not part of it.
+        try await target.sink.startOver()
+        try await target.heads?.writeHeads()
+        if brings { for try await chunk in response.body { try await target.sink.write(chunk) } }
+        try target.finish()
+    }
+}
+
+/// Where the content of one request goes.
+private struct Target: Sendable {
+    private(set) var sink: any ContentSink
+    private(set) var progress: TransferProgress?
+    let isFinished = Locked(false)
+    private let wanted: String?
+
+    init(_ sink: any ContentSink, _ log: ResponseLog? = nil, path: String? = nil) {
+        self.sink = log.map { HeadSink(sink, $0) } ?? sink
+        wanted = path
+    }
+
+    /// The file that is written, if one is.
+    var path: String? { (inner as? NamedByServerSink)?.path ?? wanted }
+
+    /// Tells the progress of what comes.
+    mutating func meter(_ progress: TransferProgress) {
+        sink = MeteredSink(sink, progress)
+        self.progress = progress
+    }
+
+    private var unmetered: any ContentSink { (sink as? MeteredSink)?.inner ?? sink }
+    var heads: HeadSink? { unmetered as? HeadSink }
+    private var inner: any ContentSink { heads?.inner ?? unmetered }
+    var memory: MemorySink? { inner as? MemorySink }
+    var file: ResumableFile? { inner as? ResumableFile }
+
+    /// The download into the sink, from where an earlier process stopped.
+    var download: Download { file?.checkpoint.map { Download(to: sink, from: $0) } ?? Download(to: sink) }
+
+    func finish() throws {
+        try sink.finish()
+        isFinished.withLock { $0 = true }
     }
 }

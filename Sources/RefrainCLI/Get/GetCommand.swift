@@ -8,41 +8,96 @@ struct GetCommand {
 
     /// Fetches everything, and says how it went.
     func run() async throws -> ExitStatus {
-        if settings.isHeldDown, settings.isVerbose {
+        if settings.isHeldDown, settings.display.isVerbose {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
         }
-        var (stream, desk) = try open()
+        var (stream, coordinator, plan, jobs) = try open()
         Signals.beginWork()
+        let skipped = jobs.count { $0.action == .skip }
+        if skipped > 0 {
+            coordinator.say("\(skipped) of \(jobs.count) were done in an earlier run, and are skipped")
+        }
         let fetcher = Fetcher(settings, stream: stream)
-        await withTaskGroup(of: FetchOutcome.self) { group in
-            var next = 0
+        await withTaskGroup(of: Event.self) { group in
+            var queue = JobQueue(settings, known: jobs)
             var running = 0
+            var isReading = false
             while true {
-                while running < settings.concurrency, next < settings.jobs.count, desk.accepts(next), !Task.isCancelled
-                {
-                    let index = next
-                    group.addTask { await fetcher.fetch(index) }
-                    next += 1
+                while running < settings.concurrency, coordinator.accepts(queue.taken), !Task.isCancelled {
+                    let index = queue.taken
+                    guard let job = queue.next() else { break }
+                    if let outcome = fetcher.outcomeWithoutRequest(job, number: index) {
+                        coordinator.take(outcome)
+                        continue
+                    }
+                    group.addTask { .fetched(await fetcher.fetch(job, number: index)) }
                     running += 1
                 }
-                guard let outcome = await group.next() else { break }
-                running -= 1
-                desk.take(outcome)
-                if desk.isClosed { group.cancelAll() }
+                if !isReading, queue.needsLine, !coordinator.isClosed, !Task.isCancelled, let stream = queue.stream {
+                    isReading = true
+                    group.addTask { .read(await stream.next()) }
+                }
+                switch await group.next() {
+                case .fetched(let outcome)?:
+                    running -= 1
+                    Self.note(outcome, in: plan, &coordinator)
+                    coordinator.take(outcome)
+                case .read(let item)?:
+                    isReading = false
+                    Self.take(item, &queue, plan, &coordinator)
+                case nil: return
+                }
+                if coordinator.isClosed { group.cancelAll() }
             }
         }
-        let status = desk.finish()
+        let status = coordinator.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
         return Task.isCancelled ? Signals.status : status
     }
 
-    /// Opens all that is written to; where that is not possible, nothing is made or changed.
-    private func open() throws(UsageError) -> (Output, Desk) {
-        let made = try prepareFolder()
-        do {
-            return (try openStream(), try Desk(settings))
+    private enum Event: Sendable {
+        case fetched(FetchOutcome)
+        /// The next item of a list; nil at its end.
+        case read(URLStream.Item?)
+    }
+
+    /// Takes in an item of a list that is being read.
+    private static func take(
+        _ item: URLStream.Item?,
+        _ queue: inout JobQueue,
+        _ plan: RunPlan,
+        _ coordinator: inout OutputCoordinator
+    ) {
+        guard let item else { return queue.endStream() }
+        do throws(UsageError) {
+            if try queue.add(try item.get(), to: plan) { coordinator.expectFurther() }
         } catch {
-            Folder.remove(made)
+            coordinator.refuse(error)
+        }
+    }
+
+    /// Writes into the state what a request has come to.
+    private static func note(_ outcome: FetchOutcome, in plan: RunPlan, _ coordinator: inout OutputCoordinator) {
+        do throws(DatabaseError) {
+            try plan.note([outcome])
+        } catch {
+            coordinator.fail("\(error)")
+        }
+    }
+
+    /// Opens all that is written to; where that is not possible, nothing is made or changed.
+    private func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, [GetSettings.Job]) {
+        let made = try prepareFolder()
+        var plan: RunPlan?
+        do {
+            let stream = try openStream()
+            let opened = try RunPlan(settings)
+            plan = opened
+            let jobs = try opened.planned(settings.jobs)
+            return (stream, try OutputCoordinator(settings), opened, jobs)
+        } catch {
+            plan?.state?.withdraw()
+            Directory.remove(made)
             throw error
         }
     }
@@ -50,7 +105,7 @@ struct GetCommand {
     private func prepareFolder() throws(UsageError) -> [String] {
         guard case .folder(let folder) = settings.destination else { return [] }
         do {
-            return try Folder.prepare(folder)
+            return try Directory.prepare(folder)
         } catch {
             throw UsageError("--output-dir: \(error)")
         }
@@ -63,7 +118,8 @@ struct GetCommand {
         do {
             switch settings.destination {
             case .file(let path):
-                if let obstacle = Folder.obstacle(toReplacing: path) { throw obstacle }
+                if settings.files.createsFolders { try Directory.prepareAbove(path) }
+                if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
                 try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
                 return .standard
             case .device(let path): return try Output.named(path)

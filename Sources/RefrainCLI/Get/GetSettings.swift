@@ -2,192 +2,259 @@ internal import Refrain
 
 /// What `refrain get` was asked to do, all of it checked.
 struct GetSettings: Sendable {
-    /// One URL, and the file that its content goes to, if it goes to one.
+    /// One request, and the file that its content goes to, if it goes to one.
     struct Job: Sendable {
-        let url: String
-        let file: String?
+        /// What is to be done with it.
+        enum Action: Sendable {
+            /// It is made; nothing is known of it.
+            case fetch
+            /// It was done in an earlier run, and is not made again.
+            case skip
+            /// It was done in an earlier run, and is asked for again unless it has not changed: `--refresh`.
+            case revalidate
+            /// Its file belongs to another request, and stays as it is.
+            case refuse
+        }
+
+        let request: ListedRequest
+        /// What tells it from other requests in the state.
+        let identity: String
+        /// The path of the file.
+        var file: String?
+        /// The file, relative to the output folder.
+        var name: String?
+        /// Its row in the state.
+        var entry: TransferState.Entry?
+        var action = Action.fetch
+
+        init(request: ListedRequest, identity: String) {
+            self.request = request
+            self.identity = identity
+        }
     }
 
+    /// The requests that are known before anything is sent.
     let jobs: [Job]
+    /// Makes the jobs of further ones.
+    private(set) var jobList: JobList
+    /// Whether further requests come from standard input, which is read while the first of them are made.
+    let readsStandardInput: Bool
     let destination: Destination
     let template: RequestTemplate
-    let policy: RetryPolicy
+    let policy: CommandPolicy
     let transport: CurlLoader
     let concurrency: Int
     /// Whether more was asked for at a time than there may be files open for.
     let isHeldDown: Bool
     let hasBudget: Bool
+    let display: DisplaySettings
     let report: String?
     let timelineSVG: String?
-    let isQuiet: Bool
-    let isVerbose: Bool
+    /// Whether a partial file is kept, and gone on from.
+    let continues: Bool
+    /// The file of the state; nil: none is kept.
+    let state: String?
+    /// The option that the state is there for, for messages.
+    let stateOption: String
+    /// Whether what was done before is asked for again, unless it has not changed.
+    let refreshes: Bool
+    /// The time from the beginning of one request to that of the next; nil: none is kept.
+    let interval: Duration?
+    /// The cookies that requests share; nil: none are kept.
+    let cookies: CookieJar?
+    /// Where cookies are written at the end; nil: nowhere.
+    let cookieJar: String?
+    /// How files that are named by the option of curl are written.
+    let files: FileSettings
 
     init(_ arguments: Arguments) throws(UsageError) {
         template = try RequestTemplate(arguments)
-        policy = try PolicyText.policy(arguments)
+        policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
-        isQuiet = arguments.has(.quiet)
-        isVerbose = arguments.has(.verbose)
         var limit = 8
+        if let text = arguments.last(.cookieJar), ASCIINumber.whole(text) != nil {
+            throw UsageError(
+                "-c \(text): the number of requests at a time is -j \(text) now; -c takes the file of a cookie jar"
+            )
+        }
         if let text = arguments.last(.concurrency) {
             limit = try WholeNumber.parse(text, option: "--concurrency", in: 1...10_000)
         }
         let openFiles = ProcessSetup.raiseOpenFiles()
-        concurrency = Self.affordable(limit, openFiles: openFiles)
+        concurrency = TransportSettings.affordable(limit, openFiles: openFiles)
         isHeldDown = concurrency < limit
-        transport = try Self.transport(arguments, concurrency: concurrency, openFiles: openFiles)
-        let urls = try Self.urls(arguments)
-        if arguments.values[.idempotencyKey]?.last?.isEmpty == false, urls.count > 1 {
-            throw UsageError("--idempotency-key=KEY names one request, but there are \(urls.count) URLs; leave KEY out")
+        transport = try TransportSettings.transport(arguments, concurrency: concurrency, openFiles: openFiles)
+        // What names one URL has to know that there is no other.
+        readsStandardInput = Self.streamsList(arguments)
+        let requests = try Self.requests(arguments, exceptStandardInput: readsStandardInput)
+        if arguments.values[.idempotencyKey]?.last?.isEmpty == false, requests.count > 1 {
+            throw UsageError(
+                "--idempotency-key=KEY names one request, but there are \(requests.count) URLs; leave KEY out"
+            )
         }
-        destination = try Destination(arguments, numberOfURLs: urls.count)
-        jobs = Self.jobs(urls, destination)
-        report = arguments.last(.report)
-        if let report, report.isEmpty || report.utf8.contains(0) {
-            throw .badValue(report, of: "--report", "is no file")
-        }
-        timelineSVG = arguments.last(.timelineSVG)
-        if let timelineSVG {
-            guard !timelineSVG.isEmpty, timelineSVG != "-", !timelineSVG.utf8.contains(0) else {
-                throw .badValue(timelineSVG, of: "--timeline-svg", "is no file")
-            }
-            guard urls.count == 1 else {
+        let count = readsStandardInput ? max(2, requests.count) : requests.count
+        destination = try Destination(arguments, numberOfURLs: count)
+        (state, stateOption) = try Self.state(arguments, destination, requests)
+        jobList = JobList(destination, template, isFlat: arguments.has(.flat), hasState: state != nil)
+        jobList.reserved = try OutputCollisions.reserved(arguments, destination)
+        var jobs: [Job] = []
+        for request in requests { if let job = try jobList.add(request) { jobs.append(job) } }
+        self.jobs = jobs
+        report = try Self.file(arguments, .report)
+        timelineSVG = try Self.file(arguments, .timelineSVG)
+        if timelineSVG != nil {
+            guard timelineSVG != "-" else { throw .badValue("-", of: "--timeline-svg", "is no file") }
+            guard requests.count == 1 else {
                 throw UsageError(
-                    "--timeline-svg draws one request, but there are \(urls.count) URLs; use --report FILE"
+                    "--timeline-svg draws one request, but there are \(requests.count) URLs; use --report FILE"
                 )
             }
         }
-        try refuseCollisions(Self.inputs(arguments))
-    }
-
-    /// The files that are read, each with the option that names it.
-    private static func inputs(_ arguments: Arguments) -> [String: String] {
-        var inputs: [String: String] = [:]
-        func add(_ path: String, _ option: String) {
-            let path = path == "-" ? "/dev/stdin" : path
-            if Folder.kind(of: path) == .file { inputs[Folder.identity(of: path)] = option }
+        display = try DisplaySettings(arguments, destination)
+        refreshes = arguments.has(.refresh)
+        interval = try arguments.last(.rate).map { text throws(UsageError) in
+            try SpeedText.interval(text, option: "--rate")
         }
-        for path in arguments.all(.from) { add(path, "--from") }
-        for part in arguments.all(.data) where part.hasPrefix("@") { add(String(part.dropFirst()), "--data") }
-        if let path = arguments.last(.cacert) { add(path, "--cacert") }
-        return inputs
+        cookieJar = try Self.file(arguments, .cookieJar)
+        cookies = try Self.cookies(arguments)
+        files = try FileSettings(arguments)
+        if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
+        continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir)
     }
 
-    /// Refuses two outputs in one file: the one that comes last would be all that is left.
-    ///
-    /// The file of an input is refused as well: a report empties it before it is read, and a content that is named by
-    /// its URL takes its place by accident. `--output FILE` may replace one: it does so when the content is whole.
-    private func refuseCollisions(_ inputs: [String: String]) throws(UsageError) {
-        var options: [String: String] = [:]
-        func add(_ path: String?, _ option: String, _ inputs: [String: String] = [:]) throws(UsageError) {
-            guard let path else { return }
-            let place: String
-            if let number = Output.descriptor(path) {
-                place = "/dev/fd/\(number)"
-            } else {
-                guard [.file, .nothing].contains(Folder.kind(of: path)) else { return }
-                place = Folder.identity(of: path)
-                if let reader = inputs[place] { throw Self.destroyed(path, by: option, reader) }
+    /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.
+    private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
+        let files = arguments.all(.cookie).filter { !$0.contains("=") }
+        guard !files.isEmpty || arguments.has(.cookieJar) else { return nil }
+        var texts: [String] = []
+        for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
+            texts.append(String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self))
+        }
+        return CookieJar(texts)
+    }
+
+    /// The file that an option names; nil where it was not given.
+    private static func file(_ arguments: Arguments, _ name: OptionName) throws(UsageError) -> String? {
+        guard let path = arguments.last(name) else { return nil }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .badValue(path, of: "--\(name.rawValue)", "is no file")
+        }
+        return path
+    }
+
+    /// Where the state is kept: where it was asked for, in the output folder, or beside a list of requests that must
+    /// not be sent twice.
+    private static func state(
+        _ arguments: Arguments,
+        _ destination: Destination,
+        _ requests: [ListedRequest]
+    ) throws(UsageError) -> (String?, String) {
+        if let path = try file(arguments, .state) { return (path, "--state") }
+        if case .folder(let folder) = destination {
+            return (Directory.path(folder, TransferState.fileName), "--output-dir")
+        }
+        guard let list = arguments.last(.from), list != "-", requests.contains(where: \.isLine) else {
+            return (nil, "")
+        }
+        return (list + TransferState.fileName, "--from")
+    }
+
+    /// Whether the progress of each single request is told.
+    var metersEachRequest: Bool {
+        switch display.progress {
+        case .none: false
+        case .json: true
+        // A line among the content would be part of what is read there.
+        case .line:
+            jobs.count == 1 && !readsStandardInput && Output.error.columns != nil
+                && !(destination.isStandardOutput && Output.standard.isTerminal)
+        }
+    }
+
+    /// Whether the idempotency key of a job is kept in the state, so that another run sends the same one.
+    func storesKey(of job: Job) -> Bool {
+        if job.request.key != nil || template.generatesKeys { return true }
+        return job.request.isLine && !template.method(of: job.request).isIdempotent
+    }
+
+    /// How many options beside lists read standard input.
+    private static func readersOfStandardInput(_ arguments: Arguments) -> Int {
+        arguments.given.count { name, value in
+            switch name {
+            case .data, .dataBinary, .json, .header, .bearer, .writeOut: value == "@-"
+            case .uploadFile: value == "-" || value == "."
+            case .form: value.contains("=@-") || value.contains("=<-")
+            case .dataUrlencode, .urlQuery: value.hasSuffix("@-")
+            default: false
             }
-            guard let other = options.updateValue(option, forKey: place) else { return }
-            throw UsageError("\(other) and \(option) would both write \(Shown.text(path))")
-        }
-        switch destination {
-        case .file(let path), .device(let path): try add(path, "--output")
-        case .standardOutput, .standardOutputInOrder: try add("-", "the content")
-        case .folder, .nowhere: break
-        }
-        try add(report, "--report", inputs)
-        try add(timelineSVG, "--timeline-svg", inputs)
-        guard case .folder(let folder) = destination, !(options.isEmpty && inputs.isEmpty) else { return }
-        let place = Folder.identity(of: folder)
-        for job in jobs {
-            guard let name = job.file?.split(separator: "/").last else { continue }
-            let path = Folder.path(place, name)
-            if let reader = inputs[path] { throw Self.destroyed(String(name), by: "--output-dir", reader) }
-            guard let option = options[path] else { continue }
-            throw UsageError("--output-dir and \(option) would both write \(Shown.text(String(name)))")
         }
     }
 
-    private static func destroyed(_ path: String, by writer: String, _ reader: String) -> UsageError {
-        UsageError("\(writer) would write over \(Shown.text(path)), which \(reader) reads")
+    /// Whether a list is read line by line: from standard input, unless that is a file or an option is for one URL.
+    private static func streamsList(_ arguments: Arguments) -> Bool {
+        guard arguments.all(.from).contains("-"), let input = try? Input(path: "-"), input.canBeRead,
+            input.fileSize == nil
+        else { return false }
+        let namesKey = arguments.values[.idempotencyKey]?.last?.isEmpty == false
+        return !namesKey && !arguments.has(.output) && !arguments.has(.timelineSVG)
     }
 
-    private static func urls(_ arguments: Arguments) throws(UsageError) -> [String] {
-        var urls = arguments.positionals
-        for url in urls { try URLList.check(url, "URL") }
+    private static func requests(
+        _ arguments: Arguments,
+        exceptStandardInput: Bool
+    ) throws(UsageError) -> [ListedRequest] {
+        var requests: [ListedRequest] = []
+        for url in arguments.positionals {
+            try URLList.check(url, "URL")
+            requests.append(ListedRequest(url: url, place: "URL"))
+        }
         let lists = arguments.all(.from)
-        let readers = lists.filter { $0 == "-" }.count + arguments.all(.data).filter { $0 == "@-" }.count
+        let readers = lists.filter { $0 == "-" }.count + Self.readersOfStandardInput(arguments)
         guard readers <= 1 else { throw UsageError("only one option can read standard input") }
-        for list in lists { urls += try URLList.read(list) }
-        guard !urls.isEmpty else {
+        for list in lists where !exceptStandardInput || list != "-" { requests += try URLList.read(list) }
+        guard !requests.isEmpty || exceptStandardInput else {
             throw UsageError(
                 lists.isEmpty
                     ? "which URL? Give one, or a list with --from"
                     : "--from: \(lists.joined(separator: ", ")) names no URL"
             )
         }
-        return urls
+        return requests
     }
+}
 
-    private static func jobs(_ urls: [String], _ destination: Destination) -> [Job] {
-        switch destination {
-        case .folder(let folder):
-            var naming = OutputNaming()
-            let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-            return urls.map { Job(url: $0, file: prefix + naming.name(for: $0)) }
-        case .file(let path):
-            return urls.map { Job(url: $0, file: path) }
-        case .standardOutput, .standardOutputInOrder, .device, .nowhere:
-            return urls.map { Job(url: $0, file: nil) }
+/// What is shown of requests and answers.
+struct DisplaySettings: Sendable {
+    /// Whether failures are shown.
+    let showsFailures: Bool
+    /// How progress is shown.
+    let progress: ProgressKind
+    let isVerbose: Bool
+    /// Whether the head of an answer stands before its content.
+    let includesHead: Bool
+    /// Where the heads of answers are written; nil: nowhere.
+    let dumpHeader: String?
+    /// Whether the content of an answer of status 400 or more is delivered as any other.
+    let failsWithBody: Bool
+    /// What is written after each request; nil: nothing.
+    let writeOut: WriteOut?
+
+    init(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
+        let isSilent = arguments.has(.silent) && !arguments.has(.showError)
+        showsFailures = !arguments.has(.quiet) && !isSilent
+        progress = try ProgressKind(arguments)
+        isVerbose = arguments.has(.verbose)
+        // Heads that go where the content goes stand in front of it.
+        let printsHeads = arguments.last(.dumpHeader) == "-" && destination.isStandardOutput
+        includesHead = arguments.has(.include) || arguments.has(.head) || printsHeads
+        dumpHeader = printsHeads ? nil : arguments.last(.dumpHeader)
+        if let dumpHeader, dumpHeader.isEmpty || dumpHeader.utf8.contains(0) {
+            throw .badValue(dumpHeader, of: "--dump-header", "is no file")
         }
+        failsWithBody = arguments.has(.failWithBody)
+        writeOut = try arguments.last(.writeOut).map { text throws(UsageError) in try WriteOut(text) }
     }
 
-    /// The path of a file with certificates, where the one that is given can be used.
-    private static func authorities(_ file: String) throws(UsageError) -> String {
-        do throws(SystemError) {
-            let input = try Input(path: file)
-            let pem = try input.rest()
-            if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
-                // A pipe is empty now, and each new connection reads the file.
-                return input.fileSize == nil ? try NamelessFile.path(holding: pem) : file
-            }
-        } catch {
-            throw UsageError("--cacert: \(error)")
-        }
-        throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
-    }
-
-    /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
-    private static func affordable(_ wish: Int, openFiles: Int) -> Int {
-        max(1, min(wish, (openFiles - filesOfOurs) / 4))
-    }
-
-    /// What is open besides: the standard descriptors, a report, the files of the transport's thread.
-    private static let filesOfOurs = 16
-
-    private static func transport(
-        _ arguments: Arguments,
-        concurrency: Int,
-        openFiles: Int
-    ) throws(UsageError) -> CurlLoader {
-        var configuration = CurlLoader.Configuration()
-        configuration.maximumConnectionsPerHost = concurrency
-        let left = openFiles - filesOfOurs - 3 * concurrency
-        configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
-        if let file = arguments.last(.cacert) {
-            configuration.trust = .certificateFile(try authorities(file))
-        }
-        if arguments.has(.insecure) { configuration.trust = .insecure }
-        if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
-        do throws(InvalidArgument) {
-            return try CurlLoader(configuration: configuration)
-        } catch {
-            guard error.argument != "proxy" else {
-                throw .badValue(ShownURL.refused(error.value), of: "--proxy", "is not \(error.expected)")
-            }
-            throw UsageError("--\(error.argument == "trust" ? "cacert" : error.argument): \(error)")
-        }
-    }
+    /// Whether the heads of answers are kept.
+    var recordsHeads: Bool { includesHead || dumpHeader != nil || writeOut != nil }
 }

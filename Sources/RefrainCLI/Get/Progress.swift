@@ -2,7 +2,8 @@ import Refrain
 
 /// The line on a terminal that says how far many requests have come.
 struct Progress {
-    private let total: Int
+    /// How many requests there are; of a list that is being read, those so far.
+    var total: Int
     private let columns: Int
     private let start = ContinuousClock.now
     private var drawn = ContinuousClock.now - .seconds(1)

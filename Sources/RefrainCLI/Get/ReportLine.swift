@@ -8,12 +8,20 @@ enum ReportLine {
         var members: [(String, JSON)] = [
             ("url", .string(outcome.url)),
             ("method", .string(outcome.method)),
+            ("started", .string(DateText.iso8601(outcome.began))),
             ("status", status(outcome.status)),
             ("error", .optional(outcome.error) { .string($0.code.rawValue) }),
             ("bytes", .integer(outcome.bytes)),
             ("elapsed_ms", milliseconds(outcome.elapsed)),
             ("attempts", .array(outcome.attempts.map(attempt))),
         ]
+        if let response = outcome.response, !outcome.isSkipped {
+            let fields = response.headers.map { JSON.array([.string($0.name), .string(SecretFields.shown($0))]) }
+            members.append(("headers", .array(fields)))
+        }
+        if let date = outcome.retryAfterDate { members.append(("come_back_at", .string(DateText.iso8601(date)))) }
+        if outcome.isSkipped { members.append(("skipped", .string("done in an earlier run"))) }
+        if outcome.isPartial { members.append(("partial", .integer(outcome.bytes))) }
         if let reason = outcome.attempts.last?.reason { members.append(("reason", .string(reason.rawValue))) }
         if let file = outcome.file { members.append(("file", .string(file))) }
         return .object(members)

@@ -37,7 +37,7 @@ enum ManualPage {
 
     private static func entry(_ option: OptionSpec) -> String {
         var names = option.spellings.map { Roff.bold("--" + $0) }
-        if let short = option.short { names.insert(Roff.bold("-\(short)"), at: 0) }
+        names = option.letters.map { Roff.bold("-\($0)") } + names
         var tag = names.joined(separator: ", ")
         switch option.value {
         case .none: break
@@ -67,7 +67,7 @@ private enum Roff {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            // The hyphens of an option are those that somebody types, and copies from the page.
+            // The hyphens of an option must stay ASCII hyphens, so that it can be copied from the page.
             let word = word.drop { $0 == "(" }.hasPrefix("-") ? code(String(word)) : escaped(String(word), typed: false)
             if !line.isEmpty, line.utf8.count + 1 + word.utf8.count > 76 {
                 lines.append(guarded(line))

@@ -6,7 +6,7 @@ struct ServeCommand {
     private let port: UInt16
 
     init(_ arguments: Arguments) throws(UsageError) {
-        if let word = arguments.positionals.first { throw UsageError("\(Shown.text(word)) is not expected here") }
+        if let word = arguments.positionals.first { throw UsageError("\(Sanitized.text(word)) is not expected here") }
         guard let text = arguments.last(.port) else {
             port = 0
             return

@@ -8,10 +8,14 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case usage = 2
     /// A final status of 400 or more.
     case httpError = 22
+    /// The server asked to come back later: EX_TEMPFAIL of sysexits.h.
+    case comeBackLater = 75
     /// The terminal went away.
     case hungUp = 129
-    /// Interrupted by a signal.
+    /// Interrupted by the user, with SIGINT.
     case interrupted = 130
+    /// Ended by SIGTERM.
+    case terminated = 143
 
     /// What it says, in a phrase.
     var meaning: String {
@@ -21,8 +25,10 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             "a transport failure (also when others ended with a status), or an output that could not be written"
         case .usage: "wrong usage: nothing was done"
         case .httpError: "a final status of 400 or more"
+        case .comeBackLater: "the server asked to come back later than the command may wait, and said when"
         case .hungUp: "the terminal went away"
-        case .interrupted: "interrupted by a signal"
+        case .interrupted: "interrupted (SIGINT)"
+        case .terminated: "ended by SIGTERM"
         }
     }
 }

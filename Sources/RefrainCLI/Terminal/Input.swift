@@ -31,6 +31,12 @@ final class Input {
         }
     }
 
+    /// Whether it is open for reading.
+    var canBeRead: Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        return flags >= 0 && flags & O_ACCMODE != O_WRONLY
+    }
+
     deinit { if isOwned { close(descriptor) } }
 
     /// The next piece, or nil at the end.
@@ -48,10 +54,17 @@ final class Input {
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// Waits for a writer that takes its time, also where somebody made the descriptor one that does not wait.
+    /// Waits for data; also works if another process has made the descriptor non-blocking.
     private func waitUntilReadable() {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&request, 1, -1) < 0, errno == EINTR {}
+    }
+
+    /// What is left, up to a little more than so many bytes; there may be more behind it then.
+    func rest(upTo limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count <= limit, let chunk = try next() { bytes += chunk }
+        return bytes
     }
 
     /// Everything that is left.

@@ -53,25 +53,20 @@ enum JSON: Sendable {
 
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        var previous: UInt8 = 0
-        for byte in text.utf8 {
-            defer { previous = byte }
-            switch byte {
-            // Control characters from U+0080 on: JSON takes them as they are, and so would a terminal.
-            case 0x80..<0xA0 where previous == 0xC2:
-                bytes.removeLast()
-                bytes += "\\u00".utf8
-                bytes += String(byte, radix: 16).utf8
-            case UInt8(ascii: "\""): bytes += "\\\"".utf8
-            case UInt8(ascii: "\\"): bytes += "\\\\".utf8
-            case 0x0A: bytes += "\\n".utf8
-            case 0x0D: bytes += "\\r".utf8
-            case 0x09: bytes += "\\t".utf8
-            case ..<0x20, 0x7F:
-                bytes += "\\u00".utf8
-                bytes += (byte < 0x10 ? "0" : "").utf8
-                bytes += String(byte, radix: 16).utf8
-            default: bytes.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": bytes += "\\\"".utf8
+            case "\\": bytes += "\\\\".utf8
+            case "\n": bytes += "\\n".utf8
+            case "\r": bytes += "\\r".utf8
+            case "\t": bytes += "\\t".utf8
+            // JSON takes most of these as they are, and so would a terminal.
+            case _ where Sanitized.isControl(scalar):
+                for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
+                    let digits = String(unit, radix: 16)
+                    bytes += "\\u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)".utf8
+                }
+            default: bytes += UTF8.encode(scalar).map(Array.init) ?? []
             }
         }
         bytes.append(UInt8(ascii: "\""))

@@ -16,10 +16,14 @@ final class Output: Sendable {
     private let descriptor: Int32
     private let name: String
     private let isOwned: Bool
-    /// Whether a write may take as long as somebody else likes.
+    /// Whether a write may block without a limit.
     private let mayBlock: Bool
     /// Whether it was not there before it was opened.
     private let isNew: Bool
+    /// The same pipe, opened anew so that a write to it takes what there is room for and returns; -1: there is none.
+    ///
+    /// To make the descriptor itself one that does not wait would change it for every process that has it.
+    private let direct: Int32
 
     private init(descriptor: Int32, name: String, isOwned: Bool = false, isNew: Bool = false) {
         self.descriptor = descriptor
@@ -28,6 +32,17 @@ final class Output: Sendable {
         self.isNew = isNew
         var status = stat()
         mayBlock = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
+        #if os(Linux)
+        if status.st_mode & S_IFMT == S_IFIFO, fcntl(descriptor, F_GETFL) & O_ACCMODE == O_WRONLY {
+            direct = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            // Up to what every user may have (pipe(7)); a smaller pipe works as well.
+            if direct >= 0 { _ = fcntl(direct, Self.setPipeSize, 1 << 20) }
+        } else {
+            direct = -1
+        }
+        #else
+        direct = -1
+        #endif
     }
 
     /// Opens a file for writing: a new and empty one, or a device.
@@ -51,6 +66,13 @@ final class Output: Sendable {
         let descriptor = made >= 0 ? made : open(path, flags, 0o666)
         guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
         return Output(descriptor: descriptor, name: path, isOwned: true, isNew: made >= 0)
+    }
+
+    /// Opens a new and empty file that only its owner can read.
+    static func `private`(_ path: String) throws(SystemError) -> Output {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
+        return Output(descriptor: descriptor, name: path, isOwned: true)
     }
 
     /// Empties a file that was opened by its name; what the process was given, and what is no file, stays as it is.
@@ -79,8 +101,8 @@ final class Output: Sendable {
         var place = path == "-" ? "/dev/stdout" : path
         for _ in 0...40 {
             if let number = number(place) { return fcntl(number, F_GETFD) < 0 ? nil : number }
-            guard let target = Folder.link(place) else { return nil }
-            place = target.hasPrefix("/") ? target : Folder.above(place) + target
+            guard let target = Directory.link(place) else { return nil }
+            place = target.hasPrefix("/") ? target : Directory.above(place) + target
         }
         return nil
     }
@@ -100,7 +122,13 @@ final class Output: Sendable {
     /// Whether it is none of the standard ones, to which a write may fail.
     private var isFurther: Bool { descriptor > STDERR_FILENO }
 
-    deinit { if isOwned { close(descriptor) } }
+    /// `F_SETPIPE_SZ`, which the C library's headers only name for programs that ask for GNU's extensions.
+    private static let setPipeSize: Int32 = 1031
+
+    deinit {
+        if isOwned { close(descriptor) }
+        if direct >= 0 { close(direct) }
+    }
 
     /// Whether this is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
@@ -119,27 +147,30 @@ final class Output: Sendable {
     /// - Throws: ``SystemError``; where the task was cancelled, with `EINTR`.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         var offset = 0
+        let isStepped = mayBlock && direct < 0
         while offset < bytes.count {
-            let step = mayBlock ? min(bytes.count - offset, 4096) : bytes.count - offset
-            if mayBlock { try waitUntilWritable() }
+            let step = isStepped ? min(bytes.count - offset, 4096) : bytes.count - offset
+            if isStepped { try waitUntilWritable() }
             let written = bytes.withUnsafeBytes { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
-                return systemWrite(descriptor, base + offset, step)
+                return systemWrite(direct >= 0 ? direct : descriptor, base + offset, step)
             }
             if written >= 0 {
                 offset += written
+            } else if errno == EAGAIN, direct >= 0 {
+                try waitUntilWritable()
             } else if errno != EINTR, errno != EAGAIN {
                 throw SystemError(what: "cannot write \(name)", code: errno)
             }
         }
     }
 
-    /// Writes text, and does not mind where nobody reads it.
+    /// Writes text, and ignores a closed reader.
     ///
-    /// Parts of it may come from a server: control characters are replaced.
-    func show(_ text: String) { draw(Shown.plain(text)) }
+    /// Replaces control characters, because parts of the text may come from a server.
+    func show(_ text: String) { draw(Sanitized.plain(text)) }
 
-    /// Writes text of our own with control characters, and does not mind where nobody reads it.
+    /// Writes text that may contain control characters, and ignores a closed reader.
     func draw(_ text: String) { try? write(Array(text.utf8)) }
 
     private func waitUntilWritable() throws(SystemError) {

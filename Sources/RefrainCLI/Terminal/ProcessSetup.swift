@@ -8,10 +8,10 @@ internal import Darwin
 
 /// What the process itself is given by the system.
 enum ProcessSetup {
-    /// Opens those of the three standard descriptors that were closed by whoever started the process.
+    /// Opens the standard descriptors that the parent process has closed.
     ///
-    /// Else the next file or socket would get their numbers, and messages would go into it. Standard input is opened
-    /// for writing only and standard output for reading only, so that a read and a write still fail.
+    /// Otherwise the next file or socket would get their numbers and receive messages. Standard input is opened for
+    /// writing only and standard output for reading only, so that a read and a write still fail.
     static func openStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest number that is free is this one.
@@ -39,8 +39,7 @@ enum ProcessSetup {
         return count - inheritedFiles(below: count)
     }
 
-    /// How many files beside the standard ones whoever started the process has left open; where many may be open they
-    /// do not matter, and are not counted.
+    /// The number of inherited open files besides the standard ones, counted only if the limit is low.
     private static func inheritedFiles(below limit: Int) -> Int {
         guard limit > 3, limit <= 4096 else { return 0 }
         return (3..<limit).count { fcntl(Int32($0), F_GETFD) >= 0 }

@@ -19,7 +19,13 @@ enum Signals {
         /// What asked the command to end.
         var taken: Int32 = 0
 
-        var status: ExitStatus { taken == SIGHUP ? .hungUp : .interrupted }
+        var status: ExitStatus {
+            switch taken {
+            case SIGHUP: .hungUp
+            case SIGTERM: .terminated
+            default: .interrupted
+            }
+        }
     }
 
     private static let state = Locked(State())
@@ -28,7 +34,7 @@ enum Signals {
     static func block() {
         var set = waited
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // A shell starts background jobs with SIGINT ignored; whoever sends it to this process means it.
+        // A shell starts background jobs with SIGINT ignored; a SIGINT sent to this process must still end it.
         signal(SIGINT, SIG_DFL)
         signal(SIGTERM, SIG_DFL)
     }
@@ -36,10 +42,10 @@ enum Signals {
     /// The exit status of a command that came to its end early because it was asked to.
     static var status: ExitStatus { state.withLock { $0.status } }
 
-    /// From now on a signal cancels the work; up to here it ends the process at once.
+    /// From now on a signal cancels the work; before, it ends the process immediately.
     ///
-    /// What comes before is reading and opening, where a pipe without anybody at its other end makes the system wait:
-    /// no cancelled task comes out of that.
+    /// Before, the process reads and opens files. Opening a pipe without a peer blocks in the system, where
+    /// cancellation has no effect.
     static func beginWork() { state.withLock { $0.isUnderWay = true } }
 
     /// Does what leaves something behind if it is not done to its end; a signal waits for that.
@@ -73,7 +79,7 @@ enum Signals {
         state.withLock { $0.taken = signal }
     }
 
-    /// Whether whoever started the process wants it to outlive its terminal, as `nohup` does.
+    /// Whether the parent process ignores SIGHUP, as `nohup` does.
     private static let ignoresHangUp: Bool = {
         func number(_ handler: (@convention(c) (Int32) -> Void)?) -> Int { unsafeBitCast(handler, to: Int.self) }
         // It can only be read by setting it.

@@ -19,6 +19,20 @@ struct SystemError: Error, Hashable, CustomStringConvertible {
 
     /// What failed and why.
     var description: String { "\(what): \(systemText(code))" }
+    /// The number for a file that is there already.
+    static let fileExists = EEXIST
     /// Whether the reader at the other end has gone.
     var isBrokenPipe: Bool { code == EPIPE }
+}
+
+/// Writes all bytes to a file; false where the system refuses, with its number in `errno`.
+func systemWriteAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+    }
+    return true
 }

@@ -1,31 +1,37 @@
 extension RetryBudget {
-    /// What kind of failure a retry answers, as far as its price goes.
+    /// The kind of failure that a retry follows, as far as its cost is concerned.
     public enum Cause: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A failure that is neither of the others.
+        /// A failure of neither of the other kinds.
         case transient
-        /// The try's time was up; such a retry keeps a server busy that is slow already.
+        /// The attempt timed out. A retry adds load to a server that is already slow.
         case timeout
         /// The server asked for fewer requests.
         case throttled
     }
 
-    /// What a retry costs, in tokens, by its cause.
+    /// The cost of a retry in tokens, by its cause.
     public struct Costs: Hashable, Sendable, Codable {
-        /// The price of a retry after a failure that is neither of the others; 5 unless told otherwise.
+        /// The cost after a failure that is neither a timeout nor throttling.
+        ///
+        /// Defaults to 5.
         public var transient: Int
-        /// The price of a retry after a timeout; 10 unless told otherwise.
+        /// The cost after a timeout.
+        ///
+        /// Defaults to 10.
         public var timeout: Int
-        /// The price of a retry after the server asked for fewer requests; 5 unless told otherwise.
+        /// The cost after the server asked for fewer requests.
+        ///
+        /// Defaults to 5.
         public var throttled: Int
 
-        /// Sets the prices.
+        /// Makes the costs.
         public init(transient: Int = 5, timeout: Int = 10, throttled: Int = 5) {
             self.transient = transient
             self.timeout = timeout
             self.throttled = throttled
         }
 
-        /// The price of a retry with this cause.
+        /// The cost of a retry with this cause.
         public subscript(cause: Cause) -> Int {
             switch cause {
             case .transient: transient
@@ -33,27 +39,48 @@ extension RetryBudget {
             case .throttled: throttled
             }
         }
+
+        /// These costs, each clamped to 1 … `capacity`.
+        fileprivate func clamped(to capacity: Int) -> Costs {
+            func clamp(_ cost: Int) -> Int { min(max(cost, 1), capacity) }
+            return Costs(transient: clamp(transient), timeout: clamp(timeout), throttled: clamp(throttled))
+        }
     }
 
-    /// Opens a budget of tokens, as the AWS SDKs have it: retries take tokens out, successes put them back.
+    private static let capacities = 1...1_000_000_000
+
+    /// Makes a budget of tokens, like the retry quota of the AWS SDKs: retries withdraw tokens, successes return them.
     ///
-    /// It starts full. A retry takes its cost by its cause, and is refused where the store does not hold that; a call
-    /// that succeeds gives back what its last retry took, or `refund` where it made none. Time plays no part, so
-    /// nobody can wait for a turn: ``whenEmpty-swift.property`` is ``WhenEmpty-swift.enum/fail``. Unlike the
-    /// ratio form it does not bound the load on a backend that fails only some of its requests; its strength is a
-    /// different price for each kind of failure.
+    /// It starts full. A retry withdraws its cost, and is refused where fewer tokens are left; a call that succeeds
+    /// returns the cost of its last retry, or `refund` where it made none. Tokens do not accrue with time, so no retry
+    /// can wait for them: ``whenEmpty-swift.property`` is ``WhenEmpty-swift.enum/fail``. Unlike the ratio form it does
+    /// not bound the load on a backend that fails only some of its requests; in return each kind of failure has its
+    /// own cost.
     ///
     /// - Parameters:
-    ///   - capacity: the tokens in a full store, 1 … 1,000,000,000.
-    ///   - costs: what a retry takes, each 1 … `capacity`.
-    ///   - refund: what a call gives back that succeeds at its first try, 0 … `capacity`.
+    ///   - capacity: the tokens of a full budget, clamped to 1 … 1,000,000,000.
+    ///   - costs: the costs of a retry, each clamped to 1 … `capacity`.
+    ///   - refund: what a call returns that succeeds at its first attempt, clamped to 0 … `capacity`.
+    public static func tokens(capacity: Int = 500, costs: Costs = Costs(), refund: Int = 1) -> RetryBudget {
+        let capacity = min(max(capacity, capacities.lowerBound), capacities.upperBound)
+        return RetryBudget(
+            TokenBucket(capacity: capacity),
+            costs: costs.clamped(to: capacity),
+            refund: min(max(refund, 0), capacity)
+        )
+    }
+
+    /// Makes a budget of tokens of values from outside the program.
+    ///
+    /// The parameters are those of ``tokens(capacity:costs:refund:)``.
+    ///
     /// - Throws: ``InvalidArgument`` for a value out of its range.
-    public static func tokens(
+    public static func validatedTokens(
         capacity: Int = 500,
         costs: Costs = Costs(),
         refund: Int = 1
     ) throws(InvalidArgument) -> RetryBudget {
-        guard (1...1_000_000_000).contains(capacity) else {
+        guard capacities.contains(capacity) else {
             throw InvalidArgument("capacity", is: capacity, expected: "a number from 1 to 1000000000")
         }
         for cause in Cause.allCases where !(1...capacity).contains(costs[cause]) {
@@ -66,6 +93,6 @@ extension RetryBudget {
         guard (0...capacity).contains(refund) else {
             throw InvalidArgument("refund", is: refund, expected: "a number from 0 to the capacity, \(capacity)")
         }
-        return RetryBudget(TokenAccount(capacity: capacity), costs: costs, refund: refund)
+        return tokens(capacity: capacity, costs: costs, refund: refund)
     }
 }

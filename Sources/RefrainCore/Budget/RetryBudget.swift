@@ -1,169 +1,194 @@
-/// How many retries a client may add to what it asks of one backend (rules R22, R23, R25).
+/// Limits the retries of a client to one backend (rules R22, R23, R25).
 ///
-/// Each first try credits a share of a retry, a fifth by default. Besides, a floor of retries each second is always
-/// allowed, so that a client that asks little can retry at all. Credit that is not used is forgotten after a while.
-/// So a backend that fails everything sees a bounded multiple of the requests made, however many tries a policy allows.
+/// Each first attempt deposits a share of a retry, a fifth by default. In addition a minimum of retries per second is
+/// always allowed, so that a client with few requests can retry at all. Deposits expire after a while. A backend that
+/// fails everything therefore receives a bounded multiple of the requests, however many attempts a policy allows.
 ///
 /// ```swift
-/// let budget = try RetryBudget(ratio: 0.1, floorPerSecond: 2, whenEmpty: .wait)
+/// let budget = RetryBudget(ratio: 0.1, minimumRetriesPerSecond: 2, whenEmpty: .wait)
 /// let loader = Retry(RetryPolicy.recommended, budgets: RetryBudgets { _ in budget }) --> CurlLoader()
 /// ```
 ///
-/// The idea is from Finagle, the shape from tower's budget. Amounts are whole nano-retries, and every
-/// question is answered in one atomic step. ``tokens(capacity:costs:refund:)`` opens a budget of another form, where a
-/// retry has a price by the kind of failure that it answers; callers treat both alike.
+/// Amounts are integers, in billionths of a retry, and every call is one atomic step.
+/// ``tokens(capacity:costs:refund:)`` makes a budget of another form, where the cost of a retry depends on the kind of
+/// failure.
 public final class RetryBudget: Sendable {
-    /// What happens to a retry for which there is no credit.
+    /// What happens to a retry that the budget does not cover.
     public enum WhenEmpty: String, Hashable, Sendable, Codable {
-        /// The call ends with an error which says that the limit is a local one.
+        /// The call ends with its last outcome and the reason `budgetExhausted`.
         case fail
-        /// The retry waits until it is its turn, if the deadline allows.
+        /// The retry waits until the budget covers it, within the deadline.
         case wait
     }
 
-    /// The answer to a retry that wants to be made.
-    public enum Grant: Hashable, Sendable {
-        /// The retry is paid for.
+    /// The answer to a retry that asks the budget for its cost.
+    public enum Withdrawal: Hashable, Sendable {
+        /// The retry is covered.
         case granted
-        /// The retry is paid for, and its turn comes after this time.
+        /// The retry is covered after this time.
         case grantedAfter(Duration)
-        /// There is no credit.
+        /// The retry is not covered.
         case refused
     }
 
-    /// The retries that each first try credits; 0.2 unless told otherwise, 0 in a budget of tokens.
+    /// The retries that each first attempt deposits.
+    ///
+    /// Defaults to 0.2; 0 in a budget of tokens.
     public let ratio: Double
-    /// The retries that are allowed each second besides; 10 unless told otherwise, 0 in a budget of tokens.
-    public let floorPerSecond: Int
-    /// What happens when there is no credit; failing unless told otherwise.
+    /// The retries that are allowed per second in addition.
+    ///
+    /// Defaults to 10; 0 in a budget of tokens.
+    public let minimumRetriesPerSecond: Int
+    /// What happens to a retry that the budget does not cover.
+    ///
+    /// Defaults to ``WhenEmpty-swift.enum/fail``.
     public let whenEmpty: WhenEmpty
 
-    private let books: Books
-    private let clock: ErasedClock
+    private let storage: Storage
+    private let clock: AnyClock
 
-    private enum Books {
-        case credit(Locked<BudgetAccount>)
-        case tokens(Locked<TokenAccount>, costs: Costs, refund: Int)
+    private enum Storage {
+        case window(Locked<SlidingWindowBudget>)
+        case tokens(Locked<TokenBucket>, costs: Costs, refund: Int)
     }
 
-    /// Opens a budget.
+    /// Makes a budget.
+    ///
+    /// Values out of range are clamped; ``validated(ratio:minimumRetriesPerSecond:window:whenEmpty:clock:)`` throws
+    /// instead.
     ///
     /// - Parameters:
-    ///   - ratio: the retries that each first try credits, 0 … 1.
-    ///   - floorPerSecond: the retries that are allowed each second besides, 0 … 1,000,000.
-    ///   - window: how long credit lasts, 1 s … 1 h. It is forgotten in ten steps, after nine to ten tenths of this
-    ///     time.
-    ///   - whenEmpty: what happens when there is no credit.
-    ///   - clock: monotonic time.
-    /// - Throws: ``InvalidArgument`` for a value out of its range.
-    public convenience init(
+    ///   - ratio: the retries that each first attempt deposits, 0 … 1. NaN counts as 0.
+    ///   - minimumRetriesPerSecond: the retries that are allowed per second in addition, 0 … 1,000,000. They accrue
+    ///     steadily, up to those of one second.
+    ///   - window: how long a deposit lasts, 1 s … 1 h. It expires after nine to ten tenths of this time.
+    ///   - whenEmpty: what happens to a retry that the budget does not cover.
+    ///   - clock: the monotonic clock.
+    public init(
         ratio: Double = 0.2,
-        floorPerSecond: Int = 10,
+        minimumRetriesPerSecond: Int = 10,
         window: Duration = .seconds(10),
         whenEmpty: WhenEmpty = .fail,
-        clock: ErasedClock = ErasedClock(TimerClock())
-    ) throws(InvalidArgument) {
+        clock: AnyClock = AnyClock(TimerClock())
+    ) {
+        self.ratio = ratio > 0 ? min(ratio, 1) : 0
+        self.minimumRetriesPerSecond = min(max(minimumRetriesPerSecond, 0), 1_000_000)
+        self.whenEmpty = whenEmpty
+        self.clock = clock
+        let budget = SlidingWindowBudget(
+            deposit: Int64((self.ratio * Double(SlidingWindowBudget.one)).rounded()),
+            minimumPerSecond: Int64(self.minimumRetriesPerSecond),
+            window: min(max(window, .seconds(1)), .seconds(3600)).delayInNanoseconds
+        )
+        storage = .window(Locked(budget))
+    }
+
+    /// Makes a budget of values from outside the program.
+    ///
+    /// The parameters are those of ``init(ratio:minimumRetriesPerSecond:window:whenEmpty:clock:)``.
+    ///
+    /// - Throws: ``InvalidArgument`` for a value out of its range.
+    public static func validated(
+        ratio: Double = 0.2,
+        minimumRetriesPerSecond: Int = 10,
+        window: Duration = .seconds(10),
+        whenEmpty: WhenEmpty = .fail,
+        clock: AnyClock = AnyClock(TimerClock())
+    ) throws(InvalidArgument) -> RetryBudget {
         guard (0...1).contains(ratio) else {
             throw InvalidArgument("ratio", is: ratio, expected: "a number from 0 to 1")
         }
-        guard (0...1_000_000).contains(floorPerSecond) else {
-            throw InvalidArgument("floorPerSecond", is: floorPerSecond, expected: "a number from 0 to 1000000")
+        guard (0...1_000_000).contains(minimumRetriesPerSecond) else {
+            throw InvalidArgument(
+                "minimumRetriesPerSecond",
+                is: minimumRetriesPerSecond,
+                expected: "a number from 0 to 1000000"
+            )
         }
         guard window >= .seconds(1), window <= .seconds(3600) else {
             throw InvalidArgument("window", is: window, expected: "a duration from 1 second to 1 hour")
         }
-        self.init(checked: ratio, floorPerSecond, window, whenEmpty, clock)
+        return RetryBudget(
+            ratio: ratio,
+            minimumRetriesPerSecond: minimumRetriesPerSecond,
+            window: window,
+            whenEmpty: whenEmpty,
+            clock: clock
+        )
     }
 
-    /// The budget that each origin has unless told otherwise.
+    /// Makes a budget with the defaults: the one that each origin has unless another one is given.
     public static func standard(
         whenEmpty: WhenEmpty = .fail,
-        clock: ErasedClock = ErasedClock(TimerClock())
+        clock: AnyClock = AnyClock(TimerClock())
     ) -> RetryBudget {
-        RetryBudget(checked: 0.2, 10, .seconds(10), whenEmpty, clock)
+        RetryBudget(whenEmpty: whenEmpty, clock: clock)
     }
 
-    private init(
-        checked ratio: Double,
-        _ floorPerSecond: Int,
-        _ window: Duration,
-        _ whenEmpty: WhenEmpty,
-        _ clock: ErasedClock
-    ) {
-        self.ratio = ratio
-        self.floorPerSecond = floorPerSecond
-        self.whenEmpty = whenEmpty
-        self.clock = clock
-        let account = BudgetAccount(
-            creditPerTry: Int64((ratio * Double(BudgetAccount.one)).rounded()),
-            floorPerSecond: Int64(floorPerSecond),
-            window: window.delayInNanoseconds
-        )
-        books = .credit(Locked(account))
-    }
-
-    init(_ account: TokenAccount, costs: Costs, refund: Int) {
+    init(_ bucket: TokenBucket, costs: Costs, refund: Int) {
         ratio = 0
-        floorPerSecond = 0
+        minimumRetriesPerSecond = 0
         whenEmpty = .fail
-        clock = ErasedClock(TimerClock())
-        books = .tokens(Locked(account), costs: costs, refund: refund)
+        clock = AnyClock(TimerClock())
+        storage = .tokens(Locked(bucket), costs: costs, refund: refund)
     }
 
     private var now: Int64 { clock.now.offset.delayInNanoseconds }
 
-    /// Credits a first try; a budget of tokens takes no notice.
-    public func creditFirstTry() {
-        guard case .credit(let account) = books else { return }
-        let now = now
-        account.withLock { $0.credit(now: now) }
-    }
-
-    /// Credits a call that succeeded; a budget that is no budget of tokens takes no notice.
+    /// Deposits the share of a first attempt.
     ///
-    /// - Parameter cause: what the last retry of the call was paid for, so that its cost is given back; nil where the
-    ///   first try succeeded.
-    public func creditSuccess(after cause: Cause? = nil) {
-        guard case .tokens(let account, let costs, let refund) = books else { return }
-        account.withLock { $0.refund(cause.map { costs[$0] } ?? refund) }
+    /// Does nothing in a budget of tokens.
+    public func deposit() {
+        guard case .window(let budget) = storage else { return }
+        let now = now
+        budget.withLock { $0.deposit(now: now) }
     }
 
-    /// Pays for one retry, if it can.
+    /// Deposits for a call that succeeded, in a budget of tokens only.
+    ///
+    /// - Parameter cause: the cause of the call's last retry, whose cost is returned; nil where the first attempt
+    ///   succeeded.
+    public func depositSuccess(after cause: Cause? = nil) {
+        guard case .tokens(let bucket, let costs, let refund) = storage else { return }
+        bucket.withLock { $0.refund(cause.map { costs[$0] } ?? refund) }
+    }
+
+    /// Withdraws the cost of one retry, if the budget covers it.
     ///
     /// - Parameters:
-    ///   - cause: what the retry answers; only in a budget of tokens does the price depend on it.
-    ///   - longestWait: how long the retry could wait for its turn; nil: as long as it takes.
-    public func withdraw(for cause: Cause = .transient, longestWait: Duration? = nil) -> Grant {
-        switch books {
-        case .tokens(let account, let costs, _):
-            return account.withLock { $0.withdraw(costs[cause]) } ? .granted : .refused
-        case .credit(let account):
+    ///   - cause: the cause of the retry. Only in a budget of tokens the cost depends on it.
+    ///   - longestWait: how long the retry can wait where the budget waits; nil: no limit.
+    public func withdraw(for cause: Cause = .transient, longestWait: Duration? = nil) -> Withdrawal {
+        switch storage {
+        case .tokens(let bucket, let costs, _):
+            return bucket.withLock { $0.withdraw(costs[cause]) } ? .granted : .refused
+        case .window(let budget):
             let now = now
             let limit = whenEmpty == .wait ? (longestWait?.delayInNanoseconds ?? .max) : 0
-            guard let wait = account.withLock({ $0.withdraw(now: now, longestWait: limit) }) else { return .refused }
+            guard let wait = budget.withLock({ $0.withdraw(now: now, longestWait: limit) }) else { return .refused }
             return wait == 0 ? .granted : .grantedAfter(.nanoseconds(wait))
         }
     }
 
-    /// Takes back what was paid for a retry that is not made after all, since it was cancelled while it waited.
-    package func giveBack(for cause: Cause = .transient) {
-        switch books {
-        case .tokens(let account, let costs, _):
-            account.withLock { $0.refund(costs[cause]) }
-        case .credit(let account):
+    /// Returns the cost of a retry that was cancelled before it was sent.
+    package func refund(for cause: Cause = .transient) {
+        switch storage {
+        case .tokens(let bucket, let costs, _):
+            bucket.withLock { $0.refund(costs[cause]) }
+        case .window(let budget):
             let now = now
-            account.withLock { $0.giveBack(now: now) }
+            budget.withLock { $0.refund(now: now) }
         }
     }
 
-    /// The retries that could be made now; in a budget of tokens those at the price of a transient failure.
+    /// The retries that the budget covers now; in a budget of tokens, those at the cost of a transient failure.
     public var balance: Double {
-        switch books {
-        case .tokens(let account, let costs, _):
-            return Double(account.withLock { $0.tokens }) / Double(costs.transient)
-        case .credit(let account):
+        switch storage {
+        case .tokens(let bucket, let costs, _):
+            return Double(bucket.withLock { $0.tokens }) / Double(costs.transient)
+        case .window(let budget):
             let now = now
-            return Double(account.withLock { $0.balance(now: now) }) / Double(BudgetAccount.one)
+            return Double(budget.withLock { $0.balance(now: now) }) / Double(SlidingWindowBudget.one)
         }
     }
 }

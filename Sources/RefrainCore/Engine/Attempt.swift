@@ -1,43 +1,49 @@
-/// One try of an operation, as the operation and its decider see it.
+/// One attempt of an operation: its number, and what preceded it.
 public struct Attempt: Sendable, Hashable {
-    /// The position of this attempt in its call.
+    /// The position of this attempt in its call, starting at 1.
     ///
-    /// It is 1 for the first. Every attempt counts here.
+    /// Every attempt counts.
     public let number: Int
 
-    /// How many tries the call has used up, this one included.
+    /// The number of attempts that count towards the limit, this one included.
     ///
-    /// It falls behind ``number`` where a retry was free: a resumed download that made progress, a redirect.
-    /// Limits on the number of tries compare with this value.
-    public let tries: Int
+    /// It is less than ``number`` after a retry that does not count, such as the resumption of a download that made
+    /// progress. Limits on the number of attempts compare with this value.
+    public let countedAttempts: Int
 
-    /// The wait before this attempt; zero before the first.
+    /// The delay before this attempt; zero before the first.
     public let previousDelay: Duration
 
-    /// The time that was left until the deadline when this attempt began, or nil if there is no deadline.
+    /// The time left until the deadline when this attempt began; nil without a deadline.
     public let remaining: Duration?
 
     /// The first attempt of a call.
     public static let first = Attempt(number: 1)
 
-    /// Makes an attempt, for deciders that are asked outside of a running call.
+    /// Makes an attempt, for code that is called outside of a running call, such as a test of a strategy.
     ///
-    /// Numbers under 1 count as 1.
+    /// - Parameters:
+    ///   - number: the position in the call. A number under 1 counts as 1.
+    ///   - countedAttempts: the attempts that count towards the limit. Defaults to `number`.
+    ///   - previousDelay: the delay before this attempt.
+    ///   - remaining: the time left until the deadline.
     @inlinable
-    public init(number: Int, tries: Int? = nil, previousDelay: Duration = .zero, remaining: Duration? = nil) {
+    public init(number: Int, countedAttempts: Int? = nil, previousDelay: Duration = .zero, remaining: Duration? = nil) {
         self.number = max(number, 1)
-        self.tries = max(tries ?? number, 1)
+        self.countedAttempts = max(countedAttempts ?? number, 1)
         self.previousDelay = previousDelay
         self.remaining = remaining
     }
 
-    /// The attempt after this one; numbers saturate.
+    /// Returns the attempt after this one.
+    ///
+    /// Numbers saturate.
     @inlinable
     func next(after delay: Duration, isFree: Bool, remaining: Duration?) -> Attempt {
         let (number, overflow) = number.addingReportingOverflow(1)
         return Attempt(
             number: overflow ? .max : number,
-            tries: isFree || tries == .max ? tries : tries + 1,
+            countedAttempts: isFree || countedAttempts == .max ? countedAttempts : countedAttempts + 1,
             previousDelay: delay,
             remaining: remaining
         )

@@ -1,87 +1,89 @@
-/// Runs an operation, and runs it again for as long as `decide` asks for it.
+/// Runs an operation, and runs it again while `decide` returns `.retry`.
 ///
-/// This function is the only loop over tries in the package. It knows nothing about what is tried, nor why; it
-/// keeps the time, the count and the cancellation. The other forms of `withRetry` stand on it.
+/// This is the only loop over attempts in the package. It keeps time, counts attempts and checks for cancellation;
+/// the closures decide. The other forms of `withRetry` call this one.
 ///
-/// It runs on the caller's actor, so that both closures may touch the caller's state. It checks for cancellation before
-/// each attempt, after each decision and while it waits. No attempt but the first begins at or after the deadline:
-/// where a wait would reach it, `giveUp` has the last word at once, without the wait. An operation that succeeds at
-/// its first attempt costs no clock read (unless there is a deadline), no random number and no allocation.
+/// It runs on the caller's actor, so both closures can access the caller's state. It checks for cancellation before
+/// each attempt, after each decision and during a delay. No attempt but the first begins at or after the deadline: if
+/// a delay would reach it, `onTimeout` is called at once, without the delay. A first attempt that succeeds reads no
+/// clock (unless there is a timeout), draws no random number and allocates nothing.
 ///
 /// - Parameters:
-///   - deadline: the time for all attempts and waits together, from now. Nil: no limit. It ends waits, not a
-///     running attempt: hand ``Attempt/remaining`` to what the operation calls.
-///   - clock: the clock that is waited on; the shared timer unless told otherwise.
+///   - timeout: the time for all attempts and delays together. Clamped to zero … 68 years. It ends delays, not a
+///     running attempt: pass ``Attempt/remaining`` to what the operation calls. Defaults to nil: no limit.
+///   - clock: the clock for the delays. Defaults to ``TimerClock``.
 ///   - operation: one attempt. Its outcome is any value: a result, a response, an enumeration.
-///   - decide: looks at an attempt and its outcome, and says what follows.
-///   - giveUp: the last word where the deadline forbids the wait that `decide` asked for. It is handed that wait.
-/// - Returns: the outcome that the last decision finished with.
+///   - decide: returns what follows an attempt with this outcome.
+///   - onTimeout: returns the outcome of the call where the deadline forbids the delay that `decide` returned, which
+///     is the last argument.
+/// - Returns: the outcome of the last decision.
 /// - Throws: `CancellationError` if the task was cancelled.
 @inlinable
 @inline(__always)
 public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
-    deadline: Duration? = nil,
+    timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
-    giveUp: (Attempt, Outcome, Duration) -> Outcome
+    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
+    onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    let remaining = timeout?.clampedToTimeout
     let outcome = await withRetryUnlessCancelled(
-        deadline: deadline,
+        until: remaining.map { clock.now.advanced(by: $0) },
+        remaining: remaining,
         clock: clock,
         operation: operation,
         decide: decide,
-        giveUp: giveUp
+        onTimeout: onTimeout
     )
     guard let outcome else { throw CancellationError() }
     return outcome
 }
 
-/// The loop of ``withRetry(deadline:clock:operation:decide:giveUp:)``, which is nil where the task was cancelled.
+/// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
 ///
-/// The size of a `CancellationError` is only known while the program runs, so where one may be thrown it takes a place
-/// beside the frame, which whoever waits would keep.
+/// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
+/// its frame for the whole delay. This form has none.
+///
+/// - Parameters:
+///   - deadline: when the call ends; nil: no limit.
+///   - remaining: the time left until the deadline. It saves a clock read before the first attempt.
 @inlinable
 @inline(__always)
 package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>(
-    deadline: Duration?,
+    until deadline: C.Instant?,
+    remaining: Duration?,
     clock: C,
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>,
-    giveUp: (Attempt, Outcome, Duration) -> Outcome
+    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
+    onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async -> Outcome? where C.Duration == Duration {
-    // Every value that lives across an `await` is kept by all who wait, so the beginning is not one of them.
-    var end: C.Instant?
-    var remaining: Duration?
-    if let deadline {
-        remaining = deadline.clampedToDeadline
-        end = clock.now.advanced(by: deadline.clampedToDeadline)
-    }
-    var attempt = Attempt(number: 1, tries: 1, remaining: remaining)
+    var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
     guard !Task.isCancelled else { return nil }
     while true {
         let outcome = await operation(attempt)
         switch await decide(attempt, outcome) {
         case .finish(let outcome, _):
             return outcome
-        case .retry(let wanted, _, let isFree):
-            // Where there is no wait, this is also the check before the next attempt.
+        case .retry(let requested, _, let isFree):
+            // Without a delay this is also the check before the next attempt.
             guard !Task.isCancelled else { return nil }
-            let delay = wanted > .zero ? wanted.clampedToDelay : .zero
-            if deadline != nil, let end {
-                let left = clock.now.duration(to: end)
-                guard delay < left else { return giveUp(attempt, outcome, delay) }
+            let delay = requested > .zero ? requested.clampedToDelay : .zero
+            var remaining: Duration?
+            if let deadline {
+                let left = clock.now.duration(to: deadline)
+                guard delay < left else { return onTimeout(attempt, outcome, delay) }
                 remaining = left
             }
             if delay > .zero {
-                // Where there is no deadline, nobody asks for the outcome again: the wait does not keep it.
+                // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
                 let last: Outcome? = deadline == nil ? nil : outcome
                 _ = consume outcome
                 guard await clock.waits(for: delay), !Task.isCancelled else { return nil }
-                // A wait can last longer than it was asked to, on a busy machine or one that was suspended.
-                if deadline != nil, let end, let last {
-                    let left = clock.now.duration(to: end)
-                    guard left > .zero else { return giveUp(attempt, last, delay) }
+                // A delay can last longer than requested, on a busy machine or one that was suspended.
+                if let deadline, let last {
+                    let left = clock.now.duration(to: deadline)
+                    guard left > .zero else { return onTimeout(attempt, last, delay) }
                     remaining = left
                 }
             }
@@ -90,17 +92,17 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>
     }
 }
 
-/// Runs an operation, and runs it again for as long as `decide` asks for it; past the deadline the last outcome stands.
+/// Runs an operation, and runs it again while `decide` returns `.retry`; past the deadline it returns the last outcome.
 ///
-/// - SeeAlso: ``withRetry(deadline:clock:operation:decide:giveUp:)``, which this is a short form of.
+/// - SeeAlso: ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which documents the parameters.
 @inlinable
 public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
-    deadline: Duration? = nil,
+    timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryDecision<Outcome>
+    decide: (Attempt, Outcome) async -> RetryStep<Outcome>
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
-    try await withRetry(deadline: deadline, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
+    try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
         outcome
     }
 }

@@ -1,115 +1,94 @@
 extension Backoff {
-    /// The default schedule of this package: exponential from 0.5 s, factor 2, full jitter, at most 30 s, 3 tries.
+    /// The default schedule: exponential from 0.5 s, factor 2, full jitter, at most 30 s, 3 attempts (rule R12).
     ///
-    /// Half a second lets a restarting process come back; full jitter spreads clients best (AWS, 2015); two
-    /// repetitions recover most transient failures, and more mostly add load.
+    /// Half a second is long enough for a process to restart. Full jitter spreads clients best (Marc Brooker,
+    /// "Exponential Backoff And Jitter", 2015). Two retries recover most transient failures; more mostly add load.
     public static let standard: Backoff = {
-        var backoff = Backoff(unchecked: .exponential(from: .milliseconds(500), factor: 2), maximumNumberOfAttempts: 3)
+        var backoff = Backoff(.exponential(from: .milliseconds(500), factor: 2), maxAttempts: 3)
         backoff.jitter = .full
         backoff.cap = .seconds(30)
         return backoff
     }()
 
-    /// A schedule that never tries again.
-    public static let never = Backoff(unchecked: .constant(.zero), maximumNumberOfAttempts: 1)
+    /// A schedule without retries.
+    public static let never = Backoff(.constant(.zero), maxAttempts: 1)
 
-    /// Tries again without a wait.
+    /// Retries without a delay.
     ///
-    /// - Throws: ``InvalidArgument`` for fewer than one try.
-    public static func immediately(maximumNumberOfAttempts: Int? = 3) throws(InvalidArgument) -> Backoff {
-        try Backoff(.constant(.zero), maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameter maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts
+    ///   as 1. Defaults to 3, here and in the schedules below.
+    public static func immediately(maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.constant(.zero), maxAttempts: maxAttempts)
     }
 
-    /// Waits the same time before each try.
+    /// Waits the same time before each retry.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative delay or fewer than one try.
-    public static func constant(
-        delay: Duration,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(delay, as: "delay")
-        return try Backoff(.constant(delay), maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameters:
+    ///   - delay: the time. A negative one counts as zero.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func constant(delay: Duration, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.constant(delay), maxAttempts: maxAttempts)
     }
 
-    /// Waits `from`, then `increment` longer each time; the increment is `from` unless given.
+    /// Waits `from` before the first retry, and `increment` longer before each further one.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time or fewer than one try.
-    public static func linear(
-        from base: Duration,
-        increment: Duration? = nil,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(base, as: "from")
-        try check(increment ?? base, as: "increment")
-        let kind = Kind.linear(from: base, increment: increment ?? base)
-        return try Backoff(kind, maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameters:
+    ///   - base: the first delay. A negative one counts as zero.
+    ///   - increment: how much longer each delay is. A negative one counts as zero. Defaults to `from`.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func linear(from base: Duration, increment: Duration? = nil, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.linear(from: base, increment: increment ?? base), maxAttempts: maxAttempts)
     }
 
-    /// Waits `from`, then `factor` times as long each time.
+    /// Waits `from` before the first retry, and `factor` times as long before each further one.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time, a factor that is under 1 or not finite, or fewer than one
-    ///   try.
-    public static func exponential(
-        from base: Duration,
-        factor: Double = 2,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(base, as: "from")
-        guard factor >= 1, factor.isFinite else {
-            throw InvalidArgument("factor", is: factor, expected: "a finite number of at least 1")
-        }
-        let kind = Kind.exponential(from: base, factor: factor)
-        return try Backoff(kind, maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameters:
+    ///   - base: the first delay. A negative one counts as zero.
+    ///   - factor: the ratio of two delays. Under 1 and NaN count as 1, infinity as the greatest finite number.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func exponential(from base: Duration, factor: Double = 2, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.exponential(from: base, factor: factor), maxAttempts: maxAttempts)
     }
 
-    /// Waits `delay`, then twice as long each time: the spelling of "HTTP in Swift".
+    /// Waits `delay` before the first retry, and twice as long before each further one.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative delay or fewer than one try.
-    public static func exponential(
-        delay: Duration,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(delay, as: "delay")
-        let kind = Kind.exponential(from: delay, factor: 2)
-        return try Backoff(kind, maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// The same as ``exponential(from:factor:maxAttempts:)`` with a factor of 2, in the spelling of "HTTP in Swift".
+    ///
+    /// - Parameters:
+    ///   - delay: the first delay. A negative one counts as zero.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func exponential(delay: Duration, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.exponential(from: delay, factor: 2), maxAttempts: maxAttempts)
     }
 
     /// Waits 1, 1, 2, 3, 5, 8 … times `from`.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time or fewer than one try.
-    public static func fibonacci(
-        from base: Duration,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(base, as: "from")
-        return try Backoff(.fibonacci(from: base), maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameters:
+    ///   - base: the first delay. A negative one counts as zero.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func fibonacci(from base: Duration, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.fibonacci(from: base), maxAttempts: maxAttempts)
     }
 
-    /// Waits a random time between `from` and three times the delay before: AWS's "decorrelated jitter".
+    /// Waits a random time between `from` and three times the previous delay ("decorrelated jitter").
     ///
-    /// It is its own jitter; ``jittered(_:)`` has no effect on it. Cap it, since it has no other bound.
+    /// Jitter is part of this schedule; ``jittered(_:)`` does not change it. Use ``capped(at:)``, since it has no other
+    /// upper bound.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time or fewer than one try.
-    public static func decorrelated(
-        from base: Duration,
-        maximumNumberOfAttempts: Int? = 3
-    ) throws(InvalidArgument) -> Backoff {
-        try check(base, as: "from")
-        return try Backoff(.decorrelated(from: base), maximumNumberOfAttempts: maximumNumberOfAttempts)
+    /// - Parameters:
+    ///   - base: the shortest delay. A negative one counts as zero.
+    ///   - maxAttempts: the number of attempts, the first one included; nil: no limit. A number under 1 counts as 1.
+    public static func decorrelated(from base: Duration, maxAttempts: Int? = 3) -> Backoff {
+        Backoff(.decorrelated(from: base), maxAttempts: maxAttempts)
     }
 
-    /// Waits the listed times, one before each retry, and stops when the list is at its end.
+    /// Waits the listed times, one before each retry, and stops after the last one.
     ///
-    /// - Throws: ``InvalidArgument`` for a negative time or fewer than one try.
-    public static func explicit(
-        _ delays: [Duration],
-        maximumNumberOfAttempts: Int? = nil
-    ) throws(InvalidArgument) -> Backoff {
-        for delay in delays { try check(delay, as: "delays") }
-        return try Backoff(.explicit(delays), maximumNumberOfAttempts: maximumNumberOfAttempts)
-    }
-
-    private static func check(_ duration: Duration, as name: String) throws(InvalidArgument) {
-        guard duration >= .zero else { throw InvalidArgument(name, is: duration, expected: "zero or more") }
+    /// - Parameters:
+    ///   - delays: the times. A negative one counts as zero.
+    ///   - maxAttempts: a further limit on the number of attempts. A number under 1 counts as 1. Defaults to nil: only
+    ///     the list limits them.
+    public static func explicit(_ delays: [Duration], maxAttempts: Int? = nil) -> Backoff {
+        Backoff(.explicit(delays), maxAttempts: maxAttempts)
     }
 }

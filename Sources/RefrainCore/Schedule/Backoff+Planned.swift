@@ -7,37 +7,28 @@ internal import Darwin
 #endif
 
 extension Backoff {
-    /// The delay before the first retry, before jitter.
-    var firstDelay: Duration {
-        switch kind {
-        case .constant(let delay): delay
-        case .linear(let base, _): base
-        case .exponential(let base, _): base
-        case .fibonacci(let base): base
-        case .decorrelated(let base): base
-        case .explicit(let delays): delays.min() ?? .zero
-        }
-    }
-
-    /// The delay after the given try, before jitter and cap, or nil where the schedule has no more.
+    /// Returns the delay after the given attempt, before jitter and cap, or nil at the end of the schedule.
     ///
-    /// Products are taken in floating point, where what is too large becomes infinite and then
-    /// `Duration.longestDelay`; nothing here can overflow.
-    func plannedDelay(afterTry tries: Int) -> Duration? {
-        let steps = Double(tries - 1)
+    /// The result may be negative where the given values are. Products are calculated in floating point, where what is
+    /// too large becomes infinite and then `Duration.longestDelay`, so nothing can overflow.
+    func plannedDelay(afterAttempt count: Int) -> Duration? {
+        let steps = Double(count - 1)
         switch kind {
         case .constant(let delay), .decorrelated(let delay):
             return delay
         case .linear(let base, let increment):
+            let (base, increment) = (base.clampedToDelay, increment.clampedToDelay)
             return .delay(seconds: base.inSeconds + increment.inSeconds * steps)
         case .exponential(let base, let factor):
             guard base > .zero else { return .zero }
+            // Also where it is NaN, which compares as false.
+            let factor = factor >= 1 ? min(factor, .greatestFiniteMagnitude) : 1
             return .delay(seconds: base.inSeconds * pow(factor, steps))
         case .fibonacci(let base):
             guard base > .zero else { return .zero }
-            return .delay(seconds: base.inSeconds * Self.fibonacci(tries))
+            return .delay(seconds: base.inSeconds * Self.fibonacci(count))
         case .explicit(let delays):
-            return delays.indices.contains(tries - 1) ? delays[tries - 1] : nil
+            return delays.indices.contains(count - 1) ? delays[count - 1] : nil
         }
     }
 

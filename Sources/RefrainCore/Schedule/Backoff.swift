@@ -1,27 +1,37 @@
-/// A schedule: how long to wait before the next try, and when to stop.
+/// A schedule of delays between attempts, with a limit on the number of attempts.
 ///
-/// A back-off is a value without state. It maps the number of tries so far, the delay before and a random source to a
-/// delay, or to "stop". Its delays never exceed the cap, are never negative and never overflow, for every number of
-/// tries.
+/// A back-off is a value without state. It maps the number of attempts so far, the previous delay and a random source
+/// to a delay, or to nil to stop. A delay is never negative, never exceeds the cap and never overflows, for every
+/// attempt number up to `Int.max` (rule R13).
 ///
 /// ```swift
-/// let schedule = try Backoff.exponential(from: .milliseconds(100), maximumNumberOfAttempts: 4)
+/// let schedule = Backoff.exponential(from: .milliseconds(100), maxAttempts: 4)
 ///     .jittered(.full)
 ///     .capped(at: .seconds(20))
 /// ```
 ///
-/// The kinds come with no jitter and no cap of their own; ``standard`` has both. Values that make no sense
-/// are refused with ``InvalidArgument``.
+/// Only ``standard`` has a jitter and a cap of its own. A value out of its range counts as the nearest one in range, as
+/// the documentation of the parameter says. For values from outside the program, such as a configuration file,
+/// ``validated()`` throws instead.
 public struct Backoff: Hashable, Sendable {
     /// The shape of the schedule.
     let kind: Kind
-    /// How delays are spread; set by ``jittered(_:)``.
+    /// The jitter of the delays.
+    ///
+    /// Set by ``jittered(_:)``.
     public internal(set) var jitter = Jitter.none
-    /// The longest delay, jitter included; set by ``capped(at:)``.
+    /// The longest delay, jitter included; nil: no limit.
+    ///
+    /// Set by ``capped(at:)``.
     public internal(set) var cap: Duration?
-    /// The number of tries in all, the first one included; nil: no limit.
-    public internal(set) var maximumNumberOfAttempts: Int?
+    /// The number of attempts, the first one included; nil: no limit.
+    ///
+    /// Set by ``limited(maxAttempts:)``.
+    public internal(set) var maxAttempts: Int?
 
+    /// The values are as given: out of range, too.
+    ///
+    /// They are clamped where they are used.
     enum Kind: Hashable, Sendable {
         case constant(Duration)
         case linear(from: Duration, increment: Duration)
@@ -31,94 +41,89 @@ public struct Backoff: Hashable, Sendable {
         case explicit([Duration])
     }
 
-    init(_ kind: Kind, maximumNumberOfAttempts: Int?) throws(InvalidArgument) {
-        if let maximumNumberOfAttempts, maximumNumberOfAttempts < 1 {
-            throw InvalidArgument("maximumNumberOfAttempts", is: maximumNumberOfAttempts, expected: "at least 1")
-        }
-        self.init(unchecked: kind, maximumNumberOfAttempts: maximumNumberOfAttempts)
-    }
-
-    init(unchecked kind: Kind, maximumNumberOfAttempts: Int?) {
+    init(_ kind: Kind, maxAttempts: Int?) {
         self.kind = kind
-        self.maximumNumberOfAttempts = maximumNumberOfAttempts
+        self.maxAttempts = maxAttempts
     }
 
-    /// The same schedule with its delays spread by `jitter`.
+    /// Returns the same schedule with another jitter.
     ///
-    /// - Throws: ``InvalidArgument`` for a proportion outside 0 … 1.
-    public func jittered(_ jitter: Jitter) throws(InvalidArgument) -> Backoff {
-        if case .proportional(let fraction) = jitter, !(0...1).contains(fraction) {
-            throw InvalidArgument("jitter", is: fraction, expected: "a proportion from 0 to 1")
-        }
+    /// The fraction of `.proportional` is clamped to 0 … 1; NaN counts as 0.
+    public func jittered(_ jitter: Jitter) -> Backoff {
         var copy = self
         copy.jitter = jitter
         return copy
     }
 
-    /// The same schedule with no delay longer than `cap`, jitter included.
+    /// Returns the same schedule with no delay longer than `cap`, jitter included.
     ///
-    /// - Throws: ``InvalidArgument`` for a cap below the schedule's first delay.
-    public func capped(at cap: Duration) throws(InvalidArgument) -> Backoff {
-        let base = firstDelay
-        guard cap >= base else {
-            throw InvalidArgument("cap", is: cap, expected: "at least the schedule's first delay, \(base)")
-        }
+    /// A negative cap counts as zero.
+    public func capped(at cap: Duration) -> Backoff {
         var copy = self
         copy.cap = cap
         return copy
     }
 
-    /// The same schedule with another number of tries in all; nil: no limit.
+    /// Returns the same schedule with another limit on the number of attempts; nil: no limit.
     ///
-    /// - Throws: ``InvalidArgument`` for fewer than one try.
-    public func limited(toAttempts attempts: Int?) throws(InvalidArgument) -> Backoff {
-        if let attempts, attempts < 1 {
-            throw InvalidArgument("attempts", is: attempts, expected: "at least 1")
-        }
+    /// A number under 1 counts as 1.
+    public func limited(maxAttempts: Int?) -> Backoff {
         var copy = self
-        copy.maximumNumberOfAttempts = attempts
+        copy.maxAttempts = maxAttempts
         return copy
     }
 
-    /// The wait after the given try, or nil to stop.
-    public func delay(after attempt: Attempt, using random: RandomSource = .shared) -> Duration? {
-        delay(after: attempt, drawingFrom: random)
+    /// Returns the same schedule with a limit on the number of retries: one attempt more.
+    ///
+    /// Negative counts as 0.
+    @usableFromInline
+    package func limited(maxRetryCount: Int) -> Backoff {
+        limited(maxAttempts: max(maxRetryCount, 0).addingSaturated(1))
     }
 
-    /// The wait after the given try; the shared source is asked for only where a number is drawn and none is given.
+    /// Returns the delay after the given attempt, or nil to stop.
+    public func delay(after attempt: Attempt, using random: RandomSource = .shared) -> Duration? {
+        delay(after: attempt, sampledFrom: random)
+    }
+
+    /// Returns the delay after the given attempt.
+    ///
+    /// The shared source is read only if a number is needed and `random` is nil.
     @usableFromInline
-    func delay(after attempt: Attempt, drawingFrom random: RandomSource?) -> Duration? {
+    func delay(after attempt: Attempt, sampledFrom random: RandomSource?) -> Duration? {
         if case .constant(.zero) = kind {
-            // Nothing spreads or cuts a wait of zero.
-            if let maximumNumberOfAttempts, attempt.tries >= maximumNumberOfAttempts { return nil }
-            return .zero
+            // Jitter and cap do not change a delay of zero.
+            return isExhausted(after: attempt) ? nil : .zero
         }
         guard let range = delayRange(after: attempt) else { return nil }
         guard range.lowerBound < range.upperBound else { return range.upperBound }
         let low = range.lowerBound.inSeconds
         let spread = range.upperBound.inSeconds - low
-        let drawn = Duration.delay(seconds: low + spread * (random ?? .shared).unit())
+        let sample = Duration.delay(seconds: low + spread * (random ?? .shared).unit())
         // Rounding of the sum must not step over the bounds.
-        return min(max(drawn, range.lowerBound), range.upperBound)
+        return min(max(sample, range.lowerBound), range.upperBound)
     }
 
-    /// The shortest and the longest wait that ``delay(after:using:)`` can answer, or nil where it stops.
-    ///
-    /// This is what a policy can say about itself without drawing a random number.
+    /// Returns the shortest and the longest delay that ``delay(after:using:)`` can return, or nil where it returns nil.
     public func delayRange(after attempt: Attempt) -> ClosedRange<Duration>? {
-        if let maximumNumberOfAttempts, attempt.tries >= maximumNumberOfAttempts { return nil }
+        guard !isExhausted(after: attempt) else { return nil }
         let limit = (cap ?? .longestDelay).clampedToDelay
         if case .decorrelated(let base) = kind {
             let previous = max(base.inSeconds, attempt.previousDelay.inSeconds)
             let high = min(Duration.delay(seconds: previous * 3), limit)
             return min(base.clampedToDelay, high)...high
         }
-        guard let planned = plannedDelay(afterTry: attempt.tries) else { return nil }
+        guard let planned = plannedDelay(afterAttempt: attempt.countedAttempts) else { return nil }
         let delay = min(planned.clampedToDelay, limit)
         guard jitter != .none else { return delay...delay }
-        // The cap cuts what jitter adds, too; the planned delay is cut first, so that jitter still spreads at the cap.
+        // The planned delay is cut to the cap before jitter, so that jitter still spreads delays at the cap; the upper
+        // bound is cut again, since `.proportional` can exceed the planned delay.
         let shares = jitter.shares
         let high = shares.upperBound == 1 ? delay : min(.delay(seconds: delay.inSeconds * shares.upperBound), limit)
         return min(.delay(seconds: delay.inSeconds * shares.lowerBound), high)...high
+    }
+
+    private func isExhausted(after attempt: Attempt) -> Bool {
+        maxAttempts.map { attempt.countedAttempts >= $0 } ?? false
     }
 }

@@ -5,7 +5,7 @@
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let state: Locked<Xoshiro>
 
-    /// The source that everything uses unless told otherwise, seeded by the system once for each process.
+    /// The default source of the process, seeded once by the system.
     public static let shared = RandomSource(seed: .random(in: .min ... .max))
 
     /// A source whose numbers repeat with its seed, for tests and simulations.

@@ -14,7 +14,7 @@ extension Duration {
     ///
     /// An instant is moved by it, also one of a clock that counts nanoseconds in 64 bits.
     @inlinable
-    package var clampedToDeadline: Duration { Swift.min(clampedToDelay, .seconds(1 << 31)) }
+    package var clampedToTimeout: Duration { Swift.min(clampedToDelay, .seconds(1 << 31)) }
 
     /// This duration, brought so near to zero that clocks can be moved by it, and back, without an overflow.
     ///
@@ -44,9 +44,7 @@ extension Duration {
     package var delayInNanoseconds: Int64 {
         let (seconds, attoseconds) = clampedToDelay.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return .max }
-        let (sum, carried) = whole.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
-        return carried ? .max : sum
+        return overflow ? .max : whole.addingSaturated((attoseconds + 999_999_999) / 1_000_000_000)
     }
 
     /// The sum of two durations; one that is out of range stops at the range's end.
@@ -61,5 +59,14 @@ extension Duration {
         let (difference, overflow) = attoseconds.subtractingReportingOverflow(other.attoseconds)
         guard overflow else { return Duration(attoseconds: difference) }
         return Duration(attoseconds: other > .zero ? .min : .max)
+    }
+}
+
+extension FixedWidthInteger {
+    /// Returns the sum, which stops at the end of the range.
+    package func addingSaturated(_ other: Self) -> Self {
+        let (sum, overflow) = addingReportingOverflow(other)
+        guard overflow else { return sum }
+        return other < 0 ? .min : .max
     }
 }

@@ -1,75 +1,78 @@
 internal import SanitizerShim
 
-/// The clock that retries wait on: monotonic time, and one timer thread for all who wait.
+/// The default clock of retries: monotonic time, and one timer thread for all sleeping tasks.
 ///
-/// `Task.sleep` costs a dispatch timer for each sleeper. Here a sleeper is an entry in one heap, so a hundred
-/// thousand waiting requests are cheap, wake on time, and can be cancelled at once.
-public struct TimerClock: InterruptibleClock {
-    /// A point of the standard library's continuous, monotonic time.
+/// `Task.sleep` needs a dispatch timer per task. Here a sleep is an entry in one heap, so a hundred thousand waiting
+/// requests are cheap, wake on time, and can be cancelled at once.
+public struct TimerClock: Clock {
+    /// An instant of the standard library's continuous, monotonic clock.
     public typealias Instant = ContinuousClock.Instant
 
-    /// Makes the clock; all of them share one timer.
+    /// Makes the clock.
+    ///
+    /// All instances share one timer.
     @inlinable
     public init() {}
 
-    /// The present.
+    /// The current time.
     @inlinable
     public var now: Instant { ContinuousClock.now }
 
     /// The shortest step between two readings.
     public var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
-    /// Waits until `deadline`, or throws `CancellationError` as soon as the task is cancelled.
+    /// Sleeps until `deadline`.
+    ///
+    /// Throws `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        try await sleep(until: deadline, in: nil)
-    }
-
-    /// Waits until `deadline`; throws `CancellationError` as soon as the task or the group is cancelled.
-    public func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
-        guard await Self.sleep(for: now.duration(to: deadline), in: group) else { throw CancellationError() }
+        let isDue = await Self.sleep(for: now.duration(to: deadline), cancelledBy: nil)
+        if !isDue { throw CancellationError() }
     }
 }
 
 extension TimerClock {
-    /// Waits for `duration`; false as soon as the task or the group is cancelled.
+    /// Sleeps for `duration`.
     ///
-    /// It is inlined, down to the point where the task is parked, since each function on the way there has a frame that
-    /// a sleeper keeps. A hundred thousand keep a hundred thousand of each.
+    /// Returns false as soon as the task or the token is cancelled.
+    ///
+    /// It is inlined down to the point where the task is suspended, since a sleeping task keeps the frame of each
+    /// function on the way there.
     @inlinable
     @inline(__always)
-    nonisolated(nonsending) package static func sleep(for duration: Duration, in group: SleepGroup?) async -> Bool {
+    nonisolated(nonsending) package static func sleep(
+        for duration: Duration,
+        cancelledBy token: CancellationToken?
+    ) async -> Bool {
         guard duration > .zero else { return !Task.isCancelled }
         // Written and read only with the timer's mutex held.
-        nonisolated(unsafe) var ticket: SleeperTicket?
-        // The timer knows the group by its address.
-        defer { withExtendedLifetime(group) {} }
+        nonisolated(unsafe) var timer: TimerID?
+        // The timer identifies the token by its address.
+        defer { withExtendedLifetime(token) {} }
         let isDue = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                park(continuation, for: duration, in: group) { ticket = $0 }
+                start(continuation, for: duration, cancelledBy: token) { timer = $0 }
             }
         } onCancel: {
-            wake { ticket }
+            cancel { timer }
         }
-        noteWakening()
+        noteResumption()
         return isDue
     }
 
     @usableFromInline
-    static func park(
+    static func start(
         _ continuation: UnsafeContinuation<Bool, Never>,
         for duration: Duration,
-        in group: SleepGroup?,
-        note: (SleeperTicket) -> Void
+        cancelledBy token: CancellationToken?,
+        store: (TimerID) -> Void
     ) {
-        TimerQueue.shared.add(continuation, for: duration, in: group, note: note)
+        TimerThread.shared.add(continuation, for: duration, cancelledBy: token, store: store)
     }
 
-    /// A sleeper that was woken before it slept has no other way to tell the thread sanitizer of that order.
     @usableFromInline
-    static func noteWakening() { refrain_note_resumption() }
+    static func cancel(_ timer: () -> TimerID?) { TimerThread.shared.cancel(timer) }
 
+    /// Tells the thread sanitizer of a resumption that came before the suspension, which the runtime does not.
     @usableFromInline
-    static func wake(_ ticket: () -> SleeperTicket?) {
-        TimerQueue.shared.interrupt(ticket)
-    }
+    static func noteResumption() { refrain_note_resumption() }
 }

@@ -124,9 +124,9 @@ final class BodyPipe: Sendable {
     }
 }
 
-/// The reader's end of a pipe.
+/// The reading end of a pipe.
 ///
-/// When nobody holds it any more, nobody can read the rest.
+/// When it is deallocated, the rest cannot be read any more.
 private final class BodyReader: Sendable {
     private let pipe: BodyPipe
     private let transfer: Transfer

@@ -8,7 +8,7 @@ final class ContentDecoder {
     enum Failure: Error {
         /// The content is malformed, for the reason given.
         case malformed(String)
-        /// Whoever takes the content wants no more of it.
+        /// The consumer of the content has stopped.
         case stopped
     }
 

@@ -104,7 +104,7 @@ final class UploadPipe: Sendable {
         return (count, feeder)
     }
 
-    /// Lets go of the source.
+    /// Releases the source.
     func close() {
         let (task, feeder) = state.withLock { state in
             state.isClosed = true
@@ -139,7 +139,7 @@ final class UploadPipe: Sendable {
         }
     }
 
-    /// Adds a chunk, and waits until there is room for another one; false where nobody wants more.
+    /// Adds a chunk and waits until there is room for another one; returns false if the reader has ended.
     private func push(_ chunk: HTTPBody.Chunk) async -> Bool {
         await resumption { continuation in
             let (goesOn, wake): (Bool?, (@Sendable () -> Void)?) = state.withLock { state in

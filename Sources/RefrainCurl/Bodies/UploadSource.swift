@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where the body of a request comes from, for whoever drives the loop.
+/// The source of a request's body, read by the thread that drives the loop.
 enum UploadSource {
     /// There is no body.
     case none
@@ -18,7 +18,7 @@ enum UploadSource {
     case stream(UploadPipe)
 }
 
-/// Why the body of a request could not be had.
+/// Why the body of a request could not be read.
 struct UploadFailure: Error {
     var code: HTTPError.Code
     var message: String
@@ -34,7 +34,7 @@ extension UploadSource {
             if bytes.isEmpty {
                 self = .none
             } else {
-                self = bytes.count <= EasySlot.inlineLimit ? .inline(bytes) : .memory(bytes, offset: 0)
+                self = bytes.count <= EasyHandle.inlineLimit ? .inline(bytes) : .memory(bytes, offset: 0)
             }
         case .file(let path):
             do {
@@ -100,7 +100,7 @@ extension UploadSource {
         }
     }
 
-    /// Lets go of the body.
+    /// Releases the body.
     func close() {
         if case .stream(let pipe) = self { pipe.close() }
     }

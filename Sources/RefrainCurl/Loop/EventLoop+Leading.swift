@@ -6,7 +6,7 @@ extension EventLoop {
     ///
     /// Most answers from nearby come within that time. The continuation is then resumed before its task was suspended,
     /// and no thread has woken another one. Where there is more to do than that, the loop's thread does it.
-    func lead(_ transfer: Transfer, _ lead: Inbox.Lead) {
+    func lead(_ transfer: Transfer, _ lead: CommandQueue.Lead) {
         guard driver.expectsConnection(for: transfer) else {
             // To connect, with TLS above all, takes long.
             return wake(inbox.withLock { $0.endLead(with: .start(transfer)) })

@@ -17,16 +17,16 @@ internal import Darwin
 final class EventLoop: @unchecked Sendable {
     // @unchecked Sendable: `inbox` has its lock; `multi` never changes, and curl_multi_wakeup may be called from any
     // thread; `driver`, and `multi` for all else, are touched only by whose turn it is, which the inbox says.
-    let inbox = Monitor(Inbox())
+    let inbox = ConditionLock(CommandQueue())
     let multi: UnsafeMutableRawPointer?
     let driver: TransferDriver
     /// For how long a leader waits for its answer, in nanoseconds; the kernel may add 50,000.
-    let leaderWait: Moment
+    let leaderWait: MonotonicTime
     private let canBeWoken: Bool
     /// Whether libcurl never waits for a name to be resolved.
     private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
-    init(configuration: CurlLoader.Configuration, leaderWait: Moment = 40_000) {
+    init(configuration: CurlLoader.Configuration, leaderWait: MonotonicTime = 40_000) {
         self.leaderWait = leaderWait
         multi = refrain_global_init() == CURLE_OK ? curl_multi_init() : nil
         // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop looks for itself.
@@ -43,12 +43,11 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Takes a request over; the recipient hears of its result exactly once.
-    func submit(_ transfer: Transfer, _ recipient: Recipient) {
+    /// Submits a transfer; the completion is called exactly once with its result.
+    func submit(_ transfer: Transfer, _ completion: Completion) {
         transfer.submittedAt = .now
-        transfer.loop = ObjectIdentifier(self)
         let mayLead = canBeLed && transfer.isPlain
-        switch inbox.withLock({ enter(transfer, recipient, mayLead: mayLead, &$0) }) {
+        switch inbox.withLock({ enter(transfer, completion, mayLead: mayLead, &$0) }) {
         case .waits(let how):
             wake(how)
         case .leads(let lead):
@@ -56,21 +55,21 @@ final class EventLoop: @unchecked Sendable {
         case .refused(let code):
             let message = code == .unknown ? "there are no resources for a thread or its poll" : nil
             transfer.owner = nil
-            recipient.hear(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
+            completion.resume(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
         }
     }
 
     private enum Entry {
-        case waits(Inbox.Wake)
-        case leads(Inbox.Lead)
+        case waits(CommandQueue.Wake)
+        case leads(CommandQueue.Lead)
         case refused(HTTPError.Code)
     }
 
     private func enter(
         _ transfer: Transfer,
-        _ recipient: Recipient,
+        _ completion: Completion,
         mayLead: Bool,
-        _ inbox: inout Inbox
+        _ inbox: inout CommandQueue
     ) -> Entry {
         guard inbox.phase != .stopping, inbox.phase != .stopped else { return .refused(.sessionInvalidated) }
         guard !transfer.wasCancelled else { return .refused(.cancelled) }
@@ -78,7 +77,7 @@ final class EventLoop: @unchecked Sendable {
             guard multi != nil, startThread() else { return .refused(.unknown) }
             inbox.phase = .running
         }
-        transfer.recipient = recipient
+        transfer.completion = completion
         transfer.wasSubmitted = true
         if mayLead, let lead = inbox.lead() { return .leads(lead) }
         return .waits(inbox.add(.start(transfer)))
@@ -105,7 +104,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     func stop(_ continuation: UnsafeContinuation<Void, Never>? = nil) {
-        let how: Inbox.Wake? = inbox.withLock { inbox in
+        let how: CommandQueue.Wake? = inbox.withLock { inbox in
             switch inbox.phase {
             case .idle, .stopped:
                 inbox.phase = .stopped
@@ -118,7 +117,7 @@ final class EventLoop: @unchecked Sendable {
         if let how { wake(how) } else { continuation?.resume() }
     }
 
-    func wake(_ how: Inbox.Wake) {
+    func wake(_ how: CommandQueue.Wake) {
         switch how {
         case .not: break
         case .fromPoll: if let multi { curl_multi_wakeup(multi) }
@@ -160,7 +159,7 @@ final class EventLoop: @unchecked Sendable {
         guard let multi else { return }
         var commands: [Command] = []
         var stops: [UnsafeContinuation<Void, Never>] = []
-        var lookout = Lookout()
+        var lookout = AdaptiveSpin()
         while true {
             inbox.withLock { $0.take(into: &commands) }
             driver.now = .now

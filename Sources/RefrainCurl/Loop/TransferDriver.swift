@@ -4,17 +4,17 @@ internal import RefrainHTTP
 /// What the loop does, on the thread of whose turn it is: starts transfers, lets libcurl work, and ends them.
 final class TransferDriver {
     /// The moment at which this round of the loop began.
-    var now: Moment {
+    var now: MonotonicTime {
         get { round.now }
         set { round.now = newValue }
     }
 
-    private var nextLimit: Moment {
+    private var nextLimit: MonotonicTime {
         get { round.nextLimit }
         set { round.nextLimit = newValue }
     }
 
-    /// The loop that this works for, for those who have something to tell it.
+    /// The loop that this driver works for.
     weak var loop: EventLoop?
 
     /// Whether there were transfers that no caller could have driven by itself: several at a time, or streams.
@@ -23,18 +23,29 @@ final class TransferDriver {
     /// Whether any connection may speak TLS, to a server or to a proxy.
     private(set) var mayHaveTLS = false
 
-    private let round = LoopRound()
+    private let round = LoopIteration()
     private let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
-    // Whoever drives is alone, and nothing that runs during an access to one of these comes back to it: no checks.
+    // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
     @exclusivity(unchecked) private var active: [Transfer] = []
     /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
-    private var hosts: [Origin?: HostQueue] = [:]
-    @exclusivity(unchecked) private var lastHost: (name: String, queue: HostQueue)?
-    @exclusivity(unchecked) private var idleSlots: [EasySlot] = []
+    private var hosts: [Origin?: OriginQueue] = [:]
+    @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
+    @exclusivity(unchecked) private var idleSlots: [EasyHandle] = []
     /// Transfers that have ended, but whose callers do not know yet.
     @exclusivity(unchecked) private var ended: [(Transfer, HTTPError?)] = []
+    /// Origins with requests that wait for nothing but the next iteration.
+    @exclusivity(unchecked) private var startable: [OriginQueue] = []
+    /// Handles of transfers that have ended, which libcurl still has.
+    @exclusivity(unchecked) private var removable: [HandleRemoval] = []
+    /// How many transfers may be started, and removed, before libcurl works and limits are looked at again.
+    private var startsLeft = TransferDriver.transfersPerIteration
+    private var removalsLeft = TransferDriver.transfersPerIteration
+
+    /// To hand a transfer to libcurl (7.88), and to take it back, takes a walk along all connections to its host: with
+    /// 10,000 of them the limits of all others would be overrun by seconds.
+    private static let transfersPerIteration = 64
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi
@@ -49,14 +60,16 @@ final class TransferDriver {
             refrain_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
         }
         refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, HostQueue.streamsPerConnection)
+        refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, OriginQueue.streamsPerConnection)
     }
 
     /// How long nothing needs to be done unless something happens.
-    var pollTimeout: Int32 { Moment.now.millisecondsUntil(nextLimit) }
+    var pollTimeout: Int32 {
+        startable.isEmpty && removable.isEmpty ? MonotonicTime.now.millisecondsUntil(nextLimit) : 0
+    }
 
     /// Whether nothing is under way.
-    var isIdle: Bool { active.isEmpty }
+    var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty }
 
     /// Whether there is likely to be a connection for this transfer.
     func expectsConnection(for transfer: Transfer) -> Bool { queue(for: transfer).hasAnswered }
@@ -80,6 +93,15 @@ final class TransferDriver {
         guard let multi else { return }
         var mustGoOn = true
         while mustGoOn {
+            // First of all: what has run out of time must not be started.
+            if now >= nextLimit {
+                enforceLimits()
+                tellCallers()
+            }
+            startsLeft = Self.transfersPerIteration
+            removalsLeft = Self.transfersPerIteration
+            removeEnded()
+            startListed()
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             now = .now
@@ -95,6 +117,8 @@ final class TransferDriver {
         for transfer in waiting { end(transfer, transfer.failure(code, message: message)) }
         for transfer in active { end(transfer, transfer.failure(code, message: message)) }
         tellCallers()
+        removalsLeft = .max
+        removeEnded()
     }
 
     func freeHandles() {
@@ -111,33 +135,57 @@ final class TransferDriver {
         let queue = queue(for: transfer)
         transfer.host = queue
         nextLimit = min(nextLimit, transfer.nextCheck)
-        if queue.hasRoom {
+        // A connection that is kept for later requests is given up for one that needs it now (rule R28).
+        if !queue.hasRoom, let drained = queue.nextDraining() {
+            end(drained, drained.failure(.cancelled, message: "the body was dropped unread"))
+        }
+        if queue.hasRoom, !queue.hasWaiting, startsLeft > 0 {
+            startsLeft -= 1
             start(transfer, queue)
         } else {
             transfer.isWaiting = true
             queue.append(transfer)
+            if queue.hasRoom { list(queue) }
         }
     }
 
-    private func queue(for transfer: Transfer) -> HostQueue {
+    /// Notes that an origin has requests to start.
+    private func list(_ queue: OriginQueue) {
+        guard !queue.isListed else { return }
+        queue.isListed = true
+        startable.append(queue)
+    }
+
+    /// Starts requests that wait for nothing but this iteration.
+    private func startListed() {
+        guard !startable.isEmpty else { return }
+        let listed = startable
+        startable = []
+        for queue in listed {
+            queue.isListed = false
+            startWaiting(queue)
+        }
+    }
+
+    private func queue(for transfer: Transfer) -> OriginQueue {
         if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
         let origin = transfer.request.origin
         if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
-        let queue = hosts[origin] ?? HostQueue(connections: configuration.maximumConnectionsPerHost)
+        let queue = hosts[origin] ?? OriginQueue(connections: configuration.maximumConnectionsPerHost)
         hosts[origin] = queue
         lastHost = (transfer.hostName, queue)
         return queue
     }
 
-    private func start(_ transfer: Transfer, _ queue: HostQueue) {
-        let rule: TrustRule
+    private func start(_ transfer: Transfer, _ queue: OriginQueue) {
+        let rule: TLSOptions
         do throws(HTTPError) {
             rule = try settings.rule(for: transfer.request)
         } catch {
             end(transfer, error)
             return
         }
-        guard let multi, let slot = takeIdleSlot(rule) ?? EasySlot(settings, rule) else {
+        guard let multi, let slot = takeIdleSlot(rule) ?? EasyHandle(settings, rule) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
@@ -174,7 +222,7 @@ final class TransferDriver {
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let pointer = refrain_get_pointer(easy, CURLINFO_PRIVATE),
-                let transfer = Unmanaged<EasySlot>.fromOpaque(pointer).takeUnretainedValue().transfer
+                let transfer = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue().transfer
             else { continue }
             let result = message.pointee.data.result
             if transfer.mustStartOver(after: result) {
@@ -184,6 +232,7 @@ final class TransferDriver {
             }
             let error = transfer.outcome(of: result)
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
+            if transfer.stream.wantsHTTP1 { transfer.host?.wantsHTTP1 = true }
             transfer.host?.hasAnswered = error == nil
             startedAny = end(transfer, error) || startedAny
         }
@@ -200,19 +249,48 @@ final class TransferDriver {
             ended.append((transfer, error))
             return false
         }
-        leave(transfer, slot, host)
+        if let error {
+            if transfer.noteFailedConnect(error.code) { host.addressMayBeStale = true }
+        } else {
+            host.addressMayBeStale = false
+        }
+        let isReusable = error == nil && !transfer.isAnsweredEarly && !transfer.spoilsConnection
+        removeFromActive(transfer)
         transfer.slot = nil
+        // libcurl may call back until it has released the handle; the transfer has ended.
+        slot.transfer = nil
         ended.append((transfer, error))
-        if error == nil, !transfer.isAnsweredEarly, !transfer.spoilsConnection { recycle(slot) } else { retire(slot) }
-        return startWaiting(host)
+        removable.append(HandleRemoval(slot: slot, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
+        return removeEnded()
     }
 
-    /// Starts those who wait for an origin, as long as there is room; true where there were any.
+    /// Takes the handles of ended transfers back from libcurl, so many at a time; true where others were started.
     @discardableResult
-    private func startWaiting(_ host: HostQueue) -> Bool {
+    private func removeEnded() -> Bool {
         var startedAny = false
-        while host.hasRoom, let next = host.next() {
+        while removalsLeft > 0, let removal = removable.popLast() {
+            removalsLeft -= 1
+            if let multi { curl_multi_remove_handle(multi, removal.slot.easy) }
+            removal.host.active -= 1
+            if removal.wasSent { removal.host.sent -= 1 }
+            if removal.isReusable { recycle(removal.slot) } else { retire(removal.slot) }
+            startedAny = startWaiting(removal.host) || startedAny
+        }
+        return startedAny
+    }
+
+    /// Starts transfers that wait for an origin while there is room; returns true if it started any.
+    @discardableResult
+    private func startWaiting(_ host: OriginQueue) -> Bool {
+        var startedAny = false
+        while host.hasRoom, host.hasWaiting {
+            guard startsLeft > 0 else {
+                list(host)
+                break
+            }
+            guard let next = host.next() else { break }
             startedAny = true
+            startsLeft -= 1
             start(next, host)
         }
         return startedAny
@@ -230,7 +308,7 @@ final class TransferDriver {
     }
 
     /// Takes a transfer away from libcurl, and out of the count.
-    private func leave(_ transfer: Transfer, _ slot: EasySlot, _ host: HostQueue) {
+    private func leave(_ transfer: Transfer, _ slot: EasyHandle, _ host: OriginQueue) {
         if let multi { curl_multi_remove_handle(multi, slot.easy) }
         removeFromActive(transfer)
         host.active -= 1
@@ -255,12 +333,12 @@ final class TransferDriver {
     }
 
     /// A handle that asks the same of servers; what it asks cannot be taken back.
-    private func takeIdleSlot(_ rule: TrustRule) -> EasySlot? {
+    private func takeIdleSlot(_ rule: TLSOptions) -> EasyHandle? {
         guard let index = idleSlots.lastIndex(where: { $0.trust == rule }) else { return nil }
         return idleSlots.remove(at: index)
     }
 
-    private func recycle(_ slot: EasySlot) {
+    private func recycle(_ slot: EasyHandle) {
         slot.transfer = nil
         if idleSlots.count < 256 { idleSlots.append(slot) } else { slot.free() }
     }
@@ -269,21 +347,22 @@ final class TransferDriver {
     ///
     /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was
     /// refused, the next transfer fails before it is sent.
-    private func retire(_ slot: EasySlot) {
+    private func retire(_ slot: EasyHandle) {
         slot.transfer = nil
         slot.free()
     }
 
-    /// Nobody reads the response: what little is left of it is swallowed so that the connection lives (rule R28).
+    /// The response will not be read: reads a short rest so that the connection can be reused.
     private func discard(_ transfer: Transfer) {
         guard !transfer.isFinished else { return }
-        guard transfer.canBeDrained else {
+        guard transfer.canBeDrained, transfer.host?.hasWaiting != true else {
             end(transfer, transfer.failure(.cancelled, message: "the body was dropped unread"))
             return
         }
         transfer.isDraining = true
-        transfer.drainLimit = now.after(.seconds(2))
+        transfer.drainLimit = now.after(UnreadBody.timeout.delayInNanoseconds)
         nextLimit = min(nextLimit, transfer.drainLimit)
+        transfer.host?.appendDraining(transfer)
         resume(transfer)
     }
 
@@ -295,13 +374,18 @@ final class TransferDriver {
 
     // MARK: Limits
 
-    /// Ends those who ran out of time, and finds out when to look again.
+    /// Ends transfers that have exceeded a limit, and computes the time of the next check.
     private func enforceLimits() {
         nextLimit = .never
         var late: [Transfer] = []
         var paused: [Transfer] = []
         for transfer in active + hosts.values.flatMap(\.all) {
-            if transfer.limit <= now { late.append(transfer) } else { nextLimit = min(nextLimit, transfer.nextCheck) }
+            if transfer.limit <= now {
+                late.append(transfer)
+            } else {
+                if transfer.handOverLimit <= now { transfer.handOver() }
+                nextLimit = min(nextLimit, transfer.nextCheck)
+            }
             if transfer.isSendPaused { paused.append(transfer) }
         }
         for transfer in late {
@@ -309,7 +393,7 @@ final class TransferDriver {
             end(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
         }
         for transfer in paused {
-            if let result = transfer.look() { end(transfer, transfer.outcome(of: result)) }
+            if let result = transfer.resultOfVainWait() { end(transfer, transfer.outcome(of: result)) }
         }
     }
 }

@@ -1,22 +1,22 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-// What libcurl calls, on the thread of whoever drives the loop, while it works. Each finds its transfer through the
-// handle's slot.
+// The callbacks of libcurl, called on the thread that drives the loop. Each finds its transfer through the handle's
+// slot.
 
 private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
     guard let user else { return nil }
-    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.transfer }
+    return Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.transfer }
 }
 
-/// The same for callbacks that are called often; the slot holds the transfer until libcurl has let go of it.
+/// The same for frequent callbacks; the slot retains the transfer until libcurl has released it.
 @inline(__always)
 private func serve(
     _ user: UnsafeMutableRawPointer?,
-    _ body: (Transfer, EasySlot) -> Int
+    _ body: (Transfer, EasyHandle) -> Int
 ) -> Int {
     guard let user else { return 0 }
-    return Unmanaged<EasySlot>.fromOpaque(user)._withUnsafeGuaranteedRef { slot in
+    return Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { slot in
         guard let served = slot.served else { return 0 }
         return served._withUnsafeGuaranteedRef { body($0, slot) }
     }
@@ -66,7 +66,7 @@ func willSend(
     _ localPort: Int32
 ) -> Int32 {
     guard let transfer = transfer(of: user), let remoteAddress else { return Int32(CURL_PREREQFUNC_ABORT) }
-    let key = OpenConnections.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+    let key = ConnectionTable.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
     guard transfer.willSend(on: key, localPort: localPort) else { return Int32(CURL_PREREQFUNC_ABORT) }
     return Int32(CURL_PREREQFUNC_OK)
 }
@@ -77,9 +77,11 @@ func openSocket(
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let transfer = transfer(of: user), transfer.mayResend() else { return CURL_SOCKET_BAD }
+    guard let transfer = transfer(of: user), let address, transfer.mayResend() else { return CURL_SOCKET_BAD }
+    let key = AddressKey(address)
+    guard transfer.mayConnect(to: key), transfer.policyAllows(address) else { return CURL_SOCKET_BAD }
     let socket = refrain_open_socket(address)
-    transfer.openedSockets.append(socket)
+    transfer.opened.append(OpenedSocket(socket: socket, address: key))
     return socket
 }
 
@@ -93,7 +95,7 @@ func noteProgress(
 ) -> Int32 {
     if let transfer = transfer(of: user), let slot = transfer.slot {
         let wasEnded = refrain_tls_was_ended(slot.easy)
-        // After the end libcurl has let go of the session, and says nothing of it any more.
+        // After the end libcurl has released the TLS session and reports nothing about it.
         if wasEnded >= 0 { transfer.endOfTLSIsMissing = wasEnded == 0 }
     }
     return 0
@@ -113,10 +115,10 @@ func receiveNote(
     let note = UnsafeRawBufferPointer(start: bytes, count: count)
     // The first letters of the notes; all others are left at once.
     switch note.first {
-    case UInt8(ascii: "C"), UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"):
-        if let transfer = transfer(of: user), let last = transfer.stream.read(note) {
-            transfer.connection?.lastProcessed = last
-        }
+    case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"):
+        guard let transfer = transfer(of: user) else { break }
+        if HTTP2StreamLog.givesUpConnection(note) { transfer.noteRefusalOnReusedConnection() }
+        if let last = transfer.stream.read(note) { transfer.connection?.lastProcessed = last }
     case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
     default: break
     }

@@ -12,28 +12,35 @@ internal import Darwin
 /// What all transfers of a loader have in common.
 final class EasySettings {
     /// What is asked of servers that no evaluator judges.
-    private let trust: TrustRule
+    private let trust: TLSOptions
     private let serverTrust: ServerTrust?
     let proxy: String?
+    let destinations: DestinationPolicy
     private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
     let idleSeconds: Int
     let userAgent: String
     /// Whether codings are asked for, and undone (``ContentDecoder``).
     let decodes: Bool
+    private let overrides: CurlLoader.ConnectionOverrides
+    private let lists: OverrideLists
     /// The fields of a request without any of its own, over TCP and over TLS.
-    private let plainFields = FieldArena()
-    private let secureFields = FieldArena()
+    private let plainFields = HeaderListBuffer()
+    private let secureFields = HeaderListBuffer()
 
     init(_ configuration: CurlLoader.Configuration) {
-        trust = TrustRule(configuration.trust)
+        trust = TLSOptions(configuration.trust)
         serverTrust = configuration.serverTrust
-        proxy = configuration.proxy
+        destinations = configuration.destinations
+        // A proxy would connect where the policy cannot be held.
+        proxy = destinations.allowsAll ? configuration.proxy : ""
         environmentNamesProxy = Self.environmentNamesProxy()
         idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
         userAgent = configuration.userAgent
         speaksHTTP2 = configuration.versions == .automatic && refrain_features() & CURL_VERSION_HTTP2 != 0
         decodes = configuration.decompresses
+        overrides = configuration.overrides
+        lists = OverrideLists(configuration.overrides)
         plainFields.begin(for: [:], extraBytes: fieldBytes)
         addFields(to: plainFields, agent: true, codings: decodes)
         secureFields.begin(for: [:], extraBytes: fieldBytes)
@@ -67,7 +74,7 @@ final class EasySettings {
     /// Adds the fields that libcurl would add by itself.
     ///
     /// It would format each of them twice for every request, a byte at a time.
-    func addFields(to fields: FieldArena, agent: Bool, codings: Bool) {
+    func addFields(to fields: HeaderListBuffer, agent: Bool, codings: Bool) {
         if agent, !userAgent.isEmpty { fields.add(name: "User-Agent", value: userAgent) }
         if codings { fields.add(name: "Accept-Encoding", value: ContentCoding.accepted) }
     }
@@ -82,16 +89,15 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         refrain_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
         refrain_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-        refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         // Codings are undone here, where a body that stops in the middle is noticed.
         refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         // While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
+        overrides.apply(to: easy, lists)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
-        let version = speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
         if let proxy {
             refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
@@ -103,11 +109,14 @@ final class EasySettings {
         }
     }
 
+    /// The versions of HTTP that are offered, as libcurl names them.
+    var version: Int { speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1 }
+
     /// What is asked of the server of a request.
     ///
     /// - Throws: `HTTPError` for a host that must have an evaluator, and has none.
-    func rule(for request: HTTPRequest) throws(HTTPError) -> TrustRule {
+    func rule(for request: HTTPRequest) throws(HTTPError) -> TLSOptions {
         guard let serverTrust, let evaluator = try serverTrust.evaluator(for: request) else { return trust }
-        return TrustRule(evaluator)
+        return TLSOptions(evaluator)
     }
 }

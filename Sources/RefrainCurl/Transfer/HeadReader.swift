@@ -14,7 +14,7 @@ struct HeadReader {
 
     private var size = 0
     private var lines = 0
-    private var memory = HeadMemory()
+    private var memory = HeaderCache()
     /// Whether the next line begins a head, so that it must be a status line.
     private var isAtStart = true
 
@@ -93,7 +93,7 @@ struct HeadReader {
         case .refuse: memory.forget()
         case .complete:
             memory.keep(
-                HeadMemory.Meaning(
+                HeaderCache.Meaning(
                     headers: head.headers,
                     contentLength: head.contentLength,
                     isChunked: head.isChunked,

@@ -1,7 +1,7 @@
 internal import RefrainCore
 internal import RefrainHTTP
 
-/// The time limits of a transfer in nanoseconds; `Moment.never` for none.
+/// The time limits of a transfer in nanoseconds; `MonotonicTime.never` for none.
 struct Limits {
     var connect: Int64
     var firstByte: Int64

@@ -73,17 +73,29 @@ extension Transfer {
         }
         let text =
             if resendWasRefused {
-                streamWasRefused
-                    ? "the server did not process the request"
-                    : "the connection was lost before an answer came"
+                if streamWasRefused {
+                    "the server did not process the request"
+                } else if stream.wantsHTTP1 {
+                    "the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED)"
+                } else {
+                    "the connection was lost before an answer came"
+                }
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
                 "the server's public key is none of those that are pinned for its host; it is "
                     + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
             } else {
                 slot.errorMessage ?? String(cString: curl_easy_strerror(result))
             }
+        let proxyStatus = refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)
+        let proxyAnswer =
+            proxyStatus >= 300
+            ? HTTPError.ProxyAnswer(status: HTTPStatus(rawValue: proxyStatus), headers: slot.proxyHeaders) : nil
+        if policyRefused, sends == 0, result == CURLE_COULDNT_CONNECT, opened.isEmpty {
+            let message = "the address of the host is none that connections may be made to"
+            return failure(.destinationRefused, message: message)
+        }
         let failed = CurlFailure(code: Int32(result.rawValue), message: text)
-        let facts = FailureFacts(
+        let facts = CurlErrorMapping(
             result: result,
             message: text,
             wasSent: sends > 0,
@@ -93,9 +105,12 @@ extension Transfer {
             streamWasRefused: streamWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
-            proxyStatus: refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)
+            proxyStatus: proxyStatus,
+            proxyMayConnectLater: proxyAnswer?.isTransient ?? true
         )
-        return failure(facts.code, message: text, underlyingError: failed)
+        var error = failure(facts.code, message: text, underlyingError: failed)
+        if facts.refusesTunnel { error.proxyAnswer = proxyAnswer }
+        return error
     }
 
     /// Ends the transfer for the caller: with a response, an error, or the end of a stream.
@@ -103,18 +118,18 @@ extension Transfer {
         upload.close()
         upload = .none
         owner = nil
-        let recipient = recipient
-        self.recipient = .nobody
-        if case .nobody = recipient {
+        let completion = completion
+        self.completion = .nobody
+        if case .nobody = completion {
             pipe?.finish(error)
         } else if let error {
-            recipient.hear(.failure(error))
+            completion.resume(.failure(error))
         } else if head.isComplete {
             let whole = response(with: HTTPBody(.bytes(body)))
             body = Data()
-            recipient.hear(.success(whole))
+            completion.resume(.success(whole))
         } else {
-            recipient.hear(.failure(HTTPError(.unknown, request: request)))
+            completion.resume(.failure(HTTPError(.unknown, request: request)))
         }
     }
 

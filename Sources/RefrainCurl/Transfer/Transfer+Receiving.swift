@@ -10,12 +10,13 @@ internal import Foundation
 extension Transfer {
     /// Takes a line of the head; false ends the transfer.
     @inline(__always)
-    func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasySlot) -> Bool {
+    func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {
         noteActivity()
-        return slot.reader.skip(line) || readHeader(line, by: slot)
+        // A proxy's answer to CONNECT comes before anything is sent.
+        return sends == 0 || slot.reader.skip(line) || readHeader(line, by: slot)
     }
 
-    private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasySlot) -> Bool {
+    private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {
         let outcome = slot.reader.read(line)
         head.note(slot.reader.head)
         switch outcome {
@@ -38,22 +39,29 @@ extension Transfer {
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
+        if request.recordsConnection { exchange.connection = slot?.connectionFacts(isTLS: isTLS) }
         connection?.isSerial = head.version != .http2
-        if let length, length > Int64(bodyLimit) {
+        // `owner` is there where the request asks for it. A body that may be discarded is not refused for its length.
+        let isDeferrable = pipe == nil && owner != nil && request.deferredBodies.contains(status: head.status)
+        if let length, length > Int64(bodyLimit), !isDeferrable {
             stopReason = tooLarge
             return false
         }
         if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
         if let pipe, let owner {
-            let recipient = recipient
+            let completion = completion
             self.owner = nil
-            self.recipient = .nobody
+            self.completion = .nobody
             let body = pipe.body(of: self, length: length, for: owner)
-            recipient.hear(.success(response(with: body)))
+            completion.resume(.success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
+        }
+        if isDeferrable {
+            handOverLimit = round.now.after(Self.graceOfDeferredBodies)
+            round.nextLimit = min(round.nextLimit, handOverLimit)
         }
         noteEarlyAnswer()
         if !isBodyless, head.version != .http2 { noteUnsentBody() }
@@ -68,8 +76,9 @@ extension Transfer {
         if isDraining {
             wireSize += Int64(bytes.count)
             drained += bytes.count
-            return drained <= 65_536 ? bytes.count : 0
+            return drained <= UnreadBody.maximumSize ? bytes.count : 0
         }
+        defer { if handOverLimit != .never, bodySize > UnreadBody.maximumSize { handOver() } }
         if let pipe, !pipe.hasRoom {
             isReceivePaused = true
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -86,9 +95,7 @@ extension Transfer {
             stopReason = tooLarge
             return false
         }
-        let sizeBefore = bodySize
         bodySize += bytes.count
-        if bodySize > LargeBodies.size, sizeBefore <= LargeBodies.size { _ = LargeBodies.prepare }
         if let pipe {
             if pipe.append(bytes) { round.note(pipe) }
         } else if let start = bytes.baseAddress {
@@ -114,6 +121,27 @@ extension Transfer {
             // The body has said itself why it takes no more.
         }
         return false
+    }
+
+    /// How long to wait for a body that may not be read, in nanoseconds.
+    ///
+    /// The body of most errors and redirects comes along with the head: to wait for it a moment is quicker than to
+    /// read it as a stream, or to make another connection meanwhile.
+    private static let graceOfDeferredBodies: Int64 = 20_000_000
+
+    /// Hands the response over with a body that is read as it arrives, and begins with what has arrived so far.
+    func handOver() {
+        handOverLimit = .never
+        guard !isFinished, pipe == nil, let owner else { return }
+        let pipe = BodyPipe()
+        self.pipe = pipe
+        self.owner = nil
+        let completion = completion
+        self.completion = .nobody
+        exchange.bytesSent = bytesSent
+        body.withUnsafeBytes { _ = pipe.append($0) }
+        body = Data()
+        completion.resume(.success(response(with: pipe.body(of: self, length: bodyLength, for: owner))))
     }
 
     private var tooLarge: HTTPError {

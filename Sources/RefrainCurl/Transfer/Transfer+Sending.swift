@@ -34,7 +34,7 @@ extension Transfer {
     ///
     /// libcurl (7.88) stops to send where the server has refused the request, but while it waits for the source it does
     /// not see that it is done. Nor does it see there that the server has gone.
-    func look() -> CURLcode? {
+    func resultOfVainWait() -> CURLcode? {
         guard !isFinished, isSendPaused, let slot else { return nil }
         if wantsNoMore {
             isSendPaused = false
@@ -46,11 +46,11 @@ extension Transfer {
         guard sends > 0, !isReceivePaused, head.version != .http2, host?.isMultiplexed != true else { return nil }
         guard connection?.hasEnded == true else { return nil }
         guard head.hasBegun else { return CURLE_GOT_NOTHING }
-        // Of chunks nobody here knows whether the last one has come.
+        // Whether the last chunk has arrived is unknown.
         return head.isComplete && head.isChunked ? CURLE_PARTIAL_FILE : CURLE_OK
     }
 
-    /// How often it looks, while it waits for the source of a body.
+    /// How often that is asked, while the source of a body is waited for.
     static let timeBetweenLooks: Int64 = 1_000_000_000
 
     /// Whether the answer over HTTP/1 is such that libcurl sends no more of the request.

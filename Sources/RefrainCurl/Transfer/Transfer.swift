@@ -18,13 +18,13 @@ internal import Darwin
 
 /// One request on its way through a loop, and what has become of it so far.
 final class Transfer: @unchecked Sendable {
-    // @unchecked Sendable: until it is submitted a transfer belongs to the task that made it, afterwards to whoever
-    // drives the loop, but for `wasCancelled` and `wasSubmitted`, which are touched with the inbox locked.
+    // @unchecked Sendable: confined to the task that made it until it is submitted, and to the owner of the loop
+    // afterwards, except `wasCancelled` and `wasSubmitted`, which are accessed with the command queue locked.
     let request: HTTPRequest
     let limits: Limits
     let url: String
     let isTLS: Bool
-    /// Whether it keeps nobody waiting to send the request, and all of it and of its answer is in memory.
+    /// Whether the request can be sent without waiting, and its body and response are in memory.
     let isPlain: Bool
     /// Whether the request surely has no body.
     let isBodyless: Bool
@@ -38,37 +38,41 @@ final class Transfer: @unchecked Sendable {
     var wasSubmitted = false
 
     // Set once before the loop sees the transfer.
-    @exclusivity(unchecked) var recipient = Recipient.nobody
-    var submittedAt = Moment.never
-    /// The loop that has taken it over.
-    var loop: ObjectIdentifier?
-    /// Where the body goes if it is read as it arrives.
-    @exclusivity(unchecked) private(set) var pipe: BodyPipe?
+    @exclusivity(unchecked) var completion = Completion.nobody
+    var submittedAt = MonotonicTime.never
+    /// The destination of a streamed body.
+    @exclusivity(unchecked) var pipe: BodyPipe?
     /// The loader, which must live as long as a body that is read as it arrives.
     @exclusivity(unchecked) var owner: CurlLoader?
 
-    // Only for whoever drives the loop from here on. Nothing that runs during an access to one of these comes back to
-    // it, so those that are read and changed for every request are not checked for that each time.
-    @exclusivity(unchecked) var host: HostQueue?
-    @exclusivity(unchecked) var slot: EasySlot?
+    // From here on only for the owner of the loop. No access leads to another one, so properties that are used for
+    // every request have no exclusivity checks.
+    @exclusivity(unchecked) var host: OriginQueue?
+    @exclusivity(unchecked) var slot: EasyHandle?
     var index = 0
     var isFinished = false
     var isWaiting = false
-    @exclusivity(unchecked) private(set) var round = LoopRound.none
+    @exclusivity(unchecked) private(set) var round = LoopIteration.none
 
     // Guard 2: what was sent, and what libcurl must not send again.
     @exclusivity(unchecked) var sends = 0
     var sizeBefore: Int64 = 0
     var resendWasRefused = false
-    @exclusivity(unchecked) var stream = StreamNotes()
+    @exclusivity(unchecked) var stream = HTTP2StreamLog()
     /// The connection that the request is sent on, where it is known.
     @exclusivity(unchecked) var connection: OpenConnection?
     /// Whether it was stopped before anything was sent, because of its connection.
     var needsOtherConnection = false
     /// Whether it must not be sent on a connection that has served others.
     var needsFreshConnection: Bool
-    /// The sockets that were opened to send the request.
-    @exclusivity(unchecked) var openedSockets: [Int32] = []
+    /// The sockets that were opened to send the request, in order.
+    @exclusivity(unchecked) var opened: [OpenedSocket] = []
+    /// The addresses that this transfer itself could not connect to.
+    var failedHere: [AddressKey] = []
+    /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
+    var (hasLeftOutAddress, policyRefused) = (false, false)
+    /// Whether the addresses that were left out are tried, as the last ones.
+    var triesAllAddresses = false
     var sentAtRefusal: Int64 = 0
     /// The public key that the server has shown, where keys are pinned.
     private(set) var shownKey: String?
@@ -94,7 +98,9 @@ final class Transfer: @unchecked Sendable {
     var isReceivePaused = false
     var isSendPaused = false
     var isDraining = false
-    var drainLimit = Moment.never
+    /// When the response is handed over although its body is not complete; never for most.
+    @exclusivity(unchecked) var handOverLimit = MonotonicTime.never
+    var drainLimit = MonotonicTime.never
     var drained = 0
 
     // The request's body.
@@ -103,15 +109,15 @@ final class Transfer: @unchecked Sendable {
     var bodyTaken: Int64 = 0
 
     // Times.
-    private var connectLimit = Moment.never
-    private var totalLimit = Moment.never
-    private var firstByteLimit = Moment.never
-    @exclusivity(unchecked) private var lastActivity = Moment.never
+    private var connectLimit = MonotonicTime.never
+    private var totalLimit = MonotonicTime.never
+    private var firstByteLimit = MonotonicTime.never
+    @exclusivity(unchecked) private var lastActivity = MonotonicTime.never
 
     /// - Parameter endOfOrigin: what validating the request has returned.
     init(_ request: HTTPRequest, endOfOrigin: Int? = nil) {
         self.request = request
-        limits = Limits(request.timeouts)
+        limits = Limits(request.attemptLimits)
         url = endOfOrigin == nil ? URLText.sent(request.url) : request.url.absoluteString
         namesPlainHost = endOfOrigin != nil
         (isTLS, hostEnd) = url.withUTF8Bytes {
@@ -119,9 +125,9 @@ final class Transfer: @unchecked Sendable {
         }
         needsFreshConnection = request.needsFreshConnection
         let bodySize = request.bodySizeInMemory ?? .max
-        isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasySlot.inlineLimit
+        isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasyHandle.inlineLimit
         isBodyless = bodySize == 0
-        // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
+        // A stream has no default limit; that limit is for collected bodies.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
     }
@@ -155,14 +161,16 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: Times
 
-    func begin(_ round: LoopRound) {
+    func begin(_ round: LoopIteration) {
         self.round = round
         totalLimit = submittedAt.after(limits.total)
         firstByteLimit = submittedAt.after(limits.firstByte)
     }
 
     func start() {
-        // libcurl keeps to this limit itself, but not while a transfer waits for another one's connection.
+        // libcurl keeps to this limit, but not while a transfer waits for another one's connection. A second start
+        // does not begin it anew.
+        guard connectLimit == .never else { return }
         connectLimit = round.now.after(limits.connect).after(50_000_000)
     }
 
@@ -170,7 +178,7 @@ final class Transfer: @unchecked Sendable {
     func noteActivity() { lastActivity = round.now }
 
     /// The moment at which the transfer has run out of time, as it looks now.
-    var limit: Moment {
+    var limit: MonotonicTime {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
         if sends == 0, !waitsForOthers { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused || isAnswering {
@@ -187,7 +195,7 @@ final class Transfer: @unchecked Sendable {
     /// To connect libcurl keeps to the limit itself, from the moment on at which it begins to.
     private var waitsForOthers: Bool {
         guard let host else { return false }
-        return host.sent > 0 && openedSockets.isEmpty
+        return host.sent > 0 && opened.isEmpty
     }
 
     /// Whether the server has begun to answer over HTTP/2 what is collected: the source of the request's body is not
@@ -195,7 +203,8 @@ final class Transfer: @unchecked Sendable {
     private var isAnswering: Bool { head.isComplete && head.version == .http2 && pipe == nil }
 
     /// The moment at which to look again, however the transfer goes on.
-    var nextCheck: Moment {
+    var nextCheck: MonotonicTime {
+        if handOverLimit != .never { return min(limit, handOverLimit) }
         if isSendPaused { return min(limit, round.now.after(Self.timeBetweenLooks)) }
         let rests = sends == 0 || isReceivePaused
         return rests ? min(limit, round.now.after(limits.idle)) : limit
@@ -229,7 +238,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Whether the request may go over HTTP/2.
-    var mayBeMultiplexed: Bool { isTLS && slot?.settings.speaksHTTP2 == true && host?.isMultiplexed != false }
+    var mayBeMultiplexed: Bool {
+        isTLS && slot?.settings.speaksHTTP2 == true && host?.isMultiplexed != false && host?.wantsHTTP1 != true
+    }
 
     var isMultiplexed: Bool? { isTLS && head.hasBegun ? head.version == .http2 : nil }
 
@@ -242,7 +253,7 @@ final class Transfer: @unchecked Sendable {
         if sends == 0 {
             sizeBefore = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE))
         } else if mayResend() {
-            stream = StreamNotes()
+            stream = HTTP2StreamLog()
         } else {
             return false
         }
@@ -263,6 +274,11 @@ final class Transfer: @unchecked Sendable {
     /// Whether the transfer is to be sent on another connection, since nothing has left on this one.
     func mustStartOver(after result: CURLcode) -> Bool {
         if needsOtherConnection { return true }
+        if result == CURLE_COULDNT_CONNECT, sends == 0, hasLeftOutAddress, !triesAllAddresses {
+            noteFailedAddresses()
+            triesAllAddresses = true
+            return true
+        }
         // libcurl says so before it sends, of a body of unknown length for a server that spoke HTTP/1.0. It does not
         // say so on a new connection.
         return result == CURLE_UPLOAD_FAILED && !needsFreshConnection && bodyTaken == 0
@@ -281,13 +297,20 @@ final class Transfer: @unchecked Sendable {
 
     /// Notes the connection that was made for this transfer.
     private func newConnection(_ key: UInt64, localPort: Int32) -> OpenConnection? {
-        defer { openedSockets = [] }
+        defer { opened = [] }
         // Where a name has several addresses, several sockets may have been opened.
-        guard let socket = openedSockets.last(where: { refrain_local_port($0) == localPort }) else {
+        guard let index = opened.lastIndex(where: { refrain_local_port($0.socket) == localPort }) else {
             round.connections.forget(key)
             return nil
         }
-        return round.connections.note(key, socket: socket)
+        let made = opened[index]
+        round.failedAddresses.forget(made.address)
+        // libcurl tries the addresses of a family one after the other, and both families at a time (RFC 8305): one of
+        // the other family was only slower.
+        for other in opened[..<index] where other.address.isIPv6 == made.address.isIPv6 {
+            round.failedAddresses.note(other.address, now: round.now)
+        }
+        return round.connections.note(key, socket: made.socket)
     }
 
     /// Whether libcurl may connect, or send, although it has sent before: only where not one byte has left.
@@ -358,12 +381,12 @@ final class Transfer: @unchecked Sendable {
         return refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T) < length
     }
 
-    /// Whether the rest of a response that nobody reads may be small enough to be taken (rule R28).
+    /// Whether the rest of an unread response may be short enough to be read.
     var canBeDrained: Bool {
         guard head.isComplete, upload.isDone else { return false }
         // What ends with its connection costs that in any case, and a stream over HTTP/2 costs none.
         guard let wireLength else { return head.isChunked }
-        return wireLength - wireSize <= 65_536
+        return wireLength - wireSize <= Int64(UnreadBody.maximumSize)
     }
 }
 

@@ -1,14 +1,14 @@
-/// A loader whose type is hidden, or a loader made from a closure.
+/// A type-erased loader, or a loader made from closures.
 public struct AnyLoader: HTTPLoader {
     private let loading: @Sendable (HTTPRequest) async -> HTTPResult
     private let resetting: @Sendable () async -> Void
     private let hidden: (any HTTPLoader)?
-    private let joint = Joint()
+    private let joint = ChainJoint()
 
-    /// Whether the hidden loader keeps time by itself.
+    /// Whether the wrapped loader enforces timeouts itself.
     public let keepsTimeouts: Bool
 
-    /// Hides the type of a loader.
+    /// Wraps a loader.
     public init(_ loader: any HTTPLoader) {
         loading = { await loader.load($0) }
         resetting = { await loader.reset() }
@@ -27,16 +27,16 @@ public struct AnyLoader: HTTPLoader {
         hidden = nil
     }
 
-    /// Loads a request with the hidden loader.
+    /// Loads a request with the wrapped loader.
     public func load(_ request: HTTPRequest) async -> HTTPResult { await loading(request) }
 
-    /// Resets the hidden loader.
+    /// Resets the wrapped loader.
     public func reset() async { await resetting() }
 }
 
-extension AnyLoader: TracedLoader {
-    package func trace(_ place: inout ChainPlace) {
-        place.pass(joint.identity, isLast: true)
-        if let hidden { place.trace(hidden) }
+extension AnyLoader: IdentifiableLoader {
+    package func trace(_ identity: inout ChainIdentity) {
+        identity.pass(joint.identity, isLast: true)
+        if let hidden { identity.trace(hidden) }
     }
 }

@@ -1,7 +1,7 @@
 extension HTTPLoader {
-    /// Starts to load a request, and calls back with what became of it.
+    /// Starts to load a request, and calls `completion` with the result.
     ///
-    /// - Returns: the task, for those who want to cancel it or to add handlers.
+    /// - Returns: the task, with which to cancel the request or add handlers.
     @discardableResult
     public func load(
         _ request: HTTPRequest,
@@ -10,7 +10,7 @@ extension HTTPLoader {
         HTTPTask(request, with: self, completion: completion)
     }
 
-    /// Resets the loader, and calls back when nothing is under way any more.
+    /// Resets the loader, and calls `completion` when no request is in flight.
     public func reset(completion: @escaping @Sendable () -> Void) {
         Task {
             await reset()

@@ -1,39 +1,37 @@
-/// Something that can load a request on its own: a transport, a stub, or a finished chain.
+/// Loads requests: a transport, a stub, or a complete chain.
 ///
 /// ```swift
-/// let throttle = try Throttle(maximumNumberOfRequests: 4)
+/// let throttle = Throttle(maximumNumberOfRequests: 4)
 /// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> CurlLoader()
 /// let response = try await loader.response(for: request)
 /// ```
 ///
-/// A conformer answers each request exactly once, runs on whatever actor calls it, and ends early with
-/// ``HTTPError/Code/cancelled`` when the calling task is cancelled. What needs another loader behind
-/// it is an ``HTTPMiddleware`` instead. The idea is from "HTTP in Swift".
+/// A conformer returns exactly one result per request, runs on the caller's actor, and returns early with
+/// ``HTTPError/Code/cancelled`` when the calling task is cancelled. A type that needs another loader behind it conforms
+/// to ``HTTPMiddleware`` instead.
 public protocol HTTPLoader: Sendable {
     /// Loads a request.
     func load(_ request: HTTPRequest) async -> HTTPResult
 
-    /// Ends everything that is under way, and returns to the state of the beginning.
-    ///
-    /// It returns when nothing is under way any more.
+    /// Cancels all requests in flight and restores the initial state; returns when no request is in flight.
     func reset() async
 
-    /// Whether the loader itself ends a try that exceeds ``HTTPRequest/timeouts``, on a timer of its own.
+    /// Whether the loader itself enforces ``HTTPRequest/timeouts`` on each attempt.
     ///
-    /// A transport that does answers true, which spares the ``Timeout`` stage a race. The default is false.
+    /// If true, the ``Timeout`` stage adds no timer of its own. Defaults to false.
     var keepsTimeouts: Bool { get }
 }
 
 extension HTTPLoader {
-    /// A loader keeps no time unless it says so.
+    /// Returns false.
     public var keepsTimeouts: Bool { false }
 
-    /// Nothing to reset.
+    /// Does nothing.
     public func reset() async {}
 
     /// Loads a request and returns its response, of any status.
     ///
-    /// - Throws: ``HTTPError`` where there is no response.
+    /// - Throws: ``HTTPError`` if there is no response.
     public func response(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await load(request).get()
     }

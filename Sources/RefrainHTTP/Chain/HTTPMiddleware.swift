@@ -1,4 +1,4 @@
-/// A stage of a chain: something that treats a request, and needs a loader after it.
+/// A stage of a chain: processes requests and forwards them to the next loader.
 ///
 /// ```swift
 /// struct CountRequests: HTTPMiddleware {
@@ -10,27 +10,27 @@
 /// }
 /// ```
 ///
-/// A stage is a value that does not know what follows it: the operator `-->` joins it to a
-/// loader, so a chain without a transport does not compile as a loader.
+/// A stage is a value that does not refer to the stages after it. The operator `-->` joins it to a loader, so a chain
+/// without a transport does not compile as a loader.
 public protocol HTTPMiddleware: Sendable {
-    /// Treats a request, and hands it on, changed or not, once, several times or never.
+    /// Processes a request. Forwards it to `next`, changed or unchanged, any number of times or not at all.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult
 
-    /// Ends everything that the stage itself holds. The chain resets the loaders after it.
+    /// Cancels all requests that the stage itself holds. The chain resets the loaders after it.
     func reset() async
 
-    /// Resets the stage and everything after it; this is the form that the chain calls.
+    /// Resets the stage and everything after it. The chain calls this method.
     ///
-    /// The default resets the stage, then what follows. A stage that must stand guard until the rest has
-    /// been reset, such as ``ResetGuard``, has its own order.
+    /// The default resets the stage, then `next`. A stage that must refuse requests until the rest has been reset, such
+    /// as ``ResetGuard``, implements another order.
     func reset(next: any HTTPLoader) async
 }
 
 extension HTTPMiddleware {
-    /// Nothing to reset.
+    /// Does nothing.
     public func reset() async {}
 
-    /// Resets the stage, then what follows.
+    /// Resets the stage, then `next`.
     public func reset(next: any HTTPLoader) async {
         await reset()
         await next.reset()

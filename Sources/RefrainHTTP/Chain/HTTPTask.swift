@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request under way, for callers that do not use `async`: callbacks, and a way to cancel.
+/// A request in flight, for callers that use callbacks instead of `async`.
 ///
 /// ```swift
 /// let task = loader.load(request) { result in print(result) }
@@ -12,11 +12,11 @@ public import Foundation
 /// task.cancel()
 /// ```
 ///
-/// Each completion handler runs exactly once, on no particular thread (rule R30). A task that was cancelled completes
-/// with ``HTTPError/Code/cancelled`` as soon as its loader has let go of it, whatever the loader had come to in the
-/// meantime. A task runs on where nobody holds it. The idea is from "HTTP in Swift".
+/// Each completion handler runs exactly once, on an unspecified thread. A cancelled task completes with
+/// ``HTTPError/Code/cancelled`` when its loader returns, whatever the loader's result. The request continues if the
+/// task is deallocated.
 public final class HTTPTask: Sendable, Identifiable {
-    /// Names the task, in logs.
+    /// The identity of the task, for logs.
     public let id = UUID()
 
     private typealias State = HTTPTaskState<
@@ -47,9 +47,9 @@ public final class HTTPTask: Sendable, Identifiable {
         }
     }
 
-    /// What became of the request; it waits for that.
+    /// Waits for the result of the request.
     ///
-    /// The task that waits may be cancelled without an effect on this one.
+    /// Cancelling the waiting task has no effect on this one.
     public var result: HTTPResult {
         get async {
             await withCheckedContinuation { continuation in
@@ -58,26 +58,32 @@ public final class HTTPTask: Sendable, Identifiable {
         }
     }
 
-    /// Cancels the request; the first call counts, and only before the request is complete.
+    /// Cancels the request.
     ///
-    /// Cancel handlers run on the calling thread before this returns, the last one added first.
+    /// Has no effect after the first call or after completion.
+    ///
+    /// Runs the cancel handlers on the calling thread, the most recently added first, before it returns.
     public func cancel() {
         let action = state.withLock { $0.handle(.cancel) }
         if action.cancelsWork { work.cancel() }
         Self.perform(action)
     }
 
-    /// Adds what is to be done where the request is cancelled; handlers run in reverse order.
+    /// Adds a handler that runs if the request is cancelled.
     ///
-    /// Where it was cancelled already, by ``cancel()`` or by a reset, the handler runs at once. Where it is complete
-    /// for another reason, the handler is dropped.
+    /// Handlers run in reverse order of addition.
+    ///
+    /// If the request was already cancelled, by ``cancel()`` or by a reset, the handler runs immediately. If it
+    /// completed otherwise, the handler is discarded.
     public func addCancelHandler(_ handler: @escaping @Sendable () -> Void) {
         Self.perform(state.withLock { $0.handle(.addCancelHandler(handler)) })
     }
 
-    /// Adds what is to be done with the result; handlers run in the order in which they were added.
+    /// Adds a handler that receives the result.
     ///
-    /// Where the request is complete already, the handler runs at once.
+    /// Handlers run in order of addition.
+    ///
+    /// If the request is already complete, the handler runs immediately.
     public func addCompletionHandler(_ handler: @escaping @Sendable (HTTPResult) -> Void) {
         Self.perform(state.withLock { $0.handle(.addCompletionHandler(handler)) })
     }
@@ -95,7 +101,7 @@ extension HTTPResult {
         return false
     }
 
-    /// What a caller who has cancelled gets: the cancellation, with the record of what was done until then.
+    /// The result of a cancelled task: a cancellation error with the attempts made so far.
     fileprivate func cancelled(_ request: HTTPRequest) -> HTTPResult {
         guard !isCancellation else { return self }
         var error = HTTPError(.cancelled, request: request, message: "cancelled by the caller")

@@ -1,24 +1,24 @@
-/// The life of an ``HTTPTask`` as a pure state machine: an event goes in, what is to be done comes out.
+/// The state machine of an ``HTTPTask``: takes events, returns actions.
 struct HTTPTaskState<Outcome, CancelHandler, CompletionHandler> {
     /// What happens to a task.
     enum Event {
         case addCancelHandler(CancelHandler)
         case addCompletionHandler(CompletionHandler)
-        /// The caller cancels.
+        /// The caller cancelled the task.
         case cancel
-        /// The loader has answered. `ifCancelled` is the outcome where the caller has cancelled.
+        /// The loader returned. `ifCancelled` is the outcome to report if the caller has cancelled.
         case finish(Outcome, ifCancelled: Outcome, isCancellation: Bool)
     }
 
-    /// What is to be done, in this order, outside of the lock.
+    /// The actions to perform outside the lock, in the order of the properties.
     struct Action {
-        /// To be run in this order, which is the reverse of that in which they were added.
+        /// The cancel handlers to run, in this order: the reverse of the order of addition.
         var cancelHandlers: [CancelHandler] = []
-        /// To be run in this order, with the outcome.
+        /// The completion handlers to run, in this order.
         var completionHandlers: [CompletionHandler] = []
-        /// What the completion handlers are handed.
+        /// The argument of the completion handlers.
         var outcome: Outcome?
-        /// Whether the work is to be cancelled.
+        /// Whether to cancel the running work.
         var cancelsWork = false
     }
 
@@ -32,7 +32,7 @@ struct HTTPTaskState<Outcome, CancelHandler, CompletionHandler> {
     private var cancelHandlers: [CancelHandler] = []
     private var completionHandlers: [CompletionHandler] = []
 
-    /// Takes an event.
+    /// Processes an event and returns the actions to perform.
     mutating func handle(_ event: Event) -> Action {
         switch (event, phase) {
         case (.addCancelHandler(let handler), .running):

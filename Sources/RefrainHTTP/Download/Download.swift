@@ -1,4 +1,4 @@
-/// A download that goes on where it was cut short (rule R11).
+/// A download that resumes after an interruption.
 ///
 /// ```swift
 /// let sink = try FileSink(path: "image.iso")
@@ -7,33 +7,48 @@
 /// try sink.finish()
 /// ```
 ///
-/// It belongs to one call. ``Resume`` keeps in it how far the sink has come, and by which validator the rest is known
-/// to belong to the beginning. A response of another status than 2xx leaves the sink alone, and carries its body as
-/// usual; one of 400 or more the first 64 KiB of it.
+/// A download belongs to one call. It records for ``Resume`` how many bytes the sink holds, and the validator that
+/// identifies the rest. A response with a status other than 2xx does not change the sink and carries its body as usual;
+/// from status 400 on, only the first 64 KiB of it.
 public final class Download: Sendable {
-    /// Where the bytes go.
+    /// The sink that receives the bytes.
     public let sink: any DownloadSink
 
-    private let state = Locked(DownloadState())
+    private let state: Locked<DownloadState>
+    /// The sink, where it asks to be told of each response that brings content.
+    let observer: (any DownloadObserver)?
 
     /// Makes a download.
-    public init(to sink: any DownloadSink) { self.sink = sink }
+    public init(to sink: any DownloadSink) {
+        self.sink = sink
+        observer = sink as? any DownloadObserver
+        state = Locked(DownloadState())
+    }
 
-    /// The bytes that the sink holds.
+    /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
+    package init(to sink: any DownloadSink, from checkpoint: DownloadCheckpoint) {
+        self.sink = sink
+        observer = sink as? any DownloadObserver
+        state = Locked(DownloadState(checkpoint))
+    }
+
+    /// The number of bytes that the sink holds.
     public var bytesReceived: Int64 { state.withLock { $0.offset } }
 
-    /// The bytes that there will be, where the server has said it.
+    /// The total number of bytes, if the server has sent it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
-    /// Forgets what has arrived, so that the next try asks for the whole.
+    /// Discards the received bytes, so that the next attempt requests the whole.
     package func startOver() async throws {
-        // Until the sink says that it is empty, nobody knows what it holds.
+        // The contents of the sink are unknown until `startOver()` returns.
         current.isIntact = false
         try await sink.startOver()
         current = DownloadState()
     }
 
-    /// The state as it is now; the one call that this download belongs to is the only one that changes it.
+    /// The current state.
+    ///
+    /// Only the call that this download belongs to changes it.
     var current: DownloadState {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
@@ -45,9 +60,11 @@ private enum DownloadOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Where the response's bytes go, if not into the response; only with ``Resume`` in the chain.
+    /// The download that receives the response's body instead of the response.
     ///
-    /// Only a GET can go on where it was cut short; a download by another method starts over, if it may be sent again.
+    /// Requires ``Resume`` in the chain. Defaults to nil.
+    ///
+    /// Only a GET can be resumed. A download with another method starts over, if the request is replayable.
     public var download: Download? {
         get { self[option: DownloadOption.self] }
         set { self[option: DownloadOption.self] = newValue }

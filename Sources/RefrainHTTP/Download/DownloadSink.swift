@@ -1,30 +1,30 @@
-/// Where the bytes of a download go.
+/// Receives the bytes of a download.
 public protocol DownloadSink: Sendable {
-    /// Takes the next bytes.
+    /// Appends bytes.
     ///
-    /// An error ends the try. Nobody knows then how many of the bytes were taken, so a further try begins with
+    /// An error ends the attempt. The number of bytes taken is unknown then, so the next attempt begins with
     /// ``startOver()``.
     func write(_ bytes: [UInt8]) async throws
 
-    /// Forgets all bytes so far: the download starts over.
+    /// Discards all bytes; the download starts over.
     ///
-    /// A sink that has passed bytes on and cannot take them back throws ``CannotStartOver``.
+    /// - Throws: ``CannotStartOver`` if the sink has passed on bytes that it cannot take back.
     func startOver() async throws
 
-    /// Whether ``startOver()`` would succeed now; true unless the sink says otherwise.
+    /// Whether ``startOver()`` would succeed now. Defaults to true.
     var canStartOver: Bool { get }
 }
 
 extension DownloadSink {
-    /// Most sinks can.
+    /// Returns true.
     public var canStartOver: Bool { true }
 }
 
-/// A sink has passed bytes on, and the download cannot go on from where it was.
+/// Thrown by a sink that cannot discard the bytes it has received.
 public struct CannotStartOver: Error, Hashable, Sendable, CustomStringConvertible {
     /// Makes the error.
     public init() {}
-    /// What happened.
+    /// A sentence that describes the error.
     public var description: String {
         "the transfer cannot go on where it stopped, and what was delivered already cannot be taken back"
     }

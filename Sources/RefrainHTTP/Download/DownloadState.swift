@@ -4,68 +4,86 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How far a download has come, and whether a response goes on from there: values only.
+/// The progress of a download, and the decision whether a response continues it.
 struct DownloadState: Hashable, Sendable {
-    /// The bytes that the sink holds.
+    /// The number of bytes that the sink holds.
     var offset: Int64 = 0
-    /// The bytes of the whole, where they are known.
+    /// The total number of bytes, if known.
     var total: Int64?
-    /// What proves that further bytes belong to these; nil: nothing does, and a cut starts over.
+    /// Identifies the version of the resource that the bytes belong to; nil: the download cannot be resumed.
     var validator: StrongValidator?
-    /// What the bytes came from: a validator says nothing of other resources (RFC 9110 §8.8.1).
+    /// The source of the bytes.
+    ///
+    /// A validator applies to one resource only (RFC 9110 §8.8.1).
     var source: Source?
-    /// The fields that the bytes came with; a part need not repeat them (RFC 9110 §15.3.7).
+    /// The header fields of the first response; a partial response need not repeat them (RFC 9110 §15.3.7).
     var head = HTTPHeaders()
-    /// Whether the sink holds these bytes and no others; a write that has failed may have left some of its own.
+    /// Whether the sink holds exactly these bytes.
+    ///
+    /// A failed write may have left some of its own.
     var isIntact = true
 
-    /// Where bytes came from.
+    /// The URLs that the bytes came from.
     struct Source: Hashable, Sendable {
-        /// The URL that was asked for, as the request came.
-        var asked: String
-        /// The URL that answered: stages further in may complete the one that was asked for, or change it.
-        var answered: String
+        /// The URL of the request as it entered the stage.
+        var requested: String
+        /// The URL of the request as it was sent; later stages may complete or change it.
+        var sent: String
     }
 
-    /// What a response is to this download.
+    /// How a response relates to the download.
     enum Continuation: Hashable {
-        /// The rest, or the beginning of it, from the byte where the download stands: so many bytes.
+        /// A number of bytes from the current offset on.
         case rest(length: Int64, total: Int64)
-        /// The whole, from its beginning.
+        /// The whole resource, from its beginning.
         case whole(total: Int64?)
-        /// A part of something else: the download must be asked for anew, from its beginning.
+        /// A part that does not continue the download, with the reason. The download must start over.
         case mismatch(String)
-        /// No content of the download at all.
+        /// A response without content of the download.
         case other
     }
 
-    /// Whether the sink is known to hold nothing.
+    /// Whether the sink is known to be empty.
     var isEmpty: Bool { offset == 0 && isIntact }
 
-    /// Whether the rest can be asked for where the bytes came from.
+    /// Whether the rest can be requested from the same source.
     var canResume: Bool { offset > 0 && validator != nil && isIntact }
 
     /// Whether a request can ask for the rest.
-    func canResume(with request: HTTPRequest) -> Bool { canResume && source?.asked == Self.place(of: request) }
+    func canResume(with request: HTTPRequest) -> Bool { canResume && source?.requested == Self.url(of: request) }
 
-    /// Judges a response to a request that asked for the rest, for the whole, or for a part of its caller's choosing.
+    /// Classifies the response to a request for the rest, for the whole, or for a range that the caller chose.
     func continuation(_ response: HTTPResponse, askedForRest: Bool, hasOwnRange: Bool = false) -> Continuation {
         switch response.status.rawValue {
         case 206 where askedForRest:
             return rest(response)
         case 206 where !hasOwnRange && !Self.isWhole(response):
             return .mismatch("a part came that was not asked for")
+        // If-Range never leads to a 304 (RFC 9110 §13.1.5), and the request for the rest has no other condition.
+        case 304 where askedForRest || !Self.isConditional(response.request):
+            return .mismatch("the server says that the content is here already, which it is not")
         case 416 where askedForRest:
             return .mismatch("the server has no such range any more")
         case 200..<300:
-            return .whole(total: Self.length(of: response))
+            return .whole(total: response.expectedLength)
         default:
             return .other
         }
     }
 
+    /// Whether the caller's request is conditional, so that a 304 is a valid response (RFC 9110 §13.1).
+    private static func isConditional(_ request: HTTPRequest) -> Bool {
+        request.headers.contains("If-None-Match") || request.headers.contains("If-Modified-Since")
+    }
+
+    /// Whether the body is multipart, with a head per part (RFC 9110 §14.6).
+    private static func hasParts(_ response: HTTPResponse) -> Bool {
+        let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
+        return type?.essence == "multipart/byteranges"
+    }
+
     private static func isWhole(_ response: HTTPResponse) -> Bool {
-        guard
+        guard !hasParts(response),
             case .part(0, let last, let total?) = ContentRange.parse(
                 fieldValues: response.headers[values: "Content-Range"]
             )
@@ -73,19 +91,20 @@ struct DownloadState: Hashable, Sendable {
         return last == total - 1
     }
 
-    /// The URL of a request as far as it is sent.
-    private static func place(of request: HTTPRequest) -> String {
+    /// The request's URL without its fragment.
+    private static func url(of request: HTTPRequest) -> String {
         let text = request.url.absoluteString
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
     }
 
     private func rest(_ response: HTTPResponse) -> Continuation {
-        guard source?.answered == Self.place(of: response.request) else {
+        guard source?.sent == Self.url(of: response.request) else {
             return .mismatch("the rest came from another place than the beginning")
         }
         guard !response.headers.contains("Content-Encoding") else {
             return .mismatch("the rest came in another coding")
         }
+        guard !Self.hasParts(response) else { return .mismatch("the rest came in several parts") }
         guard
             case .part(let first, let last, let newTotal) = ContentRange.parse(
                 fieldValues: response.headers[values: "Content-Range"]
@@ -103,23 +122,26 @@ struct DownloadState: Hashable, Sendable {
         return .rest(length: last - first + 1, total: total)
     }
 
-    /// Whether what the response says of its version agrees with the version of the beginning.
+    /// Whether the response's validator matches that of the first response.
+    ///
+    /// A partial response has the entity tag of the whole (RFC 9110 §15.3.7), so one without it does not match. It may
+    /// omit `Last-Modified`.
     private func isSameRepresentation(_ response: HTTPResponse) -> Bool {
+        let tags = response.headers[values: "ETag"]
         switch validator {
         case .entityTag(let tag):
-            let tags = response.headers[values: "ETag"]
-            return tags.isEmpty || EntityTag.parse(fieldValues: tags).map { $0.isStronglyEqual(to: tag) } ?? false
+            return EntityTag.parse(fieldValues: tags).map { $0.isStronglyEqual(to: tag) } ?? false
         case .lastModified(let date):
             let dates = response.headers[values: "Last-Modified"]
-            return dates.isEmpty || HTTPDate.parse(fieldValues: dates, now: .now) == date
+            return tags.isEmpty && (dates.isEmpty || HTTPDate.parse(fieldValues: dates, now: .now) == date)
         case nil:
             return false
         }
     }
 
-    /// The state at the beginning of a response that brings the whole.
-    static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallInstant) -> DownloadState {
-        var state = DownloadState(total: length(of: response))
+    /// The state at the start of a response that contains the whole resource.
+    static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallClock.Instant) -> DownloadState {
+        var state = DownloadState(total: response.expectedLength)
         let isCoded = response.headers.contains("Content-Encoding")
         let hasRanges = response.headers["Accept-Ranges"]?.lowercased() != "none"
         if !isCoded, hasRanges, response.status == .ok {
@@ -129,31 +151,24 @@ struct DownloadState: Hashable, Sendable {
                 date: response.headers[values: "Date"],
                 wallClock: now
             )
-            state.source = Source(asked: place(of: request), answered: place(of: response.request))
+            state.source = Source(requested: url(of: request), sent: url(of: response.request))
             state.head = response.headers
         }
         return state
     }
 
-    /// The fields that describe the content as a whole, whichever part of it a message brings.
-    private static let describingFields = [
+    /// The fields that describe the whole representation, whichever part a message contains.
+    static let describingFields = [
         "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "ETag", "Last-Modified",
         "Repr-Digest",
     ]
 
-    /// The fields of a response that brought the rest, with what it left out of those of the beginning.
+    /// The fields of a response with the rest, completed by those of the first response.
     func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
         var completed = headers
         for name in Self.describingFields where !headers.contains(name) {
             for value in head[values: name] { completed.add(name, value) }
         }
         return completed
-    }
-
-    private static func length(of response: HTTPResponse) -> Int64? {
-        guard !response.headers.contains("Content-Encoding") else { return nil }
-        guard case .bytes(let count) = ContentLength.parse(fieldValues: response.headers[values: "Content-Length"])
-        else { return nil }
-        return count
     }
 }

@@ -6,22 +6,21 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that appears under its name only when it is whole.
+/// A file that is written atomically: it appears at its path complete or not at all.
 ///
-/// Bytes go into a hidden file beside the target. ``finish()`` moves it into place; a sink that is let go
-/// before that removes it. So whatever happens, the file under the name is whole or the one from before. A link stays,
-/// and the file appears where it leads.
+/// Bytes are written to a hidden file in the same folder. ``finish()`` renames it to the path; deallocating the sink
+/// before that removes it. A symbolic link is kept, and its target is replaced.
 public final class FileSink: DownloadSink {
-    /// The path that the file will have.
+    /// The path of the file.
     public let path: String
 
-    /// Where the file goes: ``path``, unless that is a link.
+    /// The path to rename to: ``path`` with symbolic links resolved.
     private let target: String
     private let state: Locked<State>
 
-    /// The permissions that new files of this process lack.
+    /// The process's umask.
     ///
-    /// They can only be read by setting them, so it is done once.
+    /// It can be read only by setting it, so it is read once.
     private static let mask: mode_t = {
         let mask = umask(0)
         umask(mask)
@@ -35,37 +34,38 @@ public final class FileSink: DownloadSink {
 
     /// Creates the hidden file.
     ///
-    /// - Throws: ``LocalFileError`` where the folder does not exist or cannot be written, or where something is there
-    ///   that is no file, as a folder, a device or a pipe.
+    /// - Throws: ``LocalFileError`` if the folder does not exist or is not writable, or if the path is a folder, a
+    ///   device, a pipe or anything else but a regular file.
     public init(path: String) throws(LocalFileError) {
         self.path = path
-        let place = try FilePlace(path)
-        let target = place.path
+        let resolved = try ResolvedFilePath(path)
+        let target = resolved.path
         self.target = target
         let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(target[...$0]) } ?? ""
         let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
-        // Names may be as long as the file system allows, in bytes; the hidden one is longer, so it is cut.
+        // Names are limited in bytes by the file system, and the hidden name is longer, so the name is shortened.
         var template = Array("\(folder).\(Self.beginning(of: name)).XXXXXX.part".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        if let status = place.present {
-            // The one that is replaced keeps its owner, as far as the system allows, and who may read it: it may be
-            // somebody's secret. The owner goes first, so that nobody is let in for a moment.
+        if let status = resolved.present {
+            // The new file gets the owner and permissions of the file it replaces, as far as the system allows, because
+            // that file may be confidential. The owner is set first, so that the permissions never apply to the wrong
+            // owner.
             if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
                 _ = fchown(descriptor, uid_t.max, status.st_gid)
             }
             fchmod(descriptor, status.st_mode & 0o777)
         } else {
-            // mkstemp makes files that only their owner can read; a download is an ordinary file.
+            // mkstemp creates the file with mode 0600; a download gets the default permissions.
             fchmod(descriptor, 0o666 & ~Self.mask)
         }
         let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
     }
 
-    /// As much of a name as takes up to 100 bytes.
+    /// The longest prefix of a name that takes at most 100 bytes.
     private static func beginning(of name: String) -> String {
         var end = name.startIndex
         for index in name.unicodeScalars.indices {
@@ -90,9 +90,9 @@ public final class FileSink: DownloadSink {
         }
     }
 
-    /// Moves the file to its name, in place of one that is there.
+    /// Renames the file to its path, replacing an existing file.
     ///
-    /// - Throws: ``LocalFileError``; the hidden file is removed then.
+    /// - Throws: ``LocalFileError``, after removing the hidden file.
     public func finish() throws(LocalFileError) {
         let (descriptor, temporaryPath) = state.withLock { state in
             defer { state.descriptor = -1 }
@@ -110,7 +110,9 @@ public final class FileSink: DownloadSink {
         }
     }
 
-    /// Removes the hidden file, unless it was moved to its name.
+    /// Removes the hidden file.
+    ///
+    /// Does nothing after ``finish()``.
     public func discard() {
         let (descriptor, temporaryPath) = state.withLock { state in
             defer { state.descriptor = -1 }

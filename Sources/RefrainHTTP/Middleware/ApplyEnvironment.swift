@@ -4,19 +4,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Completes requests whose URL is relative: scheme, host, path prefix, header fields and query of a server.
+/// Completes requests with a relative URL from a server's scheme, host, path prefix, header fields and query items.
 ///
 /// ```swift
 /// let loader = ApplyEnvironment(.production) --> CurlLoader()
 /// let people = try await loader.response(for: HTTPRequest(path: "people"))
 /// ```
 ///
-/// The request's own environment (``HTTPRequest/serverEnvironment``) comes before that of the stage. What a request
-/// says itself stays: its header fields, its query items, a path that begins with a slash. A request whose URL is
-/// absolute is left alone unless it goes to the same origin, so that no key of one server is sent to another. What a
-/// redirect has taken from a request is not given back to it. The idea is from "HTTP in Swift".
+/// ``HTTPRequest/serverEnvironment`` takes precedence over the stage's environment. The request's own values take
+/// precedence over the environment's: its header fields, its query items, and a path that begins with a slash. A
+/// request with an absolute URL is changed only if it goes to the same origin, so that credentials of one server are
+/// not sent to another. Header fields that a redirect removed are not added again.
 public struct ApplyEnvironment: HTTPMiddleware {
-    /// The server of requests that name none; nil: these go on as they are.
+    /// The environment of requests that set none; nil leaves these unchanged.
     public let environment: ServerEnvironment?
 
     /// Makes the stage.
@@ -24,7 +24,7 @@ public struct ApplyEnvironment: HTTPMiddleware {
         self.environment = environment
     }
 
-    /// Hands on the completed request.
+    /// Forwards the completed request.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard let environment = request.serverEnvironment ?? environment else { return await next.load(request) }
         do throws(InvalidArgument) {
@@ -44,7 +44,7 @@ public struct ApplyEnvironment: HTTPMiddleware {
 }
 
 extension HTTPRequest {
-    /// This request as it goes to a server.
+    /// Returns this request completed for a server.
     func completed(with environment: ServerEnvironment) throws(InvalidArgument) -> HTTPRequest {
         var request = self
         request.url = try URLText.complete(url, with: environment)
@@ -53,7 +53,7 @@ extension HTTPRequest {
         for field in environment.headers where !headers.contains(field.name) {
             request.headers.add(field.name, field.value)
         }
-        // Also on its way back here: whoever sent it here is not to speak for the caller (rules R6, R26).
+        // Also if a redirect leads back to this origin: the other origin must not use the caller's credentials.
         request = request.withoutDroppedHeaders()
         guard !environment.query.isEmpty,
             var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
@@ -61,7 +61,7 @@ extension HTTPRequest {
         let own = Set((parts.queryItems ?? []).map(\.name))
         let missing = URLText.encoded(environment.query.filter { !own.contains($0.name) })
         guard !missing.isEmpty else { return request }
-        // The request's own items stay byte for byte as they were spelled.
+        // The request's own items keep their encoding.
         parts.percentEncodedQuery = [parts.percentEncodedQuery ?? "", missing].filter { !$0.isEmpty }
             .joined(separator: "&")
         request.url = parts.url ?? request.url
@@ -70,10 +70,10 @@ extension HTTPRequest {
 }
 
 extension URLText {
-    /// The relative URL of a server's root.
+    /// The relative URL of the root path.
     fileprivate static var root: URL { URL(string: "/") ?? URL(filePath: "/") }
 
-    /// Query items, percent-encoded; a plus sign, too, since many servers read it as a space.
+    /// Percent-encodes query items, including plus signs, which many servers decode as spaces.
     fileprivate static func encoded(_ items: [URLQueryItem]) -> String {
         var parts = URLComponents()
         parts.queryItems = items

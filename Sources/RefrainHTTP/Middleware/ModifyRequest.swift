@@ -1,4 +1,4 @@
-/// Changes each request on its way.
+/// Replaces each request with the result of a closure.
 ///
 /// ```swift
 /// let tagged = ModifyRequest { request in
@@ -8,26 +8,26 @@
 /// }
 /// ```
 ///
-/// The closure may wait, and may throw. An ``HTTPError`` that it throws is the request's result; any other error gives
-/// ``HTTPError/Code/callerFailed``, which names the stage. A deadline that passes meanwhile cancels the closure, and
-/// nothing is sent. After ``Retry`` it runs for each try, on the original request.
+/// The closure may suspend and throw. An ``HTTPError`` that it throws is the request's result; any other error becomes
+/// ``HTTPError/Code/callerFailed`` with the stage's name. If the deadline passes meanwhile, the closure is cancelled
+/// and no request is sent. After ``Retry`` the closure runs for each attempt, on the original request.
 ///
-/// A request that the closure makes anew has the options of the one that it stands for, unless it sets them, and what a
-/// redirect has dropped stays dropped (rule R6). The idea is from "HTTP in Swift".
+/// A new request that the closure returns inherits the options that it does not set. Header fields that a redirect
+/// removed are not added again.
 public struct ModifyRequest: HTTPMiddleware {
     private let name: String
-    private let clocks: ClockPair
+    private let clocks: RetryClocks
     private let modify: @Sendable (HTTPRequest) async throws -> HTTPRequest
 
     /// Makes the stage.
     ///
     /// - Parameters:
-    ///   - name: what errors call the stage.
-    ///   - clocks: the clocks that the closure's time is measured on, where the request has a deadline.
-    ///   - modify: makes the request that is handed on.
+    ///   - name: the name of the stage in errors. Defaults to `ModifyRequest`.
+    ///   - clocks: the clocks that measure the closure's time, if the request has a deadline.
+    ///   - modify: returns the request to forward.
     public init(
         _ name: String = "ModifyRequest",
-        clocks: ClockPair = .system,
+        clocks: RetryClocks = .system,
         _ modify: @escaping @Sendable (_ request: HTTPRequest) async throws -> HTTPRequest
     ) {
         self.name = name
@@ -35,26 +35,24 @@ public struct ModifyRequest: HTTPMiddleware {
         self.modify = modify
     }
 
-    /// Hands on the changed request, if it is ready before the deadline.
+    /// Forwards the modified request, if it is ready before the deadline.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let began = request.deadline == nil ? nil : clocks.now
+        let request = request.beginningCall(on: clocks)
         let (modified, isLate) = await request.withinDeadline(on: clocks) { await make(from: request) }
         switch modified {
         case .failure(let error): return .failure(isLate ? Self.late(request) : error)
         case .success(let sent):
-            guard let began else { return await next.load(sent) }
-            guard let left = Self.limited(sent, of: request, after: clocks.now - began) else {
-                return .failure(Self.late(request))
-            }
-            return await next.load(left)
+            guard !request.isPastDeadline else { return .failure(Self.late(request)) }
+            var sent = sent
+            // A timeout that the closure has set begins with its end.
+            if sent.timeout != request.timeout { sent.deadline = nil }
+            return await next.load(sent.beginningCall(on: clocks))
         }
     }
 
     private func make(from request: HTTPRequest) async -> Result<HTTPRequest, HTTPError> {
         do {
-            var modified = try await modify(request).keepingOptions(of: request)
-            if modified.owner == nil { modified.owner = request.owner }
-            return .success(modified)
+            return .success(try await modify(request).keepingOptions(of: request))
         } catch let error as HTTPError {
             return .failure(error)
         } catch {
@@ -69,18 +67,6 @@ public struct ModifyRequest: HTTPMiddleware {
                 )
             )
         }
-    }
-
-    /// What is sent, with what is left of the deadline; nil where nothing is.
-    ///
-    /// A deadline that the closure has set begins with its end.
-    private static func limited(
-        _ modified: HTTPRequest,
-        of request: HTTPRequest,
-        after wait: Duration
-    ) -> HTTPRequest? {
-        guard request.afterWaiting(wait) != nil else { return nil }
-        return modified.deadline == request.deadline ? modified.afterWaiting(wait) : modified
     }
 
     private static func late(_ request: HTTPRequest) -> HTTPError {

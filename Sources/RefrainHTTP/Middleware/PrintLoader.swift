@@ -1,12 +1,12 @@
-/// Prints each request and what became of it, without its secrets.
+/// Prints each request and its result, without secrets.
 ///
 /// ```swift
 /// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> CurlLoader()
 /// ```
 ///
-/// Values of fields that carry credentials, such as `Authorization` and `Cookie`, are left out, as are those of
-/// ``HTTPRequest/secretHeaders``, and user and password of a URL. Of bodies only the length is told. After ``Retry``
-/// every try is printed, before it every call. The idea is from "HTTP in Swift".
+/// The values of fields with credentials, such as `Authorization` and `Cookie`, of the fields in
+/// ``HTTPRequest/secretHeaders``, and the user information of URLs are omitted. Bodies are printed as their length.
+/// After ``Retry`` each attempt is printed, before it each call.
 public struct PrintLoader: HTTPMiddleware {
     /// The fields whose values are never printed.
     public static let secretFields: Set<String> = [
@@ -15,19 +15,19 @@ public struct PrintLoader: HTTPMiddleware {
     ]
 
     private let secrets: [String]
-    private let clocks: ClockPair
+    private let clocks: RetryClocks
     private let sink: @Sendable (String) -> Void
     private let numbers = Locked<UInt64>(0)
 
     /// Makes the stage.
     ///
     /// - Parameters:
-    ///   - secretFields: further fields whose values are left out.
-    ///   - clocks: the clocks that the time of an exchange is measured on.
-    ///   - sink: takes each text; standard output unless told otherwise.
+    ///   - secretFields: additional fields whose values are omitted.
+    ///   - clocks: the clocks that measure the time of an exchange.
+    ///   - sink: receives each text. Defaults to standard output.
     public init(
         secretFields: Set<String> = [],
-        clocks: ClockPair = .system,
+        clocks: RetryClocks = .system,
         to sink: @escaping @Sendable (String) -> Void = { print($0) }
     ) {
         secrets = Array(Self.secretFields.union(secretFields))
@@ -35,7 +35,7 @@ public struct PrintLoader: HTTPMiddleware {
         self.sink = sink
     }
 
-    /// Prints a request, hands it on, and prints its result.
+    /// Prints a request, forwards it, and prints its result.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let number = numbers.withLock { number in
             number &+= 1
@@ -69,8 +69,7 @@ public struct PrintLoader: HTTPMiddleware {
         return text
     }
 
-    /// Text without control characters, so that no value can forge a line or steer a terminal, and without users and
-    /// passwords of URLs.
+    /// Removes control characters, which could forge lines or control a terminal, and the user information of URLs.
     private static func plain(_ text: String) -> String {
         let text = URLText.withoutUserinfo(in: text)
         guard text.unicodeScalars.contains(where: isControl) else { return text }

@@ -10,30 +10,59 @@ private enum FreshConnectionOption: HTTPRequestOption {
     static let defaultValue = false
 }
 
+private enum ConnectionFactsOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
+private enum CompressedDownloadOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
+private enum ErrorContentOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
 extension HTTPRequest {
-    /// Whether the response is handed over as soon as its head is there, with a body that is read as it arrives.
+    /// Whether the transport is to say which addresses the exchange had, and when its parts were done.
+    package var recordsConnection: Bool {
+        get { self[option: ConnectionFactsOption.self] }
+        set { self[option: ConnectionFactsOption.self] = newValue }
+    }
+
+    /// Whether a download may come compressed, which is undone; it then cannot go on where it was cut.
+    package var acceptsCompressedDownload: Bool {
+        get { self[option: CompressedDownloadOption.self] }
+        set { self[option: CompressedDownloadOption.self] = newValue }
+    }
+
+    /// Whether a download keeps the whole content of an answer of status 400 or more, up to ``maximumBodySize``.
+    package var keepsErrorContent: Bool {
+        get { self[option: ErrorContentOption.self] }
+        set { self[option: ErrorContentOption.self] = newValue }
+    }
+
+    /// Whether the response is returned when its head has arrived, with a body that is read as it arrives.
     ///
-    /// Otherwise, and by default, the body is collected first, up to ``maximumBodySize``. A body that is read as it
-    /// arrives throws ``HTTPError`` where it is cut short; the chain does not try again by itself from there.
+    /// If false, the default, the body is collected first, up to ``maximumBodySize``. A streamed body throws
+    /// ``HTTPError`` if it is interrupted; the chain does not retry after the response has been returned.
     public var streamsResponse: Bool {
         get { self[option: StreamOption.self] }
         set { self[option: StreamOption.self] = newValue }
     }
 
-    /// How many bytes of a body are accepted, decoded.
+    /// The maximum size of the decoded body in bytes.
     ///
-    /// A larger one fails with ``HTTPError/Code/dataLengthExceedsMaximum``. Nil, the default, means
-    /// ``defaultMaximumBodySize`` for bodies that are collected, and no limit for streams; a limit below zero
-    /// counts as zero.
+    /// A larger body fails with ``HTTPError/Code/dataLengthExceedsMaximum``. Defaults to nil:
+    /// ``defaultMaximumBodySize`` for collected bodies, no limit for streams. A negative limit counts as 0.
     public var maximumBodySize: Int? {
         get { self[option: MaximumBodyOption.self] }
         set { self[option: MaximumBodyOption.self] = newValue.map { max(0, $0) } }
     }
 
-    /// The limit of bodies that are collected in memory, unless told otherwise: 64 MiB.
+    /// The default limit of bodies collected in memory: 64 MiB.
     public static let defaultMaximumBodySize = 64 << 20
 
-    /// Whether the request must go over a connection that has served no other one (rule R7: 408 and 421).
+    /// Whether the request must use a new connection, as a retry after 408 or 421 does; defaults to false.
     public var needsFreshConnection: Bool {
         get { self[option: FreshConnectionOption.self] }
         set { self[option: FreshConnectionOption.self] = newValue }

@@ -1,4 +1,4 @@
-/// One way in which a server lets a client prove who it is (RFC 9110 §11.3).
+/// An authentication challenge of a server or proxy (RFC 9110 §11.3).
 public struct AuthenticationChallenge: Hashable, Sendable {
     /// A parameter: its name in lower case, and its value without quotes.
     public struct Parameter: Hashable, Sendable {
@@ -10,19 +10,19 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// The scheme, in lower case: `basic`, `bearer`.
     public let scheme: String
-    /// The token that some schemes have in place of parameters.
+    /// The token68 that some schemes use instead of parameters.
     public internal(set) var token68: String?
     /// The parameters, in order.
     public internal(set) var parameters: [Parameter] = []
 
-    /// The first parameter of a name, given in lower case; `nil` if there is none.
+    /// The first parameter with a name, given in lower case; `nil` if there is none.
     public subscript(parameter name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
 
-    /// Reads the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may hold several challenges.
+    /// Parses the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may contain several challenges.
     ///
-    /// A line that is malformed is left out as a whole; the others count.
+    /// Ignores malformed lines.
     public static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
         fieldValues.flatMap { line -> [AuthenticationChallenge] in
             var scanner = FieldScanner(line)
@@ -32,10 +32,10 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 }
 
 extension FieldScanner {
-    /// Takes all that is left as challenges; `nil` if it is malformed.
+    /// Parses the rest of the line; returns `nil` if it is malformed.
     ///
-    /// Commas part challenges as well as parameters: a word with an equals sign behind it is a parameter of the
-    /// challenge before it, any other word is the scheme of the next one.
+    /// Commas separate both challenges and parameters: a word followed by an equals sign is a parameter of the current
+    /// challenge, any other word is the scheme of the next one.
     fileprivate mutating func takeChallenges() -> [AuthenticationChallenge]? {
         var challenges: [AuthenticationChallenge] = []
         while !isAtEnd {
@@ -55,7 +55,7 @@ extension FieldScanner {
                 if let token = takeToken68() {
                     challenges[challenges.count - 1].token68 = token
                 } else {
-                    // The first parameter follows the scheme without a comma, so it is read in the next round.
+                    // The first parameter follows the scheme without a comma; the next iteration parses it.
                     guard current?.isTokenCharacter == true else { return nil }
                     guard isParameterAhead() else { return nil }
                     continue
@@ -67,7 +67,7 @@ extension FieldScanner {
         return challenges
     }
 
-    /// Whether a name and an equals sign come next.
+    /// Whether a name and an equals sign follow.
     private mutating func isParameterAhead() -> Bool {
         let start = position
         defer { rewind(to: start) }
@@ -81,7 +81,7 @@ extension FieldScanner {
         return current == .quote ? takeQuotedString() : takeToken()
     }
 
-    /// Takes a token68 that ends the challenge; or nothing, if what comes is a parameter.
+    /// Takes a token68 that ends the challenge; takes nothing and returns `nil` if a parameter follows.
     private mutating func takeToken68() -> String? {
         let start = position
         var token = take { byte in

@@ -1,15 +1,15 @@
 /// A date and time of day in the proleptic Gregorian calendar, UTC.
-struct CivilTime {
-    var year: Int
-    var month: Int
-    var day: Int
-    var hour: Int
-    var minute: Int
-    var second: Int
+package struct CivilTime {
+    package var year: Int
+    package var month: Int
+    package var day: Int
+    package var hour: Int
+    package var minute: Int
+    package var second: Int
 
-    /// The seconds since the epoch, or `nil` if there is no such day or time.
+    /// The seconds since the epoch, or `nil` if there is no such date or time.
     ///
-    /// A second of 60 is legal and means the second after 59: the epoch's count has no leap seconds.
+    /// A second of 60 is accepted and means the second after 59, because Unix time has no leap seconds.
     var secondsSinceEpoch: Int64? {
         guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour) else { return nil }
         guard (0...59).contains(minute), (0...60).contains(second) else { return nil }
@@ -21,11 +21,11 @@ struct CivilTime {
 }
 
 extension CivilTime {
-    /// The first second of year 0 and the last one of year 9999: what four digits can write.
+    /// The range that four-digit years can represent: the years 0 to 9999.
     static let writable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-    /// The civil time of an instant, which is brought into ``writable`` first; parts of a second are cut off.
-    init(secondsSinceEpoch: Int64) {
+    /// The civil time of an instant, clamped to ``writable``; fractions of a second are truncated.
+    package init(secondsSinceEpoch: Int64) {
         let seconds = Int(min(max(secondsSinceEpoch, Self.writable.lowerBound), Self.writable.upperBound))
         let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400
         (year, month, day) = Self.date(daysSinceEpoch: (seconds - secondOfDay) / 86_400)
@@ -50,7 +50,7 @@ extension CivilTime {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     }
 
-    /// The days from 1970-01-01, by Howard Hinnant's `days_from_civil`: years start in March, eras are 400 years.
+    /// The days since 1970-01-01 (Hinnant's `days_from_civil`): years start in March, in eras of 400 years.
     private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -60,7 +60,7 @@ extension CivilTime {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The inverse, Hinnant's `civil_from_days`.
+    /// The inverse (Hinnant's `civil_from_days`).
     private static func date(daysSinceEpoch: Int) -> (year: Int, month: Int, day: Int) {
         let days = daysSinceEpoch + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097

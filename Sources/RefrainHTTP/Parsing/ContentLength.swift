@@ -1,13 +1,15 @@
-/// What a `Content-Length` field says (RFC 9110 §8.6, RFC 9112 §6.3).
+/// The value of a `Content-Length` field (RFC 9110 §8.6, RFC 9112 §6.3).
 public enum ContentLength: Hashable, Sendable {
-    /// The field is not there.
+    /// There is no such field.
     case absent
-    /// The body has so many bytes.
+    /// The number of bytes in the body.
     case bytes(Int64)
-    /// The field is malformed, contradicts itself or is beyond 2⁶³ − 1: the message cannot be framed by it.
+    /// The field is malformed, has different values or exceeds 2⁶³ − 1; it cannot frame the message.
     case invalid
 
-    /// Reads the field's lines; a number that stands several times (`5, 5`) counts once.
+    /// Parses the field's lines.
+    ///
+    /// A repeated number (`5, 5`) is valid.
     public static func parse(fieldValues: [String]) -> ContentLength {
         var result = ContentLength.absent
         for element in FieldValues.elements(fieldValues) {

@@ -1,11 +1,11 @@
-/// What a `Content-Range` field says about bytes (RFC 9110 §14.4).
+/// The value of a `Content-Range` field in bytes (RFC 9110 §14.4).
 public enum ContentRange: Hashable, Sendable {
-    /// The part from the first to the last position, both included; the total is `nil` where it is unknown (`*`).
+    /// The part from the first to the last position, inclusive; `total` is `nil` if unknown (`*`).
     case part(first: Int64, last: Int64, total: Int64?)
-    /// The range that was asked for is not there; the whole has so many bytes.
+    /// The requested range is outside the content, which has `total` bytes.
     case unsatisfied(total: Int64)
 
-    /// Reads the field's lines; `nil` if malformed, contradictory, beyond 2⁶³ − 1 or in another unit than bytes.
+    /// Parses the field's lines; returns `nil` if they are malformed, contradictory, beyond 2⁶³ − 1 or not in bytes.
     public static func parse(fieldValues: [String]) -> ContentRange? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)

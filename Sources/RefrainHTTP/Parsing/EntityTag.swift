@@ -1,11 +1,11 @@
-/// The version of a representation, as its server names it (RFC 9110 §8.8.3).
+/// An entity tag: a server's identifier of a version of a representation (RFC 9110 §8.8.3).
 public struct EntityTag: Hashable, Sendable {
-    /// Whether equal tags promise only the same meaning, not the same bytes.
+    /// Whether the tag is weak: equal tags mean equivalent content, not equal bytes.
     public let isWeak: Bool
     /// The text between the quotes.
     public let opaque: String
 
-    /// Reads an `ETag` field's lines; `nil` if they are malformed or differ.
+    /// Parses the lines of an `ETag` field; returns `nil` if they are malformed or differ.
     public static func parse(fieldValues: [String]) -> EntityTag? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)
@@ -16,26 +16,26 @@ public struct EntityTag: Hashable, Sendable {
         return EntityTag(isWeak: isWeak, opaque: String(decoding: opaque, as: UTF8.self))
     }
 
-    /// The tag as it stands in a field.
+    /// The tag in field syntax.
     public var fieldValue: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
-    /// Whether both are the same tag, byte for byte, and equally weak.
+    /// Whether the tags are equal in every byte and both weak or both strong.
     public static func == (left: EntityTag, right: EntityTag) -> Bool {
         left.isWeak == right.isWeak && left.isWeaklyEqual(to: right)
     }
 
-    /// Feeds the tag's bytes to a hasher.
+    /// Hashes the bytes of the tag.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(isWeak)
         for byte in opaque.utf8 { hasher.combine(byte) }
     }
 
-    /// Whether both name the same bytes: neither is weak (strong comparison, RFC 9110 §8.8.3.2).
+    /// Whether both tags are strong and equal (strong comparison, RFC 9110 §8.8.3.2).
     public func isStronglyEqual(to other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && isWeaklyEqual(to: other)
     }
 
-    /// Whether both name the same meaning (weak comparison, RFC 9110 §8.8.3.2).
+    /// Whether the tags are equal, weak or strong (weak comparison, RFC 9110 §8.8.3.2).
     public func isWeaklyEqual(to other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }

@@ -1,10 +1,10 @@
-/// A number that is not negative, with or without decimal places, such as `60` and `1.5`.
+/// A non-negative decimal number, such as `60` or `1.5`.
 ///
-/// Nothing else is one: no sign, no exponent, no `NaN`.
+/// Signs, exponents and `NaN` are not allowed.
 struct FieldDecimal: Hashable {
-    /// What stands before the point; `Int64.max` where that is larger.
+    /// The integer part; saturates at `Int64.max`.
     let whole: Int64
-    /// What stands after it, times 10¹⁸; further places are cut off.
+    /// The fraction times 10¹⁸; further digits are truncated.
     let attos: Int64
 
     init?(_ bytes: Substring.UTF8View) {
@@ -23,7 +23,7 @@ struct FieldDecimal: Hashable {
         (self.whole, self.attos) = (whole, attos)
     }
 
-    /// A number that a structured field holds; `nil` if it is negative or none.
+    /// Makes the number of a structured field; `nil` if the item is negative or not a number.
     init?(_ item: StructuredField.BareItem) {
         switch item {
         case .integer(let number) where number >= 0: (whole, attos) = (number, 0)
@@ -33,7 +33,7 @@ struct FieldDecimal: Hashable {
         }
     }
 
-    /// Whether the number is greater than a whole one.
+    /// Whether the number is greater than an integer.
     func isGreater(than other: Int64) -> Bool { whole > other || whole == other && attos > 0 }
 
     var asSeconds: Duration { .seconds(whole) + Duration(secondsComponent: 0, attosecondsComponent: attos) }

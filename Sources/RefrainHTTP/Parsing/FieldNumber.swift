@@ -1,6 +1,6 @@
-/// Numbers in header fields: ASCII digits and nothing else, of any length.
+/// Parses numbers in header fields, which consist of ASCII digits only.
 enum FieldNumber {
-    /// The number, or `Int64.max` where it is larger; `nil` unless there are digits, and only digits.
+    /// Returns the number, saturating at `Int64.max`; `nil` if there are no digits or other characters.
     static func saturating(_ digits: some Sequence<UInt8>) -> Int64? {
         var number: Int64 = 0
         var isEmpty = true
@@ -14,9 +14,9 @@ enum FieldNumber {
         return isEmpty ? nil : number
     }
 
-    /// The number, or `nil` where it is larger than `Int64.max` or where there are other things than digits.
+    /// Returns the number; `nil` if it exceeds `Int64.max`, or if there are no digits or other characters.
     ///
-    /// For positions and lengths, where a number near the right one is a wrong one.
+    /// For positions and lengths, where a saturated number would be wrong.
     static func exact(_ digits: some Sequence<UInt8>) -> Int64? {
         var number: Int64 = 0
         var isEmpty = true

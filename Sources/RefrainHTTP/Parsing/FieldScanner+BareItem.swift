@@ -1,5 +1,7 @@
 extension FieldScanner {
-    /// Takes a bare item (RFC 9651 §4.2.3.1), which its first character tells the kind of.
+    /// Takes a bare item (RFC 9651 §4.2.3.1).
+    ///
+    /// Its first character determines its type.
     mutating func takeBareItem() -> StructuredField.BareItem? {
         guard let first = current else { return nil }
         switch first {
@@ -19,17 +21,19 @@ extension FieldScanner {
     /// Takes an integer or a decimal (RFC 9651 §4.2.4).
     private mutating func takeSignedNumber() -> StructuredField.BareItem? {
         let sign: Int64 = take("-") ? -1 : 1
-        let whole = take { $0.isDigit }
-        guard let number = FieldNumber.exact(whole) else { return nil }
-        guard take(".") else { return whole.count <= 15 ? .integer(sign * number) : nil }
+        let integer = take { $0.isDigit }
+        guard let number = FieldNumber.exact(integer) else { return nil }
+        guard take(".") else { return integer.count <= 15 ? .integer(sign * number) : nil }
         let places = take { $0.isDigit }
-        guard whole.count <= 12, (1...3).contains(places.count) else { return nil }
+        guard integer.count <= 12, (1...3).contains(places.count) else { return nil }
         guard let fraction = FieldNumber.exact(places) else { return nil }
         let scaled = places.count == 3 ? fraction : places.count == 2 ? fraction * 10 : fraction * 100
         return .decimal(StructuredField.Decimal(thousandths: sign * (number * 1000 + scaled)))
     }
 
-    /// Takes a string (RFC 9651 §4.2.5), in which only quotes and backslashes are escaped.
+    /// Takes a string (RFC 9651 §4.2.5).
+    ///
+    /// Only quotes and backslashes may be escaped.
     private mutating func takeString() -> StructuredField.BareItem? {
         guard take(.quote) else { return nil }
         var content: [UInt8] = []
@@ -56,7 +60,9 @@ extension FieldScanner {
         return .date(seconds)
     }
 
-    /// Takes a byte sequence (RFC 9651 §4.2.7); missing padding is made up for, and pad bits may be anything.
+    /// Takes a byte sequence (RFC 9651 §4.2.7).
+    ///
+    /// Padding may be missing, and its bits may have any value.
     private mutating func takeByteSequence() -> StructuredField.BareItem? {
         guard take(":") else { return nil }
         var content: [UInt8] = []
@@ -91,7 +97,7 @@ extension FieldScanner {
         }
     }
 
-    /// Takes a display string (RFC 9651 §4.2.10): UTF-8 with percent escapes in lower-case hexadecimals.
+    /// Takes a display string (RFC 9651 §4.2.10): UTF-8 with lower-case percent escapes.
     private mutating func takeDisplayString() -> StructuredField.BareItem? {
         guard take("%\"") else { return nil }
         var content: [UInt8] = []

@@ -1,15 +1,16 @@
-/// A reader of one field value, byte by byte.
+/// Scans a field value byte by byte.
 ///
-/// It only goes forward, so what is built on it takes linear time. Nothing here can trap: at the end every step fails.
+/// It advances only, so parsers built on it take linear time. No operation traps; at the end of the value each one
+/// fails.
 struct FieldScanner {
     private let bytes: [UInt8]
     private let end: Int
     private(set) var position: Int
 
-    /// Reads a value without the spaces and tabs around it (RFC 9110 §5.5).
+    /// Scans a value without its surrounding spaces and tabs (RFC 9110 §5.5).
     init(_ value: String) { self.init(value) { $0.isOptionalWhitespace } }
 
-    /// Reads a value without the spaces around it; tabs stay (RFC 9651 §4.2).
+    /// Scans a value without its surrounding spaces; keeps tabs (RFC 9651 §4.2).
     init(spacesAround value: String) { self.init(value) { $0 == .space } }
 
     private init(_ value: String, without isAround: (UInt8) -> Bool) {
@@ -25,24 +26,24 @@ struct FieldScanner {
 
     var isAtEnd: Bool { position >= end }
 
-    /// The next byte, which stays where it is.
+    /// The next byte, which is not consumed.
     var current: UInt8? { position < end ? bytes[position] : nil }
 
-    /// Takes the next byte, whatever it is.
+    /// Takes the next byte.
     mutating func next() -> UInt8? {
         guard position < end else { return nil }
         defer { position += 1 }
         return bytes[position]
     }
 
-    /// Takes the next byte if it is this one.
+    /// Takes the next byte if it equals `byte`.
     mutating func take(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         position += 1
         return true
     }
 
-    /// Takes this text, or nothing.
+    /// Takes a text; takes nothing and returns false if another follows.
     mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard count <= end - position else { return false }
@@ -51,14 +52,14 @@ struct FieldScanner {
         return true
     }
 
-    /// Takes the longest run of bytes that satisfy a condition.
+    /// Takes the longest run of bytes that satisfy the condition.
     mutating func take(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = position
         while position < end, condition(bytes[position]) { position += 1 }
         return bytes[start..<position]
     }
 
-    /// Takes exactly so many digits, as a number.
+    /// Takes a number of exactly `count` digits.
     mutating func takeNumber(digits count: Int) -> Int? {
         guard count <= end - position else { return nil }
         var number = 0
@@ -78,7 +79,7 @@ struct FieldScanner {
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// Takes a quoted string (RFC 9110 §5.6.4) and gives what it means.
+    /// Takes a quoted string (RFC 9110 §5.6.4) and returns its unescaped content.
     mutating func takeQuotedString() -> String? {
         guard take(.quote) else { return nil }
         var content: [UInt8] = []
@@ -94,6 +95,6 @@ struct FieldScanner {
         return nil
     }
 
-    /// Goes back to a position that was read from this scanner.
+    /// Moves back to an earlier position.
     mutating func rewind(to position: Int) { self.position = position }
 }

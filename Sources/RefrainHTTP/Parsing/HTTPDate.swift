@@ -2,18 +2,17 @@ public import RefrainCore
 
 /// The dates of HTTP header fields (RFC 9110 §5.6.7).
 ///
-/// All three forms are read, as strictly as the grammar has them: names are case-sensitive, and there is one space
-/// where it has one. Impossible dates (30 February, hour 24) are no dates. A second of 60 is legal in every minute.
-/// The name of the weekday has to be one, but it may be the wrong one for the date: the rest says all there is to say,
-/// and what curl and Go do is the same.
+/// All three forms are parsed strictly: names are case-sensitive, and each space in the grammar is one space.
+/// Impossible dates (30 February, hour 24) are rejected; a second of 60 is accepted in every minute. The weekday must
+/// be a valid name but need not match the date, as in curl and Go.
 public enum HTTPDate {
-    /// Reads a date in any of the three forms; `nil` if it is none.
+    /// Parses a date in any of the three forms; returns `nil` if it is invalid.
     ///
     /// - Parameters:
     ///   - value: The text; spaces and tabs around it do not count.
     ///   - now: Decides the century of two-digit years: the latest one that is not over 50 years ahead.
-    public static func parse(_ value: String, now: WallInstant) -> WallInstant? {
-        // The longest form has 33 bytes; the limit leaves room for the whitespace around.
+    public static func parse(_ value: String, now: WallClock.Instant) -> WallClock.Instant? {
+        // The longest form has 33 bytes; the rest allows for surrounding white space.
         guard value.utf8.count <= 256 else { return nil }
         var scanner = FieldScanner(value)
         guard let name = takeName(&scanner) else { return nil }
@@ -24,21 +23,21 @@ public enum HTTPDate {
             civil = name == .long ? nil : asctime(&scanner)
         }
         guard scanner.isAtEnd, let seconds = civil?.secondsSinceEpoch else { return nil }
-        return WallInstant(sinceEpoch: .seconds(seconds))
+        return WallClock.Instant(sinceEpoch: .seconds(seconds))
     }
 
-    /// Writes an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Formats an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// Parts of a second are cut off. Instants outside of the years 0 to 9999 become the nearest one inside.
-    public static func format(_ instant: WallInstant) -> String {
+    /// Truncates fractions of a second, and clamps to the years 0 to 9999.
+    public static func format(_ instant: WallClock.Instant) -> String {
         let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
         let date = "\(weekdays[civil.weekday].prefix(3)), \(padded(civil.day)) \(months[civil.month - 1])"
         let time = "\(padded(civil.hour)):\(padded(civil.minute)):\(padded(civil.second))"
         return "\(date) \(padded(civil.year / 100))\(padded(civil.year % 100)) \(time) GMT"
     }
 
-    /// Reads the lines of a field that holds one date; `nil` if they differ.
-    static func parse(fieldValues: [String], now: WallInstant) -> WallInstant? {
+    /// Parses the lines of a field with one date; returns `nil` if they differ.
+    static func parse(fieldValues: [String], now: WallClock.Instant) -> WallClock.Instant? {
         FieldValues.single(fieldValues).flatMap { parse($0, now: now) }
     }
 }
@@ -56,7 +55,7 @@ extension HTTPDate {
     }
 
     /// `06-Nov-94 08:49:37 GMT`, the rest of an RFC 850 date.
-    private static func rfc850(_ scanner: inout FieldScanner, now: WallInstant) -> CivilTime? {
+    private static func rfc850(_ scanner: inout FieldScanner, now: WallClock.Instant) -> CivilTime? {
         guard let day = scanner.takeNumber(digits: 2), scanner.take("-") else { return nil }
         guard let month = takeMonth(&scanner), scanner.take("-") else { return nil }
         guard let year = scanner.takeNumber(digits: 2), scanner.take(.space) else { return nil }
@@ -77,8 +76,8 @@ extension HTTPDate {
         return CivilTime(year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
     }
 
-    /// Gives a date with a two-digit year the latest century that does not put it over 50 years ahead of now.
-    private static func inCentury(_ civil: CivilTime, now: WallInstant) -> CivilTime {
+    /// Returns the date of a two-digit year in the latest century that is at most 50 years after `now`.
+    private static func inCentury(_ civil: CivilTime, now: WallClock.Instant) -> CivilTime {
         let today = CivilTime(secondsSinceEpoch: floorSeconds(now))
         let latest = today.year + 50
         var result = civil
@@ -105,7 +104,7 @@ extension HTTPDate {
 
     private enum NameLength { case short, long }
 
-    /// Takes a weekday's name, and says whether it is the short one or the long one.
+    /// Takes the name of a weekday, and returns whether it is abbreviated.
     private static func takeName(_ scanner: inout FieldScanner) -> NameLength? {
         let name = String(decoding: scanner.take { $0.isLetter }, as: UTF8.self)
         if weekdays.contains(name) { return .long }
@@ -126,8 +125,8 @@ extension HTTPDate {
 
     private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// Whole seconds since the epoch, rounded down, within what dates can write.
-    private static func floorSeconds(_ instant: WallInstant) -> Int64 {
+    /// Whole seconds since the epoch, rounded down and clamped to the range of dates.
+    private static func floorSeconds(_ instant: WallClock.Instant) -> Int64 {
         let range = CivilTime.writable
         guard instant.sinceEpoch > .seconds(range.lowerBound) else { return range.lowerBound }
         guard instant.sinceEpoch < .seconds(range.upperBound) else { return range.upperBound }

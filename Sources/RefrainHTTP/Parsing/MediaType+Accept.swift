@@ -1,5 +1,5 @@
 extension MediaType {
-    /// Whether a range such as `image/*` or `*/*` covers this type; parameters do not count.
+    /// Whether a range such as `image/*` or `*/*` includes this type; ignores parameters.
     public func matches(_ range: MediaType) -> Bool {
         guard range.type != "*" else { return range.subtype == "*" || range.subtype == subtype }
         return range.type == type && (range.subtype == "*" || range.subtype == subtype)
@@ -7,8 +7,8 @@ extension MediaType {
 
     /// Whether the lines of an `Accept` field allow this type (RFC 9110 §12.5.1).
     ///
-    /// The most exact range that covers the type decides; a weight of zero refuses. Without a field, and where it is
-    /// malformed, everything is allowed.
+    /// The most specific range that includes the type decides; a weight of 0 excludes it. Without a field, or with a
+    /// malformed one, every type is allowed.
     public func isAcceptable(accept fieldValues: [String]) -> Bool {
         guard let ranges = Self.ranges(fieldValues), !ranges.isEmpty else { return true }
         var best: (exactness: Int, isAllowed: Bool)?
@@ -40,7 +40,7 @@ extension MediaType {
         return ranges
     }
 
-    /// Whether a range of an `Accept` field covers this type, its parameters other than the weight included.
+    /// Whether a range of an `Accept` field includes this type and its parameters, except the weight.
     private func covered(by range: MediaType) -> Bool {
         matches(range)
             && range.parameters.allSatisfy { parameter in

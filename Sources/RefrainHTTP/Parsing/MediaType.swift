@@ -1,4 +1,4 @@
-/// The type of a content, such as `text/html; charset=utf-8` (RFC 9110 §8.3.1).
+/// A media type, such as `text/html; charset=utf-8` (RFC 9110 §8.3.1).
 public struct MediaType: Hashable, Sendable {
     /// A parameter: its name in lower case, and its value without quotes.
     public struct Parameter: Hashable, Sendable {
@@ -15,19 +15,19 @@ public struct MediaType: Hashable, Sendable {
     /// The parameters, in order.
     public let parameters: [Parameter]
 
-    /// Reads one type or range; `nil` if it is malformed.
+    /// Parses one type or range; `nil` if it is malformed.
     public init?(_ value: String) {
         var scanner = FieldScanner(value)
         self.init(scanning: &scanner)
         guard scanner.isAtEnd else { return nil }
     }
 
-    /// Reads a `Content-Type` field's lines; `nil` if there is none, if they are malformed or if they differ.
+    /// Parses the lines of a `Content-Type` field; returns `nil` if there are none, or if they are malformed or differ.
     public static func parse(fieldValues: [String]) -> MediaType? {
         FieldValues.single(fieldValues).flatMap { MediaType($0) }
     }
 
-    /// The first parameter of a name, given in lower case; `nil` if there is none.
+    /// The first parameter with a name, given in lower case; `nil` if there is none.
     public subscript(parameter name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
@@ -37,7 +37,7 @@ public struct MediaType: Hashable, Sendable {
 }
 
 extension MediaType {
-    /// Takes a media type up to the end or to the comma behind it.
+    /// Takes a media type up to the end or the next comma.
     init?(scanning scanner: inout FieldScanner) {
         guard let type = scanner.takeToken(), scanner.take("/"), let subtype = scanner.takeToken() else { return nil }
         var parameters: [Parameter] = []

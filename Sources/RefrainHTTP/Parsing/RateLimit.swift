@@ -1,16 +1,16 @@
 internal import RefrainCore
 
-/// One limit that a server puts on its clients, as a response describes it.
+/// A rate limit that a response describes.
 public struct RateLimit: Hashable, Sendable {
-    /// The name of its policy, where the fields have names.
+    /// The name of its policy, if the field has names.
     public var name: String?
-    /// How much of the quota is left, in the server's units; `nil` if the response does not say.
+    /// The remaining quota, in the server's units; `nil` if the response does not contain it.
     public var remaining: Int64?
-    /// How long after the response the quota comes back; `nil` if the response does not say.
+    /// The time from the response to the reset of the quota; `nil` if the response does not contain it.
     public var reset: Duration?
     /// The quota, in the server's units.
     public var quota: Int64?
-    /// The time for which the quota is given.
+    /// The time window of the quota.
     public var window: Duration?
 
     /// Makes a limit.
@@ -28,21 +28,21 @@ public struct RateLimit: Hashable, Sendable {
         self.window = window
     }
 
-    /// How long to wait before another try of a request that this limit may have refused.
+    /// The delay before a retry of a request that this limit may have refused.
     ///
-    /// That is the reset of a quota which is used up, or of which nobody knows how much is left. It is `nil` where
-    /// some is left, because then it was something else that refused. `Retry-After` wins over it (R19).
+    /// This is the time to the reset, if the remaining quota is zero or unknown; otherwise `nil`, because the limit was
+    /// not the reason of the refusal. `Retry-After` takes precedence.
     public var retryDelay: Duration? {
         (remaining ?? 0) == 0 ? reset : nil
     }
 
-    /// How long to hold the next request back, so that the server need not refuse it (R19, pacing).
+    /// The delay before the next request that keeps within the limit.
     ///
-    /// A limit without a known remainder or a known reset holds nothing back.
+    /// Zero for a limit whose remaining quota or reset is unknown.
     ///
     /// - Parameters:
-    ///   - sent: The requests that have been sent since the response, each of which takes one unit.
-    ///   - elapsed: The monotonic time since the response.
+    ///   - sent: the number of requests sent since the response, each of which takes one unit.
+    ///   - elapsed: the monotonic time since the response.
     public func holdBack(sent: Int = 0, elapsed: Duration = .zero) -> Duration {
         guard let remaining, let reset, remaining <= Int64(max(sent, 0)) else { return .zero }
         let since = elapsed.clampedToDelay
@@ -51,11 +51,11 @@ public struct RateLimit: Hashable, Sendable {
 }
 
 extension RateLimit {
-    /// The limit that binds first (R19); `nil` of none.
+    /// The most restrictive of several limits; `nil` of none.
     ///
-    /// Those that are used up go first, and of these the one that comes back last, because until then all of them
-    /// refuse. Next come limits of which only the reset is known, the latest first. Of limits with something left, the
-    /// one with the least is met first; of equals, the one that comes back last.
+    /// Exhausted limits come first, the latest reset first, because until then requests are refused. Then limits of
+    /// which only the reset is known, the latest first; then the limit with the smallest remaining quota, and of equal
+    /// ones that with the latest reset.
     public static func binding(of limits: [RateLimit]) -> RateLimit? {
         limits.max { $0.bindsLater(than: $1) }
     }

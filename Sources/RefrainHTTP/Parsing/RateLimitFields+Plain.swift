@@ -1,12 +1,12 @@
 internal import RefrainCore
 
-/// The fields that hold a number each: `-Remaining`, `-Reset` and `-Limit`, under whatever prefix.
+/// The fields with one number each: `-Remaining`, `-Reset` and `-Limit`, with any prefix.
 extension RateLimitFields {
     /// The limits of one family of fields.
     ///
-    /// Where values stand several times, the first remainder belongs to the first reset, and so on. If there are more
-    /// of one than of the other, each has to say the same throughout; else they contradict each other and are ignored.
-    func plain(remaining: [String], reset: [String], quota: [String], now: WallInstant) -> [RateLimit] {
+    /// If values are repeated, the first remaining quota belongs to the first reset, and so on. If their counts differ,
+    /// all values of a field must be equal; otherwise the fields contradict each other and are ignored.
+    func plain(remaining: [String], reset: [String], quota: [String], now: ResponseTime) -> [RateLimit] {
         var remaining = numbers(remaining)
         var resets = numbers(reset)
         let quotas = numbers(quota)
@@ -24,9 +24,9 @@ extension RateLimitFields {
         }
     }
 
-    /// The numbers in a field's lines; none if one is malformed.
+    /// The numbers in a field's lines; empty if one is malformed.
     ///
-    /// What follows a semicolon, as in `10;w=60`, is a comment.
+    /// Text after a semicolon, as in `10;w=60`, is ignored.
     private func numbers(_ lines: [String]) -> [FieldDecimal] {
         var numbers: [FieldDecimal] = []
         for element in FieldValues.elements(lines) {
@@ -36,7 +36,7 @@ extension RateLimitFields {
         return numbers
     }
 
-    /// One number for many that are equal, none for none; `nil` for others.
+    /// One number for several equal ones, none for none; `nil` for different numbers.
     private func same(_ numbers: [FieldDecimal]) -> [FieldDecimal]? {
         numbers.allSatisfy { $0 == numbers.first } ? Array(numbers.prefix(1)) : nil
     }

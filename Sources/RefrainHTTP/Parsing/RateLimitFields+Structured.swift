@@ -1,8 +1,8 @@
 internal import RefrainCore
 
-/// `RateLimit` and `RateLimit-Policy`, in the forms that draft-ietf-httpapi-ratelimit-headers has had.
+/// `RateLimit` and `RateLimit-Policy`, in the current and earlier forms of draft-ietf-httpapi-ratelimit-headers.
 extension RateLimitFields {
-    func structured(_ lines: [String], policies: [String], now: WallInstant) -> [RateLimit] {
+    func structured(_ lines: [String], policies: [String], now: ResponseTime) -> [RateLimit] {
         guard !lines.isEmpty else { return [] }
         if let members = StructuredField.list(fieldValues: lines) {
             return limits(members, policies: self.policies(policies), now: now)
@@ -10,11 +10,11 @@ extension RateLimitFields {
         return StructuredField.dictionary(fieldValues: lines).flatMap { limit($0, now: now) }.map { [$0] } ?? []
     }
 
-    /// The present form: a list of policies' names with `r`, what remains, and `t`, the seconds to the reset.
+    /// The current form: a list of policy names with `r`, the remaining quota, and `t`, the seconds to the reset.
     private func limits(
         _ members: [StructuredField.Member],
         policies: [String: RateLimit],
-        now: WallInstant
+        now: ResponseTime
     ) -> [RateLimit] {
         members.compactMap { member in
             guard case .item(let item) = member, let name = name(item.value) else { return nil }
@@ -31,7 +31,7 @@ extension RateLimitFields {
         }
     }
 
-    /// The policies by their names: `q` is the quota, `w` the window in seconds.
+    /// The policies by name: `q` is the quota, `w` the window in seconds.
     private func policies(_ lines: [String]) -> [String: RateLimit] {
         var result: [String: RateLimit] = [:]
         for case .item(let item) in StructuredField.list(fieldValues: lines) ?? [] {
@@ -43,8 +43,8 @@ extension RateLimitFields {
         return result
     }
 
-    /// The form of an older draft: one limit, as a dictionary.
-    private func limit(_ members: StructuredField.Dictionary, now: WallInstant) -> RateLimit? {
+    /// The form of an earlier draft: one limit, as a dictionary.
+    private func limit(_ members: StructuredField.Dictionary, now: ResponseTime) -> RateLimit? {
         func number(_ key: String) -> FieldDecimal? {
             guard case .item(let item)? = members[key] else { return nil }
             return FieldDecimal(item.value)
@@ -57,7 +57,7 @@ extension RateLimitFields {
         )
     }
 
-    /// A policy's name is a string; earlier drafts had tokens.
+    /// The name of a policy: a string, or a token in earlier drafts.
     private func name(_ value: StructuredField.BareItem) -> String? {
         switch value {
         case .string(let name), .token(let name): name

@@ -1,23 +1,23 @@
 public import RefrainCore
 
-/// How the rate limit fields of a server are read (R19).
+/// Parses rate limit fields.
 ///
-/// These are known: `RateLimit` and `RateLimit-Policy` of the IETF draft (structured, `"default";r=50;t=30`), its older
-/// forms (`limit=100, remaining=50, reset=50`, and `RateLimit-Limit`, `-Remaining`, `-Reset`), `X-RateLimit-Limit`,
-/// `-Remaining`, `-Reset`, and `X-Rate-Limit-Limit`, `-Remaining`, `-Reset`. All that are well-formed count; what is
-/// malformed is ignored.
+/// Supports `RateLimit` and `RateLimit-Policy` of the IETF draft (structured, `"default";r=50;t=30`), its earlier forms
+/// (`limit=100, remaining=50, reset=50`, and `RateLimit-Limit`, `-Remaining`, `-Reset`), `X-RateLimit-Limit`,
+/// `-Remaining`, `-Reset`, and `X-Rate-Limit-Limit`, `-Remaining`, `-Reset`. Uses all fields that are well-formed and
+/// ignores malformed ones.
 public struct RateLimitFields: Hashable, Sendable {
     /// The unit of a reset.
     public enum Unit: Hashable, Sendable {
-        /// Seconds, which may have decimal places.
+        /// Seconds, with an optional fraction.
         case seconds
-        /// Thousandths of a second.
+        /// Milliseconds.
         case milliseconds
     }
 
-    /// What the number in a reset field means.
+    /// The meaning of the number in a reset field.
     public enum Reset: Hashable, Sendable {
-        /// Over 10¹² an epoch in milliseconds, over 10⁹ an epoch in seconds, else a delay in seconds.
+        /// Above 10¹² a Unix time in milliseconds, above 10⁹ a Unix time in seconds, otherwise a delay in seconds.
         case automatic
         /// The time from the response to the reset.
         case delay(Unit)
@@ -25,33 +25,37 @@ public struct RateLimitFields: Hashable, Sendable {
         case epoch(Unit)
     }
 
-    /// How the plain fields are read; ``Reset/automatic`` by default.
+    /// How the plain fields are interpreted.
+    ///
+    /// Defaults to ``Reset/automatic``.
     public var reset: Reset
 
-    /// How `t` in the structured `RateLimit` is read; ``Reset/automatic`` by default.
+    /// How `t` in the structured `RateLimit` is interpreted.
     ///
-    /// The draft says seconds from the response, so this is apart from ``reset``: a server may send both kinds of
-    /// field.
+    /// Defaults to ``Reset/automatic``.
+    ///
+    /// The draft defines it as seconds from the response. It is separate from ``reset`` because a server may send both
+    /// kinds of field.
     public var structuredReset: Reset
 
-    /// Makes a reading.
+    /// Makes a parser.
     public init(reset: Reset = .automatic, structuredReset: Reset = .automatic) {
         self.reset = reset
         self.structuredReset = structuredReset
     }
 
-    /// All limits that a response states, in the order of the list above; none if the response was stored.
+    /// All limits in a response, in the order of the list above; none if the response comes from a cache.
     ///
-    /// A response with an `Age` comes from a cache, so its limits are those of another time. Epochs are read against
-    /// the response's own `Date` where it has a good one, because both come from one clock; else against the wall
-    /// clock.
+    /// The limits of a response with an `Age` are outdated. Unix times are compared with the response's `Date`, which
+    /// comes from the same clock, or with the wall clock if `Date` is missing or invalid. `Date` has a resolution of
+    /// one second: a Unix time with a fraction is compared with the wall clock if that is within the second of `Date`.
     ///
     /// - Parameters:
-    ///   - values: Gives the values of a field, one for each line, by its name in lower case.
-    ///   - wallClock: The wall clock's time at which the response came in.
-    public func limits(wallClock: WallInstant, values: (String) -> [String]) -> [RateLimit] {
+    ///   - values: returns the values of a field, one per line, by its name in lower case.
+    ///   - wallClock: the wall clock's time at which the response was received.
+    public func limits(wallClock: WallClock.Instant, values: (String) -> [String]) -> [RateLimit] {
         guard values("age").isEmpty else { return [] }
-        let now = ResponseTime(date: values("date"), age: [], wallClock: wallClock).instant
+        let now = ResponseTime(date: values("date"), age: [], wallClock: wallClock)
         var limits = structured(values("ratelimit"), policies: values("ratelimit-policy"), now: now)
         for prefix in ["ratelimit", "x-ratelimit", "x-rate-limit"] {
             limits += plain(
@@ -64,20 +68,20 @@ public struct RateLimitFields: Hashable, Sendable {
         return limits
     }
 
-    /// The limit of a response that binds first, or `nil` if it states none; see ``RateLimit/binding(of:)``.
-    public func binding(wallClock: WallInstant, values: (String) -> [String]) -> RateLimit? {
+    /// The most restrictive limit of a response, or `nil` if it has none; see ``RateLimit/binding(of:)``.
+    public func binding(wallClock: WallClock.Instant, values: (String) -> [String]) -> RateLimit? {
         RateLimit.binding(of: limits(wallClock: wallClock, values: values))
     }
 }
 
 extension RateLimitFields.Reset {
-    /// The time from now to the reset; zero if that is past.
-    func delay(_ number: FieldDecimal, now: WallInstant) -> Duration {
+    /// The time from now to the reset; zero if the reset has passed.
+    func delay(_ number: FieldDecimal, now: ResponseTime) -> Duration {
         switch self {
         case .delay(.seconds): number.asSeconds.clampedToDelay
         case .delay(.milliseconds): number.asMilliseconds.clampedToDelay
-        case .epoch(.seconds): now.duration(to: WallInstant(sinceEpoch: number.asSeconds)).clampedToDelay
-        case .epoch(.milliseconds): now.duration(to: WallInstant(sinceEpoch: number.asMilliseconds)).clampedToDelay
+        case .epoch(.seconds): now.delay(until: number.asSeconds)
+        case .epoch(.milliseconds): now.delay(until: number.asMilliseconds)
         case .automatic: automatic(number).delay(number, now: now)
         }
     }

@@ -1,29 +1,29 @@
 public import RefrainCore
 
-/// What a `Retry-After` field says (RFC 9110 §10.2.3).
+/// The value of a `Retry-After` field (RFC 9110 §10.2.3).
 public enum RetryAfter: Hashable, Sendable {
-    /// Wait this long; at most `Duration.longestDelay`, which longer numbers saturate at.
+    /// A delay; saturates at `Duration.longestDelay`.
     case delay(Duration)
 
-    /// Wait until then.
-    case date(WallInstant)
+    /// The instant at which to retry.
+    case date(WallClock.Instant)
 
-    /// Reads the field's lines; `nil` if there is none, if one is malformed or if two say different things.
+    /// Parses the field's lines; returns `nil` if there are none, if one is malformed or if their values differ.
     ///
-    /// Seconds are ASCII digits and nothing else: no sign, no fraction, no exponent. A value that stands several times,
-    /// on lines of its own or joined by commas, counts if each says the same.
+    /// Seconds consist of ASCII digits only: no sign, fraction or exponent. A repeated value, on separate lines or
+    /// separated by commas, is valid.
     ///
     /// - Parameters:
-    ///   - fieldValues: The field's values, one for each line.
-    ///   - now: The wall clock's time, which decides the century of two-digit years.
-    public static func parse(fieldValues: [String], now: WallInstant) -> RetryAfter? {
+    ///   - fieldValues: the field's values, one per line.
+    ///   - now: the wall clock's time, which determines the century of two-digit years.
+    public static func parse(fieldValues: [String], now: WallClock.Instant) -> RetryAfter? {
         var result: RetryAfter?
         var pending: Substring.UTF8View?
         for line in fieldValues {
             for element in line.utf8.split(separator: .comma, omittingEmptySubsequences: false) {
                 let value: RetryAfter
                 if let head = pending {
-                    // Two of the forms have a comma of their own, after the weekday.
+                    // Two of the date formats contain a comma, after the weekday.
                     guard let date = date(in: line, from: head, to: element, now: now) else { return nil }
                     value = .date(date)
                     pending = nil
@@ -42,17 +42,17 @@ public enum RetryAfter: Hashable, Sendable {
         return result
     }
 
-    /// How long to wait from now; never negative.
+    /// The delay from now; never negative.
     ///
-    /// A date is read against the response's own `Date`, because both come from one clock. Where `Age` is present the
-    /// response was stored and its `Date` is old, so the wall clock counts, as it does where `Date` is missing or
-    /// malformed (R16). A date in the past is a delay of zero.
+    /// A date is compared with the response's `Date`, which comes from the same clock. If `Age` is present, `Date` is
+    /// outdated, and the wall clock is used, as it is if `Date` is missing or malformed. A date in the past gives a
+    /// delay of zero.
     ///
     /// - Parameters:
-    ///   - date: The values of the response's `Date` field.
-    ///   - age: The values of its `Age` field.
-    ///   - wallClock: The wall clock's time at which the response came in.
-    public func delay(date: [String], age: [String], wallClock: WallInstant) -> Duration {
+    ///   - date: the values of the response's `Date` field.
+    ///   - age: the values of its `Age` field.
+    ///   - wallClock: the wall clock's time at which the response was received.
+    public func delay(date: [String], age: [String], wallClock: WallClock.Instant) -> Duration {
         switch self {
         case .delay(let delay): delay
         case .date(let target):
@@ -62,8 +62,8 @@ public enum RetryAfter: Hashable, Sendable {
 }
 
 extension RetryAfter {
-    /// A number of seconds, or a date without a comma.
-    private static func single(_ element: Substring.UTF8View, now: WallInstant) -> RetryAfter? {
+    /// Parses a number of seconds, or a date without a comma.
+    private static func single(_ element: Substring.UTF8View, now: WallClock.Instant) -> RetryAfter? {
         let bytes = FieldValues.trimmed(element)
         if let seconds = FieldNumber.saturating(bytes) { return .delay(Duration.seconds(seconds).clampedToDelay) }
         return HTTPDate.parse(String(Substring(bytes)), now: now).map(RetryAfter.date)
@@ -73,12 +73,12 @@ extension RetryAfter {
         in line: String,
         from head: Substring.UTF8View,
         to tail: Substring.UTF8View,
-        now: WallInstant
-    ) -> WallInstant? {
+        now: WallClock.Instant
+    ) -> WallClock.Instant? {
         HTTPDate.parse(String(line[head.startIndex..<tail.endIndex]), now: now)
     }
 
-    /// Whether an element can only be the part of a date before its comma: letters, and nothing else.
+    /// Whether an element can be the weekday of a date, before its comma: it consists of letters only.
     private static func isWeekday(_ element: Substring.UTF8View) -> Bool {
         let bytes = FieldValues.trimmed(element)
         return !bytes.isEmpty && bytes.allSatisfy(\.isLetter)

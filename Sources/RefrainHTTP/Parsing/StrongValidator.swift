@@ -1,33 +1,33 @@
 public import RefrainCore
 
-/// What proves that the rest of a download belongs to its beginning: the value of an `If-Range` (RFC 9110 §13.1.5).
+/// A validator that identifies the rest of a download: the value of `If-Range` (RFC 9110 §13.1.5).
 public enum StrongValidator: Hashable, Sendable {
     /// An entity tag that is not weak.
     case entityTag(EntityTag)
     /// A modification date that is strong in the sense of RFC 9110 §8.8.2.2.
-    case lastModified(WallInstant)
+    case lastModified(WallClock.Instant)
 
-    /// How long before its `Date` a response must have been modified for its `Last-Modified` to be strong: 60 s.
+    /// The minimum difference between `Last-Modified` and `Date` for a strong modification date: 60 s.
     ///
-    /// RFC 9110 §8.8.2.2 asks for one second and reason to believe that both come from one clock, or for a difference
-    /// that makes trouble with clocks unlikely. A client has no such reason, and RFC 7232 had 60 s for the difference.
+    /// RFC 9110 §8.8.2.2 requires one second if both are known to come from one clock, which a client cannot know, or a
+    /// difference large enough to make clock problems unlikely, which RFC 7232 §2.2.2 set to 60 s.
     public static let defaultMargin = Duration.seconds(60)
 
-    /// Finds the strong validator of a response (R11); `nil` if it has none.
+    /// Returns the strong validator of a response, or `nil` if it has none.
     ///
-    /// A date counts only where there is no entity tag at all, be it weak or malformed (RFC 9110 §13.1.5).
+    /// A date is used only if there is no entity tag at all, weak and malformed ones included (RFC 9110 §13.1.5).
     ///
     /// - Parameters:
-    ///   - entityTag: The values of the field `ETag`.
-    ///   - lastModified: Those of `Last-Modified`.
-    ///   - date: Those of `Date`.
-    ///   - wallClock: Decides the century of two-digit years.
-    ///   - margin: See ``defaultMargin``; less than one second counts as one.
+    ///   - entityTag: the values of the field `ETag`.
+    ///   - lastModified: the values of `Last-Modified`.
+    ///   - date: the values of `Date`.
+    ///   - wallClock: determines the century of two-digit years.
+    ///   - margin: see ``defaultMargin``; values under one second count as one second.
     public static func find(
         entityTag: [String],
         lastModified: [String],
         date: [String],
-        wallClock: WallInstant,
+        wallClock: WallClock.Instant,
         margin: Duration = defaultMargin
     ) -> StrongValidator? {
         guard entityTag.isEmpty else {
@@ -39,7 +39,7 @@ public enum StrongValidator: Hashable, Sendable {
         return modified.duration(to: sent) >= max(margin, .seconds(1)) ? .lastModified(modified) : nil
     }
 
-    /// The validator as it stands in `If-Range`.
+    /// The validator as the value of `If-Range`.
     public var fieldValue: String {
         switch self {
         case .entityTag(let tag): tag.fieldValue

@@ -1,7 +1,7 @@
 extension StructuredField {
     /// Keys and values in the order of the field.
     ///
-    /// A key that stands twice keeps its first place and its last value, as RFC 9651 §4.2.2 has it.
+    /// A repeated key keeps its first position and its last value (RFC 9651 §4.2.2).
     public struct Members<Value: Hashable & Sendable>: Hashable, Sendable {
         /// The keys, in order.
         public private(set) var keys: [String] = []
@@ -10,10 +10,12 @@ extension StructuredField {
         /// Makes an empty collection.
         public init() {}
 
-        /// Whether there are none.
+        /// Whether the collection is empty.
         public var isEmpty: Bool { keys.isEmpty }
 
-        /// The value under a key, or `nil`; values that are set for new keys go to the end.
+        /// The value of a key, or `nil`.
+        ///
+        /// A value set for a new key is appended.
         public subscript(key: String) -> Value? {
             get { values[key] }
             set {
@@ -26,7 +28,7 @@ extension StructuredField {
 }
 
 extension Dictionary {
-    /// Sets or removes a value, and gives the old one.
+    /// Sets or removes a value, and returns the previous one.
     fileprivate mutating func updateOrRemove(_ value: Value?, forKey key: Key) -> Value? {
         if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
     }

@@ -1,21 +1,21 @@
 extension StructuredField {
-    /// Reads an item from the lines of its field (RFC 9651 §4.2.3); `nil` if they are malformed.
+    /// Parses an item from the lines of its field (RFC 9651 §4.2.3); returns `nil` if they are malformed.
     public static func item(fieldValues: [String]) -> Item? {
-        whole(fieldValues) { $0.item() }
+        parseAll(fieldValues) { $0.item() }
     }
 
-    /// Reads a list from the lines of its field (RFC 9651 §4.2.1); empty without any, `nil` if they are malformed.
+    /// Parses a list from the lines of its field (RFC 9651 §4.2.1); empty without lines, `nil` if they are malformed.
     public static func list(fieldValues: [String]) -> [Member]? {
-        whole(fieldValues) { $0.list() }
+        parseAll(fieldValues) { $0.list() }
     }
 
-    /// Reads a dictionary from the lines of its field (RFC 9651 §4.2.2); empty without any, `nil` if malformed.
+    /// Parses a dictionary from the lines of its field (RFC 9651 §4.2.2); empty without lines, `nil` if malformed.
     public static func dictionary(fieldValues: [String]) -> Dictionary? {
-        whole(fieldValues) { $0.dictionary() }
+        parseAll(fieldValues) { $0.dictionary() }
     }
 
-    /// Runs a parser on all lines, which are joined by commas, and sees to it that nothing is left over.
-    private static func whole<Value>(_ lines: [String], _ parse: (inout StructuredFieldParser) -> Value?) -> Value? {
+    /// Runs a parser on all lines, joined by commas, and returns `nil` unless it consumes all of them.
+    private static func parseAll<Value>(_ lines: [String], _ parse: (inout StructuredFieldParser) -> Value?) -> Value? {
         var parser = StructuredFieldParser(lines.count == 1 ? lines[0] : lines.joined(separator: ", "))
         guard let value = parse(&parser), parser.isAtEnd else { return nil }
         return value

@@ -1,7 +1,7 @@
 extension StructuredField {
-    /// Writes text as a string item (RFC 9651 §4.1.6), such as an idempotency key.
+    /// Serializes a string item (RFC 9651 §4.1.6), such as an idempotency key.
     ///
-    /// - Returns: The quoted string, or `nil` if the text has other characters than printable ASCII.
+    /// - Returns: the quoted string, or `nil` if the text contains characters other than printable ASCII.
     public static func serialize(_ string: String) -> String? {
         var result = "\""
         for scalar in string.unicodeScalars {

@@ -1,28 +1,29 @@
 /// Structured fields (RFC 9651): lists, dictionaries and items with parameters.
 ///
-/// Parsing is strict, as the RFC demands: one wrong character makes the whole field malformed, and the answer is `nil`.
+/// Parsing is strict, as the RFC requires: one invalid character makes the whole field malformed, and parsing returns
+/// `nil`.
 public enum StructuredField {
     /// A value without its parameters (RFC 9651 §3.3).
     public enum BareItem: Hashable, Sendable {
-        /// A whole number of up to 15 digits.
+        /// An integer of up to 15 digits.
         case integer(Int64)
-        /// A number with up to 12 digits before the point and up to 3 after it.
+        /// A decimal with up to 12 digits before the point and up to 3 after it.
         case decimal(Decimal)
         /// Printable ASCII text.
         case string(String)
-        /// A short word without quotes.
+        /// An unquoted identifier.
         case token(String)
-        /// Bytes, which travel in base 64.
+        /// Bytes, encoded as Base64.
         case bytes([UInt8])
-        /// `?1` or `?0`.
+        /// `?1` or `?0`, which mean true and false.
         case boolean(Bool)
         /// Whole seconds since 1970-01-01T00:00:00Z.
         case date(Int64)
-        /// Text for people, in any script.
+        /// Unicode text for display.
         case displayString(String)
     }
 
-    /// An exact decimal number with three places.
+    /// A decimal number with exactly three places.
     public struct Decimal: Hashable, Sendable {
         /// The number times a thousand.
         public var thousandths: Int64
@@ -38,7 +39,7 @@ public enum StructuredField {
     public struct Item: Hashable, Sendable {
         /// The value itself.
         public var value: BareItem
-        /// What qualifies it.
+        /// The parameters.
         public var parameters: Parameters
 
         /// Makes an item.
@@ -52,7 +53,7 @@ public enum StructuredField {
     public struct InnerList: Hashable, Sendable {
         /// The items, in order.
         public var items: [Item]
-        /// What qualifies the list as a whole.
+        /// The parameters of the list as a whole.
         public var parameters: Parameters
 
         /// Makes an inner list.
@@ -62,11 +63,11 @@ public enum StructuredField {
         }
     }
 
-    /// What stands in a list or under a dictionary's key.
+    /// A member of a list, or a value of a dictionary.
     public enum Member: Hashable, Sendable {
         /// A single value.
         case item(Item)
-        /// Several of them, in parentheses.
+        /// Several values, in parentheses.
         case innerList(InnerList)
     }
 

@@ -1,8 +1,8 @@
-/// The algorithms of RFC 9651 §4.2, one for one.
+/// The parsing algorithms of RFC 9651 §4.2.
 struct StructuredFieldParser {
     private var scanner: FieldScanner
 
-    /// Only spaces may stand around a structured field, not tabs, so those are left for the parser to refuse.
+    /// Keeps surrounding tabs, which the grammar does not allow.
     init(_ value: String) { scanner = FieldScanner(spacesAround: value) }
 
     var isAtEnd: Bool { scanner.isAtEnd }
@@ -76,7 +76,7 @@ struct StructuredFieldParser {
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// What follows a member: the end, or a comma with another member behind it.
+    /// Takes the separator after a member: the end, or a comma followed by another member.
     private mutating func separator() -> Bool {
         scanner.skipWhitespace()
         if scanner.isAtEnd { return true }

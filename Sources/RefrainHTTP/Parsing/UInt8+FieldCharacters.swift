@@ -1,4 +1,4 @@
-/// The characters that header fields are made of, by their bytes: no locale and no other script's digits come in.
+/// Character classes of header fields, by byte value and independent of the locale.
 extension UInt8 {
     static let tab = UInt8(ascii: "\t")
     static let space = UInt8(ascii: " ")

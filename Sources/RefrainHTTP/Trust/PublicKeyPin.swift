@@ -4,14 +4,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The SHA-256 of a public key, as a SubjectPublicKeyInfo (RFC 7469 §2.4).
+/// The SHA-256 hash of a public key's SubjectPublicKeyInfo (RFC 7469 §2.4).
 public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes of the hash.
     public let sha256: [UInt8]
 
-    /// Reads a pin as curl writes it: `sha256//` and 44 characters of Base64.
+    /// Parses a pin in curl's format: `sha256//` and 44 characters of Base64.
     ///
-    /// - Throws: `InvalidArgument` for anything else.
+    /// - Throws: `InvalidArgument` for any other text.
     public init(_ text: String) throws(InvalidArgument) {
         let prefix = "sha256//"
         guard text.hasPrefix(prefix), let hash = Data(base64Encoded: String(text.dropFirst(prefix.count))),
@@ -22,6 +22,6 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
         sha256 = Array(hash)
     }
 
-    /// The pin as curl writes it.
+    /// The pin in curl's format.
     public var description: String { "sha256//" + Data(sha256).base64EncodedString() }
 }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Which servers are trusted over TLS, host by host.
+/// The TLS trust evaluation of servers, by host.
 ///
 /// ```swift
 /// let trust = try ServerTrust(evaluators: [
@@ -14,19 +14,21 @@ internal import Foundation
 /// let session = try Session(serverTrust: trust)
 /// ```
 ///
-/// A transport is made with it. Requests without TLS are not concerned. The idea is Alamofire's `ServerTrustManager`.
+/// It is passed to a transport's initializer. It does not apply to requests without TLS.
 public struct ServerTrust: Hashable, Sendable {
-    /// Whether a host that has no evaluator is refused; else the transport judges it as it does all hosts.
+    /// Whether hosts without an evaluator are refused.
+    ///
+    /// If false, the transport evaluates them by its own rules.
     public let allHostsMustBeEvaluated: Bool
     private let evaluators: [String: Evaluator]
 
-    /// Says how hosts are judged.
+    /// Makes the evaluators of hosts.
     ///
     /// - Parameters:
-    ///   - allHostsMustBeEvaluated: whether a host that is not named is refused.
-    ///   - evaluators: by host, without scheme and port; only the very host, in any case, not those below it. A name
-    ///     that is not in ASCII can be given as it is written or as it is sent (`xn--…`).
-    /// - Throws: `InvalidArgument` for a name that is no host, or that stands there twice.
+    ///   - allHostsMustBeEvaluated: whether hosts without an evaluator are refused. Defaults to true.
+    ///   - evaluators: the evaluators by host, without scheme and port. A host matches exactly, regardless of case; its
+    ///     subdomains do not match. An internationalized name can be given in Unicode or as `xn--…`.
+    /// - Throws: `InvalidArgument` for an invalid host name, or one that occurs twice.
     public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: Evaluator]) throws(InvalidArgument) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         var byHost: [String: Evaluator] = [:]
@@ -41,39 +43,40 @@ public struct ServerTrust: Hashable, Sendable {
         self.evaluators = byHost
     }
 
-    /// How a server is judged.
+    /// The evaluation of one server.
     public struct Evaluator: Hashable, Sendable {
-        /// Who vouches for a server.
+        /// The certificate authorities that are trusted.
         public enum Authorities: Hashable, Sendable {
-            /// The authorities that the system knows.
+            /// The system's authorities.
             case system
-            /// The authorities in this file (PEM), and no others.
+            /// Only the authorities in this PEM file.
             case certificateFile(String)
-            /// Nobody has to.
+            /// Any certificate is accepted.
             case nobody
         }
 
-        /// Who has to vouch for the server.
+        /// The trusted authorities.
         public let authorities: Authorities
-        /// The public keys of which the server must have one; empty: any.
+        /// The public keys of which the server must present one; empty: any key.
         public let pins: [PublicKeyPin]
 
-        /// The system's authorities vouch for the server, for its name and its dates.
+        /// Accepts certificates of the system's authorities, with a matching name and valid dates.
         public static let system = Evaluator(authorities: .system, pins: [])
 
-        /// An authority in this file (PEM) vouches for the server, and no other one.
+        /// Accepts certificates of the authorities in this PEM file only.
         public static func certificateFile(_ path: String) -> Evaluator {
             Evaluator(authorities: .certificateFile(path), pins: [])
         }
 
-        /// The server has one of these keys, and authorities vouch for it besides.
+        /// Accepts servers that have one of these keys and a certificate of the authorities.
         ///
-        /// Name the key that comes next as well: a server that changes its key is out of reach otherwise.
+        /// Also pin the next key: a server that changes to a key without a pin becomes unreachable.
         ///
         /// - Parameters:
-        ///   - pins: as curl writes them, `sha256//` and the Base64 of the hash of the key's SubjectPublicKeyInfo.
-        ///   - authorities: who vouches for it, by name and dates.
-        /// - Throws: `InvalidArgument` for no pin at all, and for a text that is none.
+        ///   - pins: pins in curl's format: `sha256//` and the Base64 of the hash of the key's SubjectPublicKeyInfo.
+        ///   - authorities: the authorities that must have issued the certificate, with a matching name and valid
+        ///     dates.
+        /// - Throws: `InvalidArgument` for an empty list and for an invalid pin.
         public static func publicKeys(
             _ pins: [String],
             authorities: Authorities = .system
@@ -90,14 +93,16 @@ public struct ServerTrust: Hashable, Sendable {
             return Evaluator(authorities: authorities, pins: parsed)
         }
 
-        /// Whoever answers is trusted, and anybody on the way can read and change everything: only for tests.
+        /// Accepts any certificate, so that traffic can be read and changed on its way.
+        ///
+        /// For tests only.
         public static let disabledAndInsecure = Evaluator(authorities: .nobody, pins: [])
     }
 
-    /// How this host is judged, or nil where it has no evaluator.
+    /// The evaluator of a host, or nil if it has none.
     public func evaluator(forHost host: String) -> Evaluator? { Self.canonical(host).flatMap { evaluators[$0] } }
 
-    /// How the host of a request is judged; nil where it goes without TLS, or where the transport's own rule holds.
+    /// The evaluator of a request's host, or nil if the request uses no TLS or the transport's own rules apply.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/serverCertificateUntrusted`` for a host that must have an
     ///   evaluator.
@@ -111,17 +116,17 @@ public struct ServerTrust: Hashable, Sendable {
         throw HTTPError(.serverCertificateUntrusted, request: request, message: message, bytesSent: 0)
     }
 
-    /// The files of authorities that are named.
+    /// The authority files of all evaluators.
     package var certificateFiles: [String] {
         evaluators.values.compactMap { if case .certificateFile(let path) = $0.authorities { path } else { nil } }
     }
 
-    /// A host as ``Origin/host`` has it, without the brackets of an address and the dot of the root; nil for what is
-    /// none.
+    /// Normalizes a host as ``Origin/host`` does, without the brackets of an address and the trailing dot; returns nil
+    /// for an invalid host.
     private static func canonical(_ host: String) -> String? {
         var host = host[...]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        // A colon belongs to an address of IPv6 only, which has more than one of them.
+        // Only an IPv6 address contains colons, at least two.
         if host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 {
             let isAddress = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/@?#*".utf8.contains($0) }
             return isAddress ? host.lowercased() : nil

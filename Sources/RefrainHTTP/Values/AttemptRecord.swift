@@ -1,4 +1,4 @@
-/// One line of a call's record: an attempt, what came of it, and what was decided (rule R29).
+/// The record of one attempt: its outcome, and the decision made after it.
 public struct AttemptRecord: Hashable, Sendable, Codable {
     /// What an attempt led to.
     public enum Decision: String, Hashable, Sendable, Codable {
@@ -18,7 +18,7 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     public var status: HTTPStatus?
     /// The code of the error, or nil.
     public var error: HTTPError.Code?
-    /// The bytes of the request that can have left, or nil where the transport cannot tell.
+    /// The bytes of the request that may have been sent, or nil if the transport cannot tell.
     public var bytesSent: Int64?
     /// What was decided.
     public var decision: Decision
@@ -28,8 +28,6 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     public var rules: Rules
     /// The wait before the next attempt; zero after the last one.
     public var delay: Duration
-    /// The budget that has been credited with the first try of the call.
-    var credit = Credit()
 
     /// Makes a line of the record.
     public init(
@@ -57,23 +55,6 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     }
 }
 
-extension AttemptRecord {
-    /// A note from one retry stage to the one round it, so that two of them do not credit a first try twice.
-    ///
-    /// Nobody else is told: records that differ in it are equal, and it is not encoded.
-    struct Credit: Hashable, Sendable {
-        var budget: ObjectIdentifier?
-
-        static func == (left: Credit, right: Credit) -> Bool { true }
-
-        func hash(into hasher: inout Hasher) {}
-    }
-
-    private enum CodingKeys: CodingKey {
-        case number, start, duration, status, error, bytesSent, decision, reason, rules, delay
-    }
-}
-
 extension AttemptRecord: CustomStringConvertible {
     /// One line: number, outcome, duration, and what followed.
     public var description: String {
@@ -86,7 +67,7 @@ extension AttemptRecord: CustomStringConvertible {
 extension Duration {
     /// The duration in whole milliseconds, saturating.
     package var inMilliseconds: Int64 {
-        // Not by way of `components`, which trap where the seconds do not fit into an Int64; a decoded record may.
+        // `components` would trap if the seconds do not fit into an Int64, which a decoded record may contain.
         Int64(clamping: attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,13 +1,13 @@
-/// Header fields: names without regard to case, in the order given, repeats kept (RFC 9110 §5).
+/// Header fields: names compared without regard to case, in the order given, repeats kept (RFC 9110 §5).
 ///
-/// The container holds what it is given. A request's fields are checked before anything is sent
-/// (``HTTPRequest/validated()``), so a name or value that could break out of the head never reaches a transport.
-public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+/// The container checks nothing. ``HTTPRequest/validated()`` checks a request's fields before anything is sent, so a
+/// name or value that would break out of the head never reaches a transport.
+public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
     /// One field line.
     public struct Field: Hashable, Sendable, Codable {
         /// The name, as it was spelled.
         public var name: String
-        /// The value, without the white space round it.
+        /// The value, without surrounding white space.
         public var value: String
 
         /// Makes a field line.
@@ -28,16 +28,20 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields = pairs.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// Makes fields from pairs of names and values; a name may stand more than once.
+    /// Makes fields from pairs of names and values; a name may occur more than once.
     public init(dictionaryLiteral pairs: (String, String)...) {
         self.init()
-        // Most requests are made without any.
+        // Most requests have none.
         if !pairs.isEmpty { self = HTTPHeaders(pairs) }
     }
 
+    /// Makes fields from field lines; a name may occur more than once.
+    public init(arrayLiteral fields: Field...) { self.fields = fields }
+
     /// The first value of a name, or nil.
     ///
-    /// Setting replaces all fields of that name by one at the place of the first; setting nil removes them.
+    /// Setting replaces all fields of that name by one at the place of the first, in the spelling of `name`; setting
+    /// nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { Self.isSame($0.name, name) }?.value }
         set {
@@ -45,7 +49,7 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             guard let place = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
                 return add(name, newValue)
             }
-            fields[place].value = newValue
+            fields[place] = Field(name: name, value: newValue)
             if fields.count > place + 1 {
                 let tail = fields[(place + 1)...].filter { !Self.isSame($0.name, name) }
                 fields.replaceSubrange((place + 1)..., with: tail)
@@ -53,7 +57,7 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// All values of a name, one for each field line.
+    /// All values of a name, one per field line.
     public subscript(values name: String) -> [String] {
         guard !fields.isEmpty else { return [] }
         return fields.filter { Self.isSame($0.name, name) }.map(\.value)
@@ -62,7 +66,7 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Whether there is a field of that name.
     public func contains(_ name: String) -> Bool { fields.contains { Self.isSame($0.name, name) } }
 
-    /// Adds a field line after all others, whether or not there is one of that name.
+    /// Adds a field line after all others, even if the name already occurs.
     public mutating func add(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
@@ -72,12 +76,20 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.removeAll { Self.isSame($0.name, name) }
     }
 
-    /// Makes room for so many field lines.
+    /// Sorts the field lines by name, in lower case; lines of one name stay in their order.
+    public mutating func sort() {
+        fields = fields.enumerated()
+            .map { (key: $0.element.name.lowercased(), index: $0.offset, field: $0.element) }
+            .sorted { ($0.key, $0.index) < ($1.key, $1.index) }
+            .map(\.field)
+    }
+
+    /// Reserves capacity for a number of field lines.
     public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Whether two field names are the same: equal but for the case of ASCII letters.
     public static func isSame(_ left: String, _ right: String) -> Bool {
-        // Most names are told apart by their length.
+        // Names of different length, the most common case, need no comparison.
         guard left.utf8.count == right.utf8.count else { return false }
         let inOnePiece = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in
@@ -99,15 +111,15 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders: RandomAccessCollection {
-    /// The place of the first field line.
+    /// The index of the first field line.
     public var startIndex: Int { fields.startIndex }
-    /// The place after the last field line.
+    /// The index after the last field line.
     public var endIndex: Int { fields.endIndex }
-    /// The field line at a place.
+    /// The field line at an index.
     public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The field lines as they stand on the wire, with line feeds between them.
+    /// The field lines in their order, separated by line feeds.
     public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }

@@ -34,13 +34,13 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, Express
     /// QUERY (draft-ietf-httpbis-safe-method-w-body): a safe method with a body.
     public static let query = HTTPMethod(rawValue: "QUERY")
 
-    /// Whether the method asks for nothing but an answer (RFC 9110 §9.2.1).
+    /// Whether the method is read-only (RFC 9110 §9.2.1).
     public var isSafe: Bool { Self.safeMethods.contains(rawValue) }
 
     /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2).
     public var isIdempotent: Bool { isSafe || Self.idempotentMethods.contains(rawValue) }
 
-    /// Whether the name is a token, as RFC 9110 §5.6.2 wants it.
+    /// Whether the name is a token (RFC 9110 §5.6.2).
     public var isValid: Bool { HTTPToken.isValid(rawValue) }
 
     /// The methods that the IANA registry lists as safe.
@@ -48,7 +48,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, Express
         "GET", "HEAD", "OPTIONS", "PRI", "PROPFIND", "QUERY", "REPORT", "SEARCH", "TRACE",
     ]
 
-    /// The methods that the IANA registry lists as idempotent, but not as safe.
+    /// The methods that the IANA registry lists as idempotent but not safe.
     private static let idempotentMethods: Set<String> = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "LABEL", "LINK", "MERGE",
         "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPPATCH",

@@ -5,22 +5,21 @@ internal import Foundation
 #endif
 
 extension HTTPRequest {
-    /// This request, if a transport may send it.
+    /// Returns this request if a transport may send it.
     ///
-    /// Transports call this before they touch the network, so that no CR, LF or NUL reaches a header field, and no
-    /// request breaks the framing of HTTP.
+    /// Transports call this first, so that no CR, LF or NUL reaches a header field and no request breaks HTTP framing.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest``, ``HTTPError/Code/badURL`` or
-    ///   ``HTTPError/Code/unsupportedURL``, which names the culprit.
+    ///   ``HTTPError/Code/unsupportedURL``, whose message names the invalid part.
     public func validated() throws(HTTPError) -> HTTPRequest {
         try validate()
         return self
     }
 
-    /// As ``validated()``, for those who have the request already.
+    /// Checks the request as ``validated()`` does, without returning a copy.
     ///
-    /// - Returns: where the origin ends in the text of the URL, if that was seen at a glance: if it consists of a
-    ///   scheme, a host in plain ASCII and perhaps a port.
+    /// - Returns: the offset in the URL's text where the origin ends, if the origin consists of a scheme, an ASCII host
+    ///   and an optional port; nil for all other URLs.
     @discardableResult
     package func validate() throws(HTTPError) -> Int? {
         func refuse(_ code: HTTPError.Code, _ message: String) -> HTTPError {
@@ -58,15 +57,24 @@ extension HTTPRequest {
                 throw refuse(.invalidRequest, "the header \(field.name) is the transport's to set")
             }
         }
+        if let contentType = bodyContentType, contentType.isEmpty || !HTTPToken.isValidFieldValue(contentType) {
+            throw refuse(
+                .invalidRequest,
+                "the content type of the body is empty, or contains a control character or white space at an end; "
+                    + "expected a media type such as text/plain (RFC 9110 §8.3.1)"
+            )
+        }
         return endOfOrigin
     }
 
-    /// Where the origin ends if the URL obviously names a host; nil where it takes more than a glance to tell.
+    /// The offset where a plain origin ends, or nil if the URL needs a full parse.
     private var endOfPlainOrigin: Int? {
         url.absoluteString.utf8.withContiguousStorageIfAvailable(URLText.endOfPlainOrigin) ?? nil
     }
 
-    /// Fields that frame the message: what a caller set here could only contradict the body.
+    /// Fields that frame the message.
+    ///
+    /// The transport derives them from the body; a caller's value could contradict it.
     private static let fieldsOfTheTransport = [
         "Transfer-Encoding", "Content-Length", "Upgrade",
     ]

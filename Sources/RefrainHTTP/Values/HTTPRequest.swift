@@ -4,25 +4,29 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request: a value that says what is asked, and how the chain shall treat it.
+/// An HTTP request: method, URL, header fields, body and the options that the stages of a chain read.
 ///
 /// ```swift
 /// var request = try HTTPRequest("https://api.example.com/people", method: .post, body: .json(person))
 /// request.headers["Accept"] = "application/json"
-/// request.timeout = .seconds(5)
+/// request.timeout = .seconds(20)
 /// ```
 public struct HTTPRequest: Sendable {
-    private var contents: Boxed<Fields>
+    private var contents: CopyOnWriteBox<Fields>
+
+    // Beside the box: stages set it for each request, and no copy is made for it.
+    /// Which responses may be handed over before their bodies are complete.
+    package var deferredBodies: DeferredBodies = []
 
     /// Makes a request for a URL.
     public init(_ url: URL, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Boxed(Fields(method: method, url: url, headers: headers, body: body))
+        contents = CopyOnWriteBox(Fields(method: method, url: url, headers: headers, body: body))
     }
 
-    /// Makes a request for a URL that is given as text.
+    /// Makes a request for a URL given as text.
     ///
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``, which quotes the
-    ///   text and says what is wrong with it.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``, whose message
+    ///   quotes the text and says what is wrong with it.
     public init(
         _ text: String,
         method: HTTPMethod = .get,
@@ -32,13 +36,17 @@ public struct HTTPRequest: Sendable {
         self.init(try URLText.parse(text), method: method, headers: headers, body: body)
     }
 
-    /// What is to be done.
+    /// The method.
+    ///
+    /// Defaults to GET.
     public var method: HTTPMethod {
         get { contents.fields.method }
         _modify { yield &contents.fields.method }
     }
 
-    /// Where it is to be done; may be relative where a stage completes it (``ApplyEnvironment``).
+    /// The URL.
+    ///
+    /// May be relative if a stage completes it (``ApplyEnvironment``).
     public var url: URL {
         get { contents.fields.url }
         _modify { yield &contents.fields.url }
@@ -50,32 +58,31 @@ public struct HTTPRequest: Sendable {
         _modify { yield &contents.fields.headers }
     }
 
-    /// What is sent along.
+    /// The body.
+    ///
+    /// Defaults to an empty one.
     public var body: HTTPBody {
         get { contents.fields.body }
         _modify { yield &contents.fields.body }
     }
 
-    /// How many bytes of body are in memory; nil where the body is elsewhere.
+    /// The number of body bytes in memory, or nil if the body is a file or a stream.
     package var bodySizeInMemory: Int? {
-        // Asked here, the body is not copied for it.
+        // Read in place, so that the body is not copied.
         guard case .bytes(let bytes) = contents.fields.body.storage else { return nil }
         return bytes.count
     }
 
-    /// How the stages of the chain shall treat the request.
+    /// The media type that the body brings along.
+    var bodyContentType: String? { contents.fields.body.contentType }
+
+    /// The options that were set.
     var options: OptionValues {
         get { contents.fields.options }
         _modify { yield &contents.fields.options }
     }
 
-    /// Whoever the request is made for, where that is a request of a session.
-    package var owner: CallOwner? {
-        get { contents.fields.owner }
-        _modify { yield &contents.fields.owner }
-    }
-
-    /// The origin that the request goes to, or nil where the URL is relative.
+    /// The origin of the URL, or nil if the URL is relative.
     public var origin: Origin? { Origin(contents.fields.url) }
 
     private struct Fields: Sendable {
@@ -84,11 +91,10 @@ public struct HTTPRequest: Sendable {
         var headers: HTTPHeaders
         var body: HTTPBody
         var options = OptionValues()
-        var owner: CallOwner?
     }
 }
 
 extension HTTPRequest: CustomStringConvertible {
-    /// Method and URL; credentials within the URL are left out.
+    /// Method and URL, without the URL's user information.
     public var description: String { "\(method) \(URLText.redacted(url))" }
 }

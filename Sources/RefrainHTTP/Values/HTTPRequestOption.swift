@@ -1,17 +1,16 @@
-/// A setting that travels with a request, for a stage of the chain to read.
+/// A typed setting of a request that a stage of the chain reads.
 ///
 /// ```swift
 /// enum Priority: HTTPRequestOption { static let defaultValue = 0 }
 /// request[option: Priority.self] = 3
 /// ```
 ///
-/// The type is the key, so that a stage and its callers agree without a global table. The idea is
-/// from "HTTP in Swift".
+/// The type is the key, so options need no global table.
 public protocol HTTPRequestOption<Value> {
     /// The type of the setting.
     associatedtype Value: Sendable
 
-    /// The value of requests that do not set the option.
+    /// The value for requests that do not set the option.
     static var defaultValue: Value { get }
 }
 
@@ -24,8 +23,8 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// This request, made in place of `original`: with those of its options that are not set here, and without what a
-    /// redirect has taken from it (rules R6 and R26).
+    /// Returns this request as a replacement of `original`: with the options of `original` that are not set here, and
+    /// without the header fields that a redirect has removed.
     package func keepingOptions(of original: HTTPRequest) -> HTTPRequest {
         guard options.lacksAny(of: original.options) else { return withoutDroppedHeaders() }
         var copy = self
@@ -34,10 +33,10 @@ extension HTTPRequest {
     }
 }
 
-/// Option values by option type: a list of those that were set, the last one first.
+/// Option values by option type, in a linked list with the most recently set option first.
 ///
-/// A request has a handful of options at most. A list of nodes is copied by its first one, is read without a cast, and
-/// costs one allocation for each option that is set.
+/// A request has few options. The list is copied by copying its first reference, is read without a cast, and costs one
+/// allocation per option that is set.
 struct OptionValues: Sendable {
     private var first: OptionNode?
 
@@ -46,7 +45,7 @@ struct OptionValues: Sendable {
             let key = ObjectIdentifier(type)
             var node = first
             while let current = node {
-                // Only the setter below makes nodes, and under this key only those of this class.
+                // Only the setter makes nodes, and under this key only nodes of this class.
                 if current.key == key { return unsafeDowncast(current, to: OptionValue<Option>.self).value }
                 node = current.next
             }
@@ -55,7 +54,7 @@ struct OptionValues: Sendable {
         set { first = OptionValue<Option>(newValue, before: Self.list(first, without: ObjectIdentifier(type))) }
     }
 
-    /// The values that were set, if each of them can be compared; nil otherwise.
+    /// The values that were set, or nil if one of them is not Hashable.
     var comparable: [ObjectIdentifier: AnyHashable]? {
         var comparable: [ObjectIdentifier: AnyHashable] = [:]
         var node = first
@@ -67,14 +66,14 @@ struct OptionValues: Sendable {
         return comparable
     }
 
-    /// Whether an option is set in `other`, and not here.
+    /// Whether an option is set in `other` and not here.
     func lacksAny(of other: OptionValues) -> Bool {
-        // A copy, changed or not, nearly always ends in the list that it was copied from.
+        // A copy usually ends in the list that it was copied from.
         guard let other = other.first, !Self.nodes(from: first).contains(where: { $0 === other }) else { return false }
         return Self.nodes(from: other).contains { !isSet($0.key) }
     }
 
-    /// Takes over the options that are set in `other`, and not here.
+    /// Copies the options that are set in `other` and not here.
     mutating func fill(from other: OptionValues) {
         for node in Self.nodes(from: other.first) where !isSet(node.key) { first = node.copy(before: first) }
     }
@@ -88,7 +87,9 @@ struct OptionValues: Sendable {
         }
     }
 
-    /// The list without the node of a key; what stands before that node is copied, since nodes are shared.
+    /// The list without the node of a key.
+    ///
+    /// Nodes are shared, so the nodes before that one are copied.
     private static func list(_ first: OptionNode?, without key: ObjectIdentifier) -> OptionNode? {
         var before: [OptionNode] = []
         var node = first
@@ -101,7 +102,7 @@ struct OptionValues: Sendable {
     }
 }
 
-/// An option that was set, in a list of them.
+/// A node of the option list.
 private class OptionNode: @unchecked Sendable {
     // @unchecked Sendable: nothing changes after the initializer, and values of options are Sendable.
     let key: ObjectIdentifier
@@ -112,13 +113,13 @@ private class OptionNode: @unchecked Sendable {
         self.next = next
     }
 
-    /// The value, where it can be compared.
+    /// The value, if it is Hashable.
     var comparable: AnyHashable? { nil }
 
     func copy(before next: OptionNode?) -> OptionNode { self }
 }
 
-/// An option that was set, with its value.
+/// A node with the value of an option.
 private final class OptionValue<Option: HTTPRequestOption>: OptionNode, @unchecked Sendable {
     // @unchecked Sendable: as `OptionNode`.
     let value: Option.Value
@@ -137,7 +138,7 @@ private final class OptionValue<Option: HTTPRequestOption>: OptionNode, @uncheck
     override func copy(before next: OptionNode?) -> OptionNode { OptionValue(value, before: next) }
 }
 
-/// Sees that there is no value, whatever type it would have had.
+/// Tells whether an optional of any type is nil.
 private protocol OptionalValue { var isNil: Bool { get } }
 
 extension Optional: OptionalValue {

@@ -5,12 +5,12 @@ public import Foundation
 #endif
 
 extension HTTPResponse {
-    /// The bytes of the body; nil where the response is streamed, and is to be read chunk by chunk.
+    /// The bytes of the body, or nil if the response is streamed.
     public var data: Data? { body.dataInMemory }
 
-    /// The body as text; nil where the response is streamed.
+    /// The body as text, or nil if the response is streamed.
     ///
-    /// It is read as UTF-8, or as Latin-1 where `Content-Type` says so; what is no text becomes U+FFFD.
+    /// Decoded as UTF-8, or as Latin-1 if `Content-Type` says so. Invalid bytes become U+FFFD.
     public var text: String? {
         guard let bytes = body.dataInMemory else { return nil }
         let type = MediaType.parse(fieldValues: headers[values: "Content-Type"])
@@ -21,9 +21,9 @@ extension HTTPResponse {
         }
     }
 
-    /// The body, decoded from JSON.
+    /// Decodes the body from JSON.
     ///
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/cannotParseResponse`` for a body that is no such value, or is
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/cannotParseResponse`` if the body is not such a value or is
     ///   streamed.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,

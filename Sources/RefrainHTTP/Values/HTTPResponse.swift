@@ -1,8 +1,8 @@
-/// A response: status, fields and body, and the record of how it was won.
+/// An HTTP response: status, header fields, body, and the record of its attempts.
 ///
-/// Any status is a response, also 503: an exchange that worked. Only a failure to exchange is an ``HTTPError``.
+/// A response of any status, also 503, is a completed exchange. Only a failed exchange is an ``HTTPError``.
 public struct HTTPResponse: Sendable {
-    private var contents: Boxed<Fields>
+    private var contents: CopyOnWriteBox<Fields>
 
     /// Makes a response.
     public init(
@@ -12,12 +12,12 @@ public struct HTTPResponse: Sendable {
         body: HTTPBody = .empty,
         exchange: ExchangeFacts = ExchangeFacts()
     ) {
-        contents = Boxed(
+        contents = CopyOnWriteBox(
             Fields(request: request, status: status, headers: headers, body: body, exchange: exchange)
         )
     }
 
-    /// The request that was sent, as the last stage sent it.
+    /// The request as the transport sent it.
     public var request: HTTPRequest {
         get { contents.fields.request }
         _modify { yield &contents.fields.request }
@@ -35,24 +35,29 @@ public struct HTTPResponse: Sendable {
         _modify { yield &contents.fields.headers }
     }
 
-    /// The body: bytes, or a stream that can be read once where the request asked for one.
+    /// The body: bytes in memory, or a stream that can be read once if the request selected streaming.
     public var body: HTTPBody {
         get { contents.fields.body }
         _modify { yield &contents.fields.body }
     }
 
-    /// What the transport knows about the exchange.
+    /// What the transport reports about the exchange.
     public var exchange: ExchangeFacts {
         get { contents.fields.exchange }
         _modify { yield &contents.fields.exchange }
     }
 
-    // Beside the box: each stage that tries writes it anew, on a response that others know already.
-    /// Every attempt that the call made, in order (rule R29).
+    // Outside the box: each retry stage sets both, on a response that other tasks may share.
+    /// Every attempt that the call made, in order.
     public var attempts: [AttemptRecord] = []
+    /// The retry budget in which a stage has made the deposit of the call, so that an outer stage does not repeat it.
+    var creditedBudget: ObjectIdentifier?
 
-    /// Whether a retry loop has already spent its tries on this response (rule R24).
-    public var retriesAreExhausted: Bool { attempts.last?.reason.endsAllRetries ?? false }
+    /// Whether an outer retry loop must not repeat the call.
+    ///
+    /// True if the attempts, budget or time are used up, if the request must not be sent twice, or if the caller's
+    /// retrier declined.
+    public var retriesAreExhausted: Bool { attempts.retriesAreExhausted }
 
     private struct Fields: Sendable {
         var request: HTTPRequest
@@ -63,21 +68,23 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// What became of a request: a response of any status, or an error.
+/// The outcome of a request: a response of any status, or an error.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 
-/// What a transport knows about one exchange.
+/// What a transport reports about one exchange.
 public struct ExchangeFacts: Hashable, Sendable {
-    /// The bytes of the request, head and body, that can have left this machine; nil where the transport cannot tell.
+    /// The bytes of the request, head and body, that may have been sent; nil if the transport cannot tell.
     public var bytesSent: Int64?
-    /// The bytes of the response's body that arrived, as they came over the wire.
+    /// The bytes of the response's body that were received, before decoding.
     public var bytesReceived: Int64
-    /// The version of HTTP, such as `1.1` or `2`.
+    /// The HTTP version, such as `1.1` or `2`.
     public var version: String
-    /// Whether the exchange went over a connection that had served another one before.
+    /// Whether the exchange reused a connection.
     public var reusedConnection: Bool
+    /// Addresses and times, where the request asked for them.
+    package var connection: ConnectionFacts?
 
-    /// Describes an exchange.
+    /// Makes a description of an exchange.
     public init(
         bytesSent: Int64? = nil,
         bytesReceived: Int64 = 0,
@@ -91,15 +98,48 @@ public struct ExchangeFacts: Hashable, Sendable {
     }
 }
 
+/// What a transport can say of the connection of one exchange; times count from the beginning of the attempt.
+package struct ConnectionFacts: Hashable, Sendable {
+    /// The time until the name was looked up.
+    package var nameLookup = Duration.zero
+    /// The time until the connection was made.
+    package var connect = Duration.zero
+    /// The time until the TLS handshake was done; nil without one.
+    package var handshake: Duration?
+    /// The time until the request was about to be sent.
+    package var preTransfer = Duration.zero
+    /// The time until the first byte of the response came.
+    package var firstByte = Duration.zero
+    /// The address of the server, or of the proxy.
+    package var remoteAddress = ""
+    package var remotePort = 0
+    /// The address of this side.
+    package var localAddress = ""
+    package var localPort = 0
+
+    /// Makes facts that say nothing.
+    package init() {}
+}
+
 extension HTTPResponse {
-    /// Empties a body that is read as it arrives, and that nobody will read: it holds a connection (rule R28).
+    /// The length of the body according to the fields, or nil if unknown.
+    ///
+    /// Nil for a content-coded body, which is decoded, and if `Transfer-Encoding` overrides the length (RFC 9112 §6.3).
+    package var expectedLength: Int64? {
+        guard !headers.contains("Content-Encoding"), !headers.contains("Transfer-Encoding"),
+            case .bytes(let count) = ContentLength.parse(fieldValues: headers[values: "Content-Length"])
+        else { return nil }
+        return count
+    }
+
+    /// Discards a streamed body that will not be read, which frees its connection.
     mutating func dropStream() {
         if body.dataInMemory == nil { body = .empty }
     }
 }
 
 extension HTTPResult {
-    /// The result without a body that is read as it arrives.
+    /// The result without a streamed body.
     var withoutStream: HTTPResult {
         guard case .success(var response) = self else { return self }
         response.dropStream()

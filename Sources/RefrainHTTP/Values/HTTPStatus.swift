@@ -16,7 +16,7 @@ public struct HTTPStatus: RawRepresentable, Hashable, Sendable, Codable, Compara
     /// Whether the left code is the smaller one.
     public static func < (left: HTTPStatus, right: HTTPStatus) -> Bool { left.rawValue < right.rawValue }
 
-    /// Whether this is a 1xx status: the response proper is still to come.
+    /// Whether this is a 1xx status, which precedes the final response.
     public var isInformational: Bool { (100..<200).contains(rawValue) }
     /// Whether this is a 2xx status.
     public var isSuccess: Bool { (200..<300).contains(rawValue) }

@@ -1,16 +1,16 @@
-/// The checks that keep a request's head from being anything but a head (RFC 9110 §5.1, §5.5, §5.6.2).
+/// The syntax checks of methods, field names and field values (RFC 9110 §5.1, §5.5, §5.6.2).
 public enum HTTPToken {
-    /// Whether the text is a token: a method or a field name.
+    /// Whether the text is a token, as methods and field names are.
     public static func isValid(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isToken) ?? isToken(text.utf8)
     }
 
-    /// Whether the text may stand as a field value: no control characters but the tab, no white space round it.
+    /// Whether the text is a valid field value: no control characters except tab, no surrounding white space.
     public static func isValidFieldValue(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isFieldValue) ?? isFieldValue(text.utf8)
     }
 
-    // Nearly all text lies in one piece, where a byte costs a fraction of what the next one of a string does.
+    // Nearly all strings are contiguous; reading their buffer costs a fraction of the string's own iteration.
 
     @inline(__always)
     private static func isToken(_ bytes: some Collection<UInt8>) -> Bool {

@@ -1,6 +1,6 @@
-/// Hosts as they are sent: in ASCII and in lower case, so that every spelling of a host is the same one.
+/// Normalizes hosts to lower-case ASCII, the form in which they are sent and compared.
 enum HostName {
-    /// Whether the text is a plain name in lower case, or an address of IPv4, and so stays as it is.
+    /// Whether the text is a lower-case ASCII name or an IPv4 address, which needs no conversion.
     static func isPlain(_ host: String) -> Bool {
         var host = host
         return host.withUTF8 { bytes in
@@ -15,10 +15,10 @@ enum HostName {
         }
     }
 
-    /// A name in ASCII and in lower case, its other labels encoded (RFC 5891); nil where that cannot be.
+    /// Returns a name in lower-case ASCII with its other labels encoded (RFC 5891), or nil if it cannot be encoded.
     ///
-    /// The tables of Unicode's compatibility forms are not at hand: names that they would change are refused, so that
-    /// no two libraries take one for two different hosts. Their owner can spell them `xn--…`.
+    /// The tables of Unicode's compatibility forms are not available. A name that they would change is refused, so that
+    /// two libraries cannot resolve it to different hosts; its `xn--…` form is accepted.
     static func ascii(_ name: String) -> String? {
         if isPlain(name) { return name }
         guard name.utf8.allSatisfy(isAllowed) else { return nil }
@@ -31,7 +31,7 @@ enum HostName {
         return labels.joined(separator: ".")
     }
 
-    /// What the URL Standard forbids in a host is not allowed, also where it was percent-encoded.
+    /// Whether the URL Standard allows the byte in a host, percent-encoded or not.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte != 0x7F && !"#/:<>?@[\\]^|%".utf8.contains(byte)
     }
@@ -45,11 +45,11 @@ enum HostName {
         guard label.utf8.contains(where: { $0 >= 0x80 }) else { return label }
         guard label.unicodeScalars.allSatisfy(isStable) else { return nil }
         let encoded = "xn--" + Punycode.encode(Array(label.unicodeScalars.prefix(64)))
-        // The longest label that DNS takes.
+        // The maximum length of a DNS label.
         return encoded.utf8.count <= 63 ? encoded : nil
     }
 
-    /// Whether a character of a label in lower case stays what it is in every normal form.
+    /// Whether a lower-case character is unchanged by every normalization form.
     private static func isStable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .spaceSeparator, .lineSeparator,
@@ -58,9 +58,9 @@ enum HostName {
         default: break
         }
         switch scalar.value {
-        // They are letters of their own since IDNA 2008.
+        // Letters of their own since IDNA 2008.
         case 0xDF, 0x3C2: return true
-        // They would be one with the letter before them.
+        // Combining marks, which could compose with the preceding letter.
         case 0x300...0x36F, 0x3099...0x309A: return false
         default: return !scalar.properties.changesWhenNFKCCaseFolded
         }

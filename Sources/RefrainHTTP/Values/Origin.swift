@@ -4,19 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Where a request goes: scheme, host and port (RFC 9110 §4.3.1).
+/// The scheme, host and port of a request (RFC 9110 §4.3.1).
 ///
-/// Budgets, pacing and the rules on what crosses a redirect are kept by origin. All spellings of a host are one:
-/// letters of any case, percent escapes, and the two forms of a name that is not in ASCII.
+/// Budgets, rate limits and the redirect rules are keyed by origin. All spellings of a host are equal: letters of
+/// either case, percent escapes, and both forms of an internationalized name.
 public struct Origin: Hashable, Sendable, Codable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case and in ASCII, as it is sent: `xn--bcher-kva.example` for `bücher.example`.
+    /// The host in lower-case ASCII, as it is sent: `xn--bcher-kva.example` for `bücher.example`.
     public let host: String
-    /// The port; the scheme's own where the URL names none.
+    /// The port; defaults to the scheme's.
     public let port: Int
 
-    /// The origin of a URL, or nil where the URL is not an absolute HTTP one.
+    /// Makes the origin of a URL, or nil if the URL is not an absolute HTTP URL.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = url.host(), !host.isEmpty, let sent = HostName.isPlain(host) ? host : Self.sent(host, in: url)
@@ -26,16 +26,16 @@ public struct Origin: Hashable, Sendable, Codable, CustomStringConvertible {
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    /// The host of a URL that is not plain, as it is sent; nil where it cannot be.
+    /// The normalized host of a URL whose host is not plain, or nil if it cannot be normalized.
     @inline(never)
     private static func sent(_ host: String, in url: URL) -> String? {
-        // Only an address has a colon, and its zone keeps its percent sign.
+        // Only an IPv6 address contains a colon; its zone keeps its percent sign.
         if host.utf8.contains(UInt8(ascii: ":")) { return host.lowercased() }
         guard let name = url.host(percentEncoded: false), !name.isEmpty else { return nil }
         return HostName.ascii(name)
     }
 
-    /// The origin as it stands in a URL.
+    /// The origin in URL form.
     public var description: String {
         let shown = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
         return "\(scheme)://\(shown):\(port)"

@@ -1,10 +1,12 @@
-/// Text of any script in the letters, digits and hyphens of ASCII (RFC 3492).
+/// Encodes Unicode labels as ASCII (RFC 3492).
 enum Punycode {
     private static let base = 36
     private static let smallestThreshold = 1
     private static let largestThreshold = 26
 
-    /// Encodes the characters of a label, of which there are a few dozen at most.
+    /// Encodes the characters of a label.
+    ///
+    /// Quadratic in the length of a label, which is at most a few dozen characters.
     static func encode(_ label: [Unicode.Scalar]) -> String {
         var output = label.filter(\.isASCII).map { UInt8(truncatingIfNeeded: $0.value) }
         let plain = output.count
@@ -30,7 +32,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Writes a number with digits of falling weight, the last of which tells that it is the last.
+    /// Appends a number as a variable-length integer (RFC 3492 §3.3).
     private static func append(_ number: Int, bias: Int, to output: inout [UInt8]) {
         var rest = number
         var position = base

@@ -6,7 +6,7 @@ public struct Rules: OptionSet, Hashable, Sendable {
     /// Makes a set from its bits.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Makes a set from the numbers of rules; numbers outside 1 … 63 are left out.
+    /// Makes a set from the numbers of rules; ignores numbers outside 1 … 63.
     public init(_ numbers: Int...) {
         rawValue = numbers.reduce(into: 0) { bits, number in
             if (1...63).contains(number) { bits |= 1 << UInt64(number) }
@@ -19,8 +19,53 @@ public struct Rules: OptionSet, Hashable, Sendable {
     public var names: [String] { numbers.map { "R\($0)" } }
 }
 
+extension Rules {
+    /// R1: safe and idempotent methods may be sent again.
+    package static let idempotentMethods = Rules(1)
+    /// R2: which other requests may be sent again.
+    package static let replaySafety = Rules(2)
+    /// R4: a body that cannot be replayed is sent at most once.
+    package static let bodyReplay = Rules(4)
+    /// R5: idempotency keys.
+    package static let idempotencyKey = Rules(5)
+    /// R7: transient statuses.
+    package static let transientStatus = Rules(7)
+    /// R8: transient transport failures.
+    package static let transientFailure = Rules(8)
+    /// R9: cancellation is never retried.
+    package static let cancellation = Rules(9)
+    /// R11: a download goes on where it was cut short.
+    package static let resumption = Rules(11)
+    /// R12: the default schedule.
+    package static let schedule = Rules(12)
+    /// R15: `Retry-After` is honoured.
+    package static let retryAfter = Rules(15)
+    /// R16: a date is read against the response's own.
+    package static let responseDate = Rules(16)
+    /// R17: the longer delay counts.
+    package static let longerDelay = Rules(17)
+    /// R18: the cap of a server's delay.
+    package static let delayCap = Rules(18)
+    /// R19: rate-limit fields.
+    package static let rateLimit = Rules(19)
+    /// R20: deadline and attempt timeout.
+    package static let deadline = Rules(20)
+    /// R22: the retry budget.
+    package static let budget = Rules(22)
+    /// R23: what draws on the budget.
+    package static let budgetUse = Rules(23)
+    /// R24: retries do not multiply.
+    package static let nesting = Rules(24)
+    /// R26: redirects.
+    package static let redirects = Rules(26)
+    /// R27: the replay after a token refresh.
+    package static let credentialRefresh = Rules(27)
+    /// R33: another route after a failed connection.
+    package static let freshRoutes = Rules(33)
+}
+
 extension Rules: Codable {
-    /// Reads a list of names such as `R2`; what is none is left out.
+    /// Decodes a list of names such as `R2`; ignores strings that are not names of rules.
     public init(from decoder: any Decoder) throws {
         let names = try [String](from: decoder)
         self = names.compactMap { $0.hasPrefix("R") ? Int($0.dropFirst()) : nil }.reduce(into: []) {
@@ -28,7 +73,7 @@ extension Rules: Codable {
         }
     }
 
-    /// Writes a list of names such as `R2`.
+    /// Encodes a list of names such as `R2`.
     public func encode(to encoder: any Encoder) throws {
         try names.encode(to: encoder)
     }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A server that requests are meant for: production, staging, a test server.
+/// The server of relative requests, such as production, staging or a test server.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -12,22 +12,24 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A stage ``ApplyEnvironment`` completes relative URLs with it. The idea is from "HTTP in Swift".
+/// ``ApplyEnvironment`` completes relative URLs with it.
 public struct ServerEnvironment: Hashable, Sendable {
     /// `https` or `http`.
     public var scheme: String
-    /// The host's name or address.
+    /// The host name or address.
     public var host: String
-    /// The port; nil: the scheme's own.
+    /// The port; defaults to the scheme's.
     public var port: Int?
-    /// What stands before every relative path.
+    /// The prefix of every relative path.
     public var pathPrefix: String
-    /// Header fields for requests that do not have them.
+    /// Header fields, added to requests that do not have them.
     public var headers: HTTPHeaders
-    /// Query items for requests that do not have them.
+    /// Query items, added to requests that do not have them.
     public var query: [URLQueryItem]
 
-    /// Describes a server; what is wrong with it is told with the first request that it is applied to.
+    /// Makes an environment.
+    ///
+    /// Its values are checked when it is applied to a request, which fails if they are invalid.
     public init(
         scheme: String = "https",
         host: String,
@@ -50,21 +52,21 @@ private enum ServerEnvironmentOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The server that this request is meant for; nil: that of the stage ``ApplyEnvironment``.
+    /// The environment of this request; defaults to that of the ``ApplyEnvironment`` stage.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironmentOption.self] }
         set { self[option: ServerEnvironmentOption.self] = newValue }
     }
 
-    /// Makes a request whose server is yet to be named, by ``ServerEnvironment``.
+    /// Makes a request with a relative URL, to be completed by a ``ServerEnvironment``.
     ///
     /// - Parameters:
-    ///   - path: the path, not percent-encoded. One without a slash in front comes after the server's prefix.
-    ///   - query: the items of the query, not percent-encoded.
-    ///   - method: what is to be done.
+    ///   - path: the path, not percent-encoded. A path without a leading slash is appended to the environment's prefix.
+    ///   - query: the query items, not percent-encoded.
+    ///   - method: the method. Defaults to GET.
     ///   - headers: the header fields.
-    ///   - body: what is sent along.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` for a path that none can be made of.
+    ///   - body: the body.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` if no URL can be made of the path.
     public init(
         path: String,
         query: [URLQueryItem] = [],

@@ -1,9 +1,8 @@
 extension URLText {
-    /// The text of a URL or of a reference to one, with escapes for what may not stand behind its host.
+    /// Percent-encodes the characters of a URL or URL reference that are not allowed after the host.
     ///
-    /// What is escaped already stays as it is, as curl and browsers have it. Foundation escapes the `%` of a path or a
-    /// query, too, as soon as there is anything else in it to escape: `/a%20b|c` would become `/a%2520b%7Cc`, which is
-    /// another resource.
+    /// Existing escapes are kept, as curl and browsers do. Foundation also escapes the `%` of a path or query once
+    /// anything else in it needs escaping: `/a%20b|c` would become `/a%2520b%7Cc`, which is another resource.
     static func escaped(_ text: String) -> String {
         var text = text
         return text.withUTF8 { bytes in
@@ -26,7 +25,7 @@ extension URLText {
         }
     }
 
-    /// Whether some byte of a path, a query and a fragment may not stand there as it is.
+    /// Whether a byte of a path, query and fragment needs escaping.
     static func needsEscapes(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var isFragment = false
         var index = bytes.startIndex
@@ -45,7 +44,7 @@ extension URLText {
         return false
     }
 
-    /// Where scheme and host end; 0 where the text has neither.
+    /// The offset where scheme and host end; 0 if the text has neither.
     private static func endOfAuthority(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         guard let slash = bytes.firstIndex(where: ends.contains), bytes[slash...].starts(with: "//".utf8),
@@ -54,7 +53,7 @@ extension URLText {
         return bytes[(slash + 2)...].firstIndex(where: ends.contains) ?? bytes.count
     }
 
-    /// Whether the bytes begin with `%` and two hexadecimal digits.
+    /// Whether the bytes begin with `%` and two hexadecimal digits (RFC 3986 §2.1).
     private static func isEscape(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         bytes.count > 2
             && bytes.prefix(3).dropFirst().allSatisfy { byte in
@@ -62,14 +61,13 @@ extension URLText {
             }
     }
 
-    /// Whether a byte may stand in every part of a URL that comes after the host (RFC 3986 §3.3 and §3.4), escapes and
-    /// the beginning of a fragment aside.
+    /// Whether a byte is allowed in every component after the host (RFC 3986 §3.3 and §3.4), except `%` and `#`.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         guard byte < 0x80 else { return false }
         return (byte < 64 ? allowedLow &>> byte : allowedHigh &>> (byte & 63)) & 1 == 1
     }
 
-    // One bit for each byte: to look into two numbers is what a request of every kind pays for each byte of its URL.
+    // One bit per byte value: the lookup runs for each byte of every request's URL.
     private static let allowedLow = mask(over: 0..<64)
     private static let allowedHigh = mask(over: 64..<128)
 

@@ -5,12 +5,12 @@ internal import Foundation
 #endif
 
 extension URLText {
-    /// A relative URL of a path and a query.
+    /// Makes a relative URL from a path and query items.
     static func relative(path: String, query: [URLQueryItem]) throws(HTTPError) -> URL {
         var parts = URLComponents()
         parts.path = path
         if !query.isEmpty { parts.queryItems = query }
-        // Two slashes would begin a host, and a colon in the first segment a scheme.
+        // Two leading slashes would start a host, and a colon in the first segment a scheme.
         let firstSegment = path.prefix { $0 != "/" }
         guard !path.hasPrefix("//"), !firstSegment.contains(":"), let url = parts.url else {
             let unknown = URL(string: "about:invalid") ?? URL(filePath: "/")
@@ -24,20 +24,20 @@ extension URLText {
         return url
     }
 
-    /// The URL, completed by a server where it is relative.
+    /// Completes a relative URL with the scheme, host, port and prefix of a server; returns an absolute URL unchanged.
     ///
-    /// It is put together as text, and read back: the setters of `URLComponents` trap on what they do not like.
+    /// The URL is assembled as text and parsed, because the setters of `URLComponents` trap on invalid values.
     ///
-    /// - Throws: `InvalidArgument` for a server that no URL can be made of.
+    /// - Throws: `InvalidArgument` if the environment does not make a valid URL.
     static func complete(_ url: URL, with environment: ServerEnvironment) throws(InvalidArgument) -> URL {
         let text = url.absoluteString
         guard url.scheme == nil else { return url }
         let server = try Self.text(of: environment)
-        let whole: String
+        let completedText: String
         if text.hasPrefix("//") {
-            whole = "\(environment.scheme):\(text)"
+            completedText = "\(environment.scheme):\(text)"
         } else if text.hasPrefix("/") {
-            whole = server + text
+            completedText = server + text
         } else {
             var prefix = URLComponents()
             prefix.path = environment.pathPrefix
@@ -45,18 +45,20 @@ extension URLText {
             if !path.hasPrefix("/") { path = "/" + path }
             let continuesPath = !text.isEmpty && !text.hasPrefix("?") && !text.hasPrefix("#")
             if continuesPath, !path.hasSuffix("/") { path += "/" }
-            whole = server + path + text
+            completedText = server + path + text
         }
-        guard let completed = URL(string: whole) else {
-            throw InvalidArgument("ServerEnvironment", is: whole, expected: "a part of a URL")
+        guard let completed = URL(string: completedText) else {
+            throw InvalidArgument("ServerEnvironment", is: completedText, expected: "a part of a URL")
         }
         return completed
     }
 
-    /// Scheme, host and port of a server, checked to be these and nothing else.
+    /// Scheme, host and port of a server as text.
+    ///
+    /// Throws if one of them contains anything else.
     private static func text(of environment: ServerEnvironment) throws(InvalidArgument) -> String {
         let host = environment.host
-        // A name has no colon; an address has two or more, and hexadecimal digits.
+        // A name has no colon; an IPv6 address has two or more, and hexadecimal digits.
         let isAddress =
             host.utf8.count { $0 == UInt8(ascii: ":") } >= 2
             && host.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }

@@ -5,10 +5,10 @@ package import Foundation
 #endif
 
 extension URLText {
-    /// The URL as a transport is to send it: with the host of its ``Origin``.
+    /// The URL as a transport must send it: with the normalized host of its ``Origin``.
     ///
-    /// A transport that took escapes and other scripts for a name by its own rules could go to another host than the
-    /// one whose certificate, credentials and budget were looked up.
+    /// A transport that normalized hosts by other rules could connect to a host other than the one whose certificate,
+    /// credentials and budget were looked up.
     package static func sent(_ url: URL) -> String {
         let text = url.absoluteString
         guard let origin = Origin(url), !origin.host.utf8.contains(UInt8(ascii: ":")),
@@ -17,7 +17,7 @@ extension URLText {
         return text[..<host.lowerBound] + origin.host + text[host.upperBound...]
     }
 
-    /// Where the host stands in an absolute URL whose host is no address in brackets.
+    /// The range of the host in an absolute URL whose host is not a bracketed address.
     private static func hostRange(in text: String) -> Range<String.Index>? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8)
         else { return nil }

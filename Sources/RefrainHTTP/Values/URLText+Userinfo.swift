@@ -1,7 +1,7 @@
 extension URLText {
-    /// Text that was taken for a URL and is none, without whatever may be a user and a password.
+    /// Removes a possible user and password from text that is not a valid URL.
     ///
-    /// That is all between the scheme and the last `@`: where the text is malformed, nobody can tell where they end.
+    /// Removes everything between the scheme and the last `@`, because malformed text has no definite boundaries.
     static func withoutUserinfo(_ text: String) -> String {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -9,7 +9,7 @@ extension URLText {
         return start + text[text.utf8.index(after: at)...]
     }
 
-    /// A text with URLs in it, such as a field's value, without their users and passwords.
+    /// Removes users and passwords from the URLs within a text, such as a field's value.
     package static func withoutUserinfo(in text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         var result: [UInt8] = []

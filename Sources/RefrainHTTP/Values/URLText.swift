@@ -4,9 +4,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Reads URLs from text, and refuses what is none with a reason.
+/// Parses URLs from text, and throws an error with the reason for text that is not a URL.
 package enum URLText {
-    /// The URL that the text spells.
+    /// Parses a URL.
     package static func parse(_ text: String) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
             let url = URL(string: "about:invalid") ?? URL(filePath: "/")
@@ -14,14 +14,14 @@ package enum URLText {
             let shown = quoted.count > 200 ? quoted.prefix(200) + "…" : quoted[...]
             return HTTPError(code, request: HTTPRequest(url), message: "\"\(shown)\" \(reason)", bytesSent: 0)
         }
-        // Nearly every URL is plain, and has nothing that could be refused; to ask it for its parts costs more than it.
+        // Fast path: nearly every URL is plain and valid, and reading its components would cost more than parsing it.
         if isPlain(text), let url = URL(string: text) { return url }
         guard !text.isEmpty else { throw refuse(.badURL, "is empty; a URL such as https://host/path is wanted") }
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw refuse(.badURL, "contains white space or a control character; percent-encode it")
         }
         guard let url = URL(string: escaped(text)) else { throw refuse(.badURL, "is not a URL") }
-        // By its bytes: to look for a text within a text takes longer than all the rest.
+        // Compares bytes: substring search costs more than all the other checks.
         guard let scheme = url.scheme?.lowercased(), text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8)
         else {
             throw refuse(.badURL, "has no scheme; begin it with http:// or https://")
@@ -39,8 +39,9 @@ package enum URLText {
         return url
     }
 
-    /// Whether the text obviously begins with `http` or `https`, a host's name and perhaps a port, and goes on without
-    /// anything that would have to be escaped; false where it takes more than a glance to tell.
+    /// Whether the text begins with `http` or `https`, a host name and an optional port, and needs no escaping.
+    ///
+    /// False means that the text needs a full parse.
     static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             guard let end = endOfPlainOrigin(bytes) else { return false }
@@ -48,9 +49,9 @@ package enum URLText {
         } ?? false
     }
 
-    /// The end of a plain scheme, host and port that the text begins with, if nothing or a path follows them.
+    /// The offset where a plain scheme, host and port end, if the end of the text or a path follows; nil otherwise.
     static func endOfPlainOrigin(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
-        // Byte by byte: what the standard library has for the beginnings of sequences takes several times as long.
+        // Byte by byte, which is several times as fast as the standard library's prefix operations.
         guard text.count > 8, text[0] == UInt8(ascii: "h"), text[1] == UInt8(ascii: "t"),
             text[2] == UInt8(ascii: "t"), text[3] == UInt8(ascii: "p")
         else { return nil }
@@ -71,7 +72,7 @@ package enum URLText {
             }
             guard (1...65_535).contains(port) else { return nil }
         }
-        // Not "@": then it was no host.
+        // An "@" would make the text before it user information.
         return end == text.count || text[end] == UInt8(ascii: "/") ? end : nil
     }
 

@@ -1,12 +1,12 @@
-/// Something that proves who asks, and may go out of date.
+/// A credential of a client, which may expire.
 public protocol AuthenticationCredential: Sendable {
     /// Whether the credential must be refreshed before it is used.
     ///
-    /// Say so some time before it really expires, so that it does not expire on its way.
+    /// Return true some time before its expiry, so that it does not expire in flight.
     var requiresRefresh: Bool { get }
 }
 
-/// Knows how a service wants its requests signed, and how a credential is refreshed.
+/// Applies credentials to requests, and refreshes them.
 ///
 /// ```swift
 /// struct TokenAuthenticator: Authenticator {
@@ -25,21 +25,18 @@ public protocol AuthenticationCredential: Sendable {
 ///     }
 /// }
 /// ```
-///
-/// The idea is from Alamofire.
 public protocol Authenticator<Credential>: Sendable {
-    /// What requests are signed with.
+    /// The type of the credential.
     associatedtype Credential: AuthenticationCredential
 
     /// Signs a request.
     func apply(_ credential: Credential, to request: inout HTTPRequest)
 
-    /// A new credential in place of one that has gone out of date.
+    /// Returns a new credential that replaces an expired or refused one.
     ///
-    /// Requests that are made in here on the same session are not signed, and do not wait for the refresh. Those that
-    /// are made in a detached task, or on a dispatch queue, are not known for what they are: set their
-    /// `HTTPRequest.authentication` to ``/RefrainHTTP/AuthenticationMethod/none``, or they wait for the refresh that
-    /// waits for them.
+    /// Requests that this method makes on the same session are not authenticated and do not wait for the refresh. In a
+    /// detached task or on a dispatch queue, set their `HTTPRequest.authentication` to
+    /// ``/RefrainHTTP/AuthenticationMethod/none``; otherwise they wait for the refresh that waits for them.
     func refresh(_ credential: Credential, for session: Session) async throws -> Credential
 
     /// Whether the service refused the request because of its credential, rather than for another reason.

@@ -1,5 +1,5 @@
 extension RefrainError: CustomStringConvertible {
-    /// What happened, and what to do where that is not plain.
+    /// A sentence that describes the error, with a remedy if the error does not imply it.
     public var description: String {
         switch self {
         case .explicitlyCancelled: "the request was cancelled"
@@ -14,14 +14,14 @@ extension RefrainError: CustomStringConvertible {
         case .responseSerializationFailed(let reason, _): "the response could not be read: \(reason)"
         case .sessionTaskFailed(let error): "\(error)"
         case .sessionDeinitialized:
-            "the session was released while its request was under way; keep it for as long as its requests run"
+            "the session was released before its request ended: keep it, as in `let session = Session(…)`"
         case .sessionInvalidated(let error): "the session was invalidated" + (error.map { ": \($0)" } ?? "")
         }
     }
 }
 
 extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {
-    /// What is wrong with the request.
+    /// A sentence that describes what is invalid in the request.
     public var description: String {
         switch self {
         case .bodyDataInGETRequest(let length):
@@ -31,7 +31,7 @@ extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {
 }
 
 extension RefrainError.ResponseValidationFailureReason: CustomStringConvertible {
-    /// What was found, and what was accepted.
+    /// A sentence with the value found and the values accepted.
     public var description: String {
         switch self {
         case .unacceptableStatusCode(let code): "its status is \(code)"
@@ -45,7 +45,7 @@ extension RefrainError.ResponseValidationFailureReason: CustomStringConvertible 
 }
 
 extension RefrainError.ResponseSerializationFailureReason: CustomStringConvertible {
-    /// What stands in the way, with the place in the content.
+    /// A sentence that describes the failure and its position in the content.
     public var description: String {
         switch self {
         case .inputDataNilOrZeroLength: "it has no content"

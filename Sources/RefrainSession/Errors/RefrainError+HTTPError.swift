@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension RefrainError {
-    /// What an error of the chain is to those who use a session.
+    /// Makes the session's error for an error of the chain.
     init(of error: HTTPError) {
         if error.code == .callerFailed, let own = error.underlyingError as? RefrainError {
             self = own
@@ -16,12 +16,12 @@ extension RefrainError {
         }
     }
 
-    /// This error in the form that travels through the chain; nothing was sent.
+    /// Wraps this error for the chain, as an error of a request that was not sent.
     func asHTTPError(_ request: HTTPRequest?) -> HTTPError {
         HTTPError(.callerFailed, request: request ?? .none, underlyingError: self, message: "\(self)", bytesSent: 0)
     }
 
-    /// What a second reader of a stream's chunks is told.
+    /// The error of a second reader of a stream's chunks.
     static func chunksAlreadyRead(of request: HTTPRequest?) -> RefrainError {
         let message = "the chunks of a stream are for one reader, and this is a second one"
         return .sessionTaskFailed(error: HTTPError(.bodyAlreadyRead, request: request ?? .none, message: message))
@@ -29,12 +29,12 @@ extension RefrainError {
 }
 
 extension HTTPRequest {
-    /// Stands for a request that could not be made.
+    /// A placeholder for a request that could not be made.
     fileprivate static var none: HTTPRequest { HTTPRequest(URL(filePath: "/")) }
 }
 
 extension RefrainError {
-    /// This error with the record of the request's tries.
+    /// Returns this error with the attempts of the request.
     func recording(_ attempts: [AttemptRecord]) -> RefrainError {
         switch self {
         case .responseValidationFailed(let reason, _):

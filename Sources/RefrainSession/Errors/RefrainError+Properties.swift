@@ -1,21 +1,21 @@
-extension RefrainError: ExhaustibleError {
-    /// Whether the retries of the request are used up, so that an outer loop does not try it again (rule R24).
+extension RefrainError: RetryTerminalError {
+    /// Whether an outer retry loop must not repeat the request, as in `HTTPError.retriesAreExhausted`.
     public var retriesAreExhausted: Bool {
-        transportError?.retriesAreExhausted ?? attempts.last?.reason.endsAllRetries ?? false
+        transportError?.retriesAreExhausted ?? attempts.retriesAreExhausted
     }
 
-    /// Whether the request was called off, so that no loop sends it again (rule R9).
+    /// Whether the request was cancelled, so that no loop retries it.
     ///
-    /// It was cancelled, or ended by a reset or with its session, or a part of it by `CancellationError`: an adapter
-    /// whose own token request was cancelled, for one.
+    /// Includes requests ended by a reset or with their session, and those of which a part threw a cancellation error,
+    /// such as an adapter whose own token request was cancelled.
     public var isCancellation: Bool {
         switch self {
         case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: true
-        default: underlyingError?.saysCancelled ?? false
+        default: underlyingError?.isCancellation ?? false
         }
     }
 
-    /// Every attempt that led to this error, where a response, an adapter or a failure of the transport did (rule R29).
+    /// The attempts that led to this error, if it carries them.
     ///
     /// ``Request/attempts`` has the record of every request.
     public var attempts: [AttemptRecord] {
@@ -29,7 +29,7 @@ extension RefrainError: ExhaustibleError {
         }
     }
 
-    /// The error that the transport or a stage of the chain gave, or nil.
+    /// The error of the transport or of a stage of the chain, or nil.
     public var transportError: HTTPError? {
         switch self {
         case .sessionTaskFailed(let error): error
@@ -41,13 +41,13 @@ extension RefrainError: ExhaustibleError {
     /// The code of the transport's error, or nil.
     public var transportCode: HTTPError.Code? { transportError?.code }
 
-    /// The status that was not accepted, or nil.
+    /// The unacceptable status, or nil.
     public var responseCode: Int? {
         guard case .responseValidationFailed(.unacceptableStatusCode(let code), _) = self else { return nil }
         return code
     }
 
-    /// The error that led to this one, where there is one.
+    /// The error that caused this one, or nil.
     public var underlyingError: (any Error)? {
         switch self {
         case .invalidURL(let error), .createRequestFailed(let error), .parameterEncodingFailed(let error),
@@ -86,7 +86,7 @@ extension RefrainError: ExhaustibleError {
         return false
     }
 
-    /// Whether the response could not be turned into a value.
+    /// Whether the serialization of the response failed.
     public var isResponseSerializationError: Bool {
         if case .responseSerializationFailed = self { return true }
         return false

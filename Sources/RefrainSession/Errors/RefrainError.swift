@@ -1,63 +1,63 @@
-// Indirect: half a dozen places in each request keep one, and next to none of them ever has it.
-/// Why a session's request failed.
+// Indirect, because each request stores several optional errors, which are nearly always nil.
+/// An error of a session's request.
 ///
-/// Where people know Alamofire's `AFError`, they find its cases here under the same names. A failed exchange is
-/// ``sessionTaskFailed(error:)``, and carries the `HTTPError` with its code and its record.
+/// The cases correspond to those of Alamofire's `AFError`. A failed exchange is ``sessionTaskFailed(error:)``, which
+/// contains the `HTTPError` with its code and attempts.
 public indirect enum RefrainError: Error, Sendable {
-    /// ``Request/cancel()`` was called, or the task that waited for the response was cancelled.
+    /// The request was cancelled by ``Request/cancel()``, or with the task that awaited its response.
     case explicitlyCancelled
-    /// The text given as a URL is none.
+    /// The text is not a valid URL.
     case invalidURL(error: any Error)
-    /// The request could not be made from what was given.
+    /// The request could not be made from its arguments.
     case createRequestFailed(error: any Error)
     /// The parameters could not be encoded.
     case parameterEncodingFailed(error: any Error)
-    /// The request was made, but must not be sent.
+    /// The request is invalid and was not sent.
     case requestValidationFailed(reason: RequestValidationFailureReason)
-    /// An adapter threw; `by` names its type, and `attempts` is the record of the tries up to this one.
+    /// An adapter threw `error`; `by` is the name of its type, and `attempts` the attempts up to this one.
     case requestAdaptationFailed(error: any Error, by: String, attempts: [AttemptRecord] = [])
-    /// A retrier answered a failure with an error of its own; `by` names its type.
+    /// A retrier replaced the error of an attempt by its own; `by` is the name of its type.
     case requestRetryFailed(retryError: any Error, originalError: any Error, by: String)
-    /// The response came, and did not pass a check; `attempts` is the record of the tries that led to it.
+    /// The response failed a validation; `attempts` are the attempts that led to it.
     case responseValidationFailed(reason: ResponseValidationFailureReason, attempts: [AttemptRecord] = [])
-    /// The response came, and could not be turned into the wanted value; `attempts` is the record as above.
+    /// The response could not be serialized; `attempts` are the attempts that led to it.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason, attempts: [AttemptRecord] = [])
-    /// The transport, or a stage of the chain, could not bring a response.
+    /// The transport or a stage of the chain failed.
     case sessionTaskFailed(error: HTTPError)
-    /// The session was released while the request was under way; keep it for as long as its requests run.
+    /// The session was deallocated while the request was in flight; keep it for as long as its requests run.
     case sessionDeinitialized
-    /// The session was invalidated, for this reason.
+    /// The session was invalidated, with this error.
     case sessionInvalidated(error: (any Error)?)
 
-    /// Why a request must not be sent.
+    /// Why a request is invalid.
     public enum RequestValidationFailureReason: Hashable, Sendable {
-        /// A GET has a body of so many bytes; nil: of unknown length.
+        /// A GET has a body of `length` bytes; nil if the length is unknown.
         case bodyDataInGETRequest(length: Int64?)
     }
 
-    /// Which check a response did not pass.
+    /// The validation that a response failed.
     public enum ResponseValidationFailureReason: Sendable {
-        /// The status is not one of those accepted.
+        /// The status is not accepted.
         case unacceptableStatusCode(code: Int)
-        /// The content is of a type that is not accepted.
+        /// The content type is not accepted.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-        /// There is content without a type, and not every type is accepted.
+        /// The content has no type, and not every type is accepted.
         case missingContentType(acceptableContentTypes: [String])
-        /// A check of the caller's threw this error.
+        /// A custom validation failed with this error.
         case customValidationFailed(error: any Error)
     }
 
-    /// Why a response could not be turned into a value; the body is kept.
+    /// Why a response could not be serialized; contains the body.
     public enum ResponseSerializationFailureReason: Sendable {
-        /// There is no content, where there must be some.
+        /// The body is empty and may not be.
         case inputDataNilOrZeroLength
-        /// The content is not text in the encoding named.
+        /// The content is not text in this encoding.
         case stringSerializationFailed(encoding: String, body: [UInt8])
-        /// The content does not fit the type; `path` leads to the place in it.
+        /// The content does not match the type; `path` is the position of the error in it.
         case decodingFailed(error: any Error, path: String, body: [UInt8])
-        /// The response is empty, and the type has no empty value.
+        /// The response is empty, and the type has no value for that.
         case invalidEmptyResponse(type: String)
-        /// A serializer of the caller's threw this error.
+        /// A custom serializer failed with this error.
         case customSerializationFailed(error: any Error, body: [UInt8])
     }
 }

@@ -1,62 +1,66 @@
-/// Is told what happens to the requests of a session.
+/// Receives the events of a session's requests.
 ///
-/// Every hook does nothing unless it is written. Hooks are called where the event happens, on any thread, and must
-/// return quickly. The idea is from Alamofire.
+/// Every method has an empty default. Methods are called where the event occurs, on any thread, and must return
+/// quickly.
 public protocol EventMonitor: Sendable {
-    /// A request was made.
+    /// A request was created.
     func requestDidCreate(_ request: Request)
-    /// A request was started, or goes on after it was held.
+    /// A request was started, or resumed after a suspension.
     func requestDidResume(_ request: Request)
-    /// A request is held.
+    /// A request was suspended.
     func requestDidSuspend(_ request: Request)
     /// A request was cancelled.
     func requestDidCancel(_ request: Request)
-    /// The adapters have made one request of another, for a try.
+    /// The adapters replaced a request for an attempt.
     func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest)
     /// An adapter threw.
     func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError)
-    /// A try is sent; numbers are from 1.
+    /// An attempt was sent; numbers begin with 1.
     func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest)
-    /// A try came to its end, after this time.
+    /// An attempt ended after this time.
     func request(_ request: Request, didFinishAttempt number: Int, with result: HTTPResult, after duration: Duration)
-    /// A response went through the request's checks; an error says which one it did not pass.
+    /// A response was validated; `error` is that of the first validation that failed.
     func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?)
-    /// Another try follows after this wait.
+    /// A retry follows after this delay.
     func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason)
-    /// No further try follows a try that was no success.
+    /// Another attempt follows; called before the hook that has the delay and the reason, under Alamofire's name.
+    func requestIsRetrying(_ request: Request)
+    /// No retry follows an unsuccessful attempt.
     func request(_ request: Request, didGiveUp reason: RetryReason)
-    /// The request ended; its outcome stands on it.
+    /// The request ended and has its final state.
     func requestDidFinish(_ request: Request)
 }
 
 extension EventMonitor {
-    /// Nothing.
+    /// Does nothing.
     public func requestDidCreate(_ request: Request) {}
-    /// Nothing.
+    /// Does nothing.
     public func requestDidResume(_ request: Request) {}
-    /// Nothing.
+    /// Does nothing.
     public func requestDidSuspend(_ request: Request) {}
-    /// Nothing.
+    /// Does nothing.
     public func requestDidCancel(_ request: Request) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(
         _ request: Request,
         didFinishAttempt number: Int,
         with result: HTTPResult,
         after duration: Duration
     ) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?) {}
-    /// Nothing.
+    /// Does nothing.
     public func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {}
-    /// Nothing.
+    /// Does nothing.
+    public func requestIsRetrying(_ request: Request) {}
+    /// Does nothing.
     public func request(_ request: Request, didGiveUp reason: RetryReason) {}
-    /// Nothing.
+    /// Does nothing.
     public func requestDidFinish(_ request: Request) {}
 }

@@ -17,11 +17,11 @@ internal import Foundation
 /// let session = Session(loader: loader, eventMonitors: [LogMonitor(redaction: Redaction(queryParameters: ["key"]))])
 /// ```
 ///
-/// A line begins with the first eight characters of the request's identity.
+/// Each line begins with the first eight characters of the request's identifier.
 public struct LogMonitor: EventMonitor {
-    /// What is not shown.
+    /// The values that are not logged.
     public let redaction: Redaction
-    /// Whether header fields are shown.
+    /// Whether header fields are logged; defaults to false.
     public let showsHeaders: Bool
 
     private let write: @Sendable (String) -> Void
@@ -29,9 +29,9 @@ public struct LogMonitor: EventMonitor {
     /// Makes a log.
     ///
     /// - Parameters:
-    ///   - redaction: what is not shown.
-    ///   - showsHeaders: whether header fields are shown.
-    ///   - write: takes each line, without its end; unless told otherwise, to the standard error.
+    ///   - redaction: the values that are not logged.
+    ///   - showsHeaders: whether header fields are logged. Defaults to false.
+    ///   - write: receives each line without its line feed. Defaults to the standard error.
     public init(
         redaction: Redaction = .standard,
         showsHeaders: Bool = false,
@@ -49,31 +49,31 @@ public struct LogMonitor: EventMonitor {
         _ = bytes.withUnsafeBytes { systemWrite(2, $0) }
     }
 
-    /// A request was made.
+    /// Logs that a request was created.
     public func requestDidCreate(_ request: Request) { log(request, "created \(described(request.request))") }
-    /// A request was started, or goes on.
+    /// Logs that a request was started or resumed.
     public func requestDidResume(_ request: Request) { log(request, "resumed") }
-    /// A request is held.
+    /// Logs that a request was suspended.
     public func requestDidSuspend(_ request: Request) { log(request, "suspended") }
-    /// A request was cancelled.
+    /// Logs that a request was cancelled.
     public func requestDidCancel(_ request: Request) { log(request, "cancelled") }
 
-    /// A request was adapted.
+    /// Logs an adapted request.
     public func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest) {
         log(request, "adapted to \(described(adapted))")
     }
 
-    /// An adapter threw.
+    /// Logs the failure of an adapter.
     public func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError) {
         log(request, "not adapted: \(described(error))")
     }
 
-    /// A try is sent.
+    /// Logs that an attempt was sent.
     public func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) {
         log(request, "attempt \(number) sent: \(described(sent))")
     }
 
-    /// A try came to its end.
+    /// Logs the result of an attempt.
     public func request(
         _ request: Request,
         didFinishAttempt number: Int,
@@ -90,20 +90,20 @@ public struct LogMonitor: EventMonitor {
         log(request, "attempt \(number) ended after \(duration.inMilliseconds) ms: \(outcome)")
     }
 
-    /// A response went through its checks.
+    /// Logs the result of the validation.
     public func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?) {
         log(request, error.map { "invalid: \(described($0))" } ?? "valid")
     }
 
-    /// Another try follows.
+    /// Logs a retry.
     public func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
         log(request, "again after \(delay.inMilliseconds) ms: \(reason)")
     }
 
-    /// No further try follows.
+    /// Logs that no retry follows.
     public func request(_ request: Request, didGiveUp reason: RetryReason) { log(request, "gave up: \(reason)") }
 
-    /// The request ended.
+    /// Logs the end of a request.
     public func requestDidFinish(_ request: Request) {
         let outcome = request.error.map { "failed: \(described($0))" } ?? "finished"
         log(request, "\(outcome) after \(request.attempts.count) attempts")
@@ -116,7 +116,7 @@ public struct LogMonitor: EventMonitor {
         return "\(request.method) \(redaction.text(of: request.url))\(fields)"
     }
 
-    /// The kind of an error: its texts may quote URLs and bodies.
+    /// The kind of an error, without its messages, which may quote URLs and bodies.
     private func described(_ error: RefrainError) -> String {
         switch error {
         case .sessionTaskFailed(let error): error.code.rawValue

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Counts requests, attempts and retries, and measures how long attempts take, by host.
+/// Counts requests, attempts and retries, and measures the duration of attempts, by host.
 ///
 /// ```swift
 /// let metrics = MetricsMonitor()
@@ -15,7 +15,7 @@ internal import Foundation
 /// print(metrics.snapshot.prometheusText)
 /// ```
 ///
-/// So that a client of many hosts does not fill the memory, hosts past the first thousand count as `other`.
+/// Hosts after the first thousand are counted as `other`, which limits the memory.
 public final class MetricsMonitor: EventMonitor {
     private let state = Locked(State())
 
@@ -32,16 +32,16 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
-    /// Begins to count from zero.
+    /// Makes a monitor with all counts zero.
     public init() {}
 
-    /// The numbers of this moment.
+    /// The current counts.
     public var snapshot: MetricsSnapshot { state.withLock { $0.snapshot } }
 
     /// Counts a request.
     public func requestDidCreate(_ request: Request) { state.withLock { $0.snapshot.requestsCreated += 1 } }
 
-    /// Counts an attempt, and its duration.
+    /// Counts an attempt and its duration.
     public func request(
         _ request: Request,
         didFinishAttempt number: Int,
@@ -70,7 +70,7 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
-    /// Counts an end without a further try.
+    /// Counts a decision against a retry.
     public func request(_ request: Request, didGiveUp reason: RetryReason) {
         let sent = request.request
         state.withLock { state in
@@ -79,7 +79,7 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
-    /// Counts an end.
+    /// Counts the end of a request.
     public func requestDidFinish(_ request: Request) {
         let (hasFailed, wasCancelled) = (request.error != nil, request.isCancelled)
         state.withLock { state in

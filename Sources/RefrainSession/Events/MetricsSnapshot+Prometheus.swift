@@ -1,5 +1,5 @@
 extension MetricsSnapshot {
-    /// The numbers in the text format of Prometheus, version 0.0.4.
+    /// The counts in the Prometheus text format, version 0.0.4.
     public var prometheusText: String {
         var lines: [String] = []
         func family(_ name: String, _ type: String, _ help: String, _ samples: [String]) {
@@ -66,7 +66,7 @@ extension MetricsSnapshot {
     private static func label(_ name: String, _ value: String) -> String {
         var escaped = ""
         var previous: Unicode.Scalar?
-        // Not by characters: to Swift, a quote and an accent that follows it are one, which is no quote.
+        // By scalar: a quote followed by a combining accent is a single character, which does not equal a quote.
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\\": escaped += "\\\\"

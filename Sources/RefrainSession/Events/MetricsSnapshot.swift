@@ -1,67 +1,67 @@
-/// What a ``MetricsMonitor`` has counted up to a moment: a value.
+/// The counts of a ``MetricsMonitor`` at one time.
 public struct MetricsSnapshot: Hashable, Sendable, Codable {
-    /// Requests that were made.
+    /// The number of requests created.
     public var requestsCreated = 0
-    /// Requests that ended well.
+    /// The number of requests that succeeded.
     public var requestsSucceeded = 0
-    /// Requests that ended with an error.
+    /// The number of requests that failed.
     public var requestsFailed = 0
-    /// Requests that were cancelled.
+    /// The number of requests that were cancelled.
     public var requestsCancelled = 0
-    /// Attempts by host and outcome.
+    /// The number of attempts by host and outcome.
     public var attempts: [AttemptKey: Int] = [:]
-    /// Retries by host and reason.
+    /// The number of retries by host and reason.
     public var retries: [ReasonKey: Int] = [:]
-    /// Ends without a further try, by host and reason.
+    /// The number of decisions against a retry, by host and reason.
     public var givenUp: [ReasonKey: Int] = [:]
-    /// How long attempts took, by host.
+    /// The durations of attempts, by host.
     public var durations: [String: DurationHistogram] = [:]
 
-    /// A host, and what an attempt came to: a status, or the code of an error.
+    /// A host and the outcome of an attempt: a status or an error code.
     public struct AttemptKey: Hashable, Sendable, Codable {
         /// The host.
         public var host: String
-        /// The status or the code.
+        /// The status or the error code.
         public var outcome: String
 
-        /// Names a host and an outcome.
+        /// Makes a key.
         public init(host: String, outcome: String) {
             self.host = host
             self.outcome = outcome
         }
     }
 
-    /// A host, and a reason.
+    /// A host and a reason.
     public struct ReasonKey: Hashable, Sendable, Codable {
         /// The host.
         public var host: String
         /// The reason.
         public var reason: RetryReason
 
-        /// Names a host and a reason.
+        /// Makes a key.
         public init(host: String, reason: RetryReason) {
             self.host = host
             self.reason = reason
         }
     }
 
-    /// Requests that have not ended.
+    /// The number of requests that have not ended.
     public var requestsActive: Int {
         requestsCreated.subtractingSaturated(requestsSucceeded).subtractingSaturated(requestsFailed)
             .subtractingSaturated(requestsCancelled)
     }
 }
 
-/// How many durations fell below each of some bounds.
+/// A histogram of durations.
 public struct DurationHistogram: Hashable, Sendable, Codable {
-    /// The bounds, in seconds: those that Prometheus' clients use.
+    /// The upper bounds in seconds, which are the defaults of the Prometheus client libraries.
     public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-    /// For each bound, how many durations were at most that long and longer than the bound before; then the rest.
+    /// For each bound, the number of durations up to it and above the previous one; the last element counts the rest.
     public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// How many there were.
+    /// The number of durations.
     public private(set) var count = 0
-    /// All of them together, in seconds.
+    /// The sum of the durations in seconds.
     public private(set) var sum = 0.0
 
     /// Adds a duration.
@@ -80,7 +80,7 @@ extension DurationHistogram {
 
     /// Decodes a histogram.
     ///
-    /// - Throws: `DecodingError` where there is not one count for each bound and one for the rest.
+    /// - Throws: `DecodingError` if the number of counts is not the number of bounds plus one.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         counts = try members.decode([Int].self, forKey: .counts)

@@ -4,23 +4,23 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a log must not show: fields and query parameters whose values are secrets.
+/// The header fields and query parameters whose values are not logged.
 public struct Redaction: Hashable, Sendable {
-    /// The header fields whose values are hidden, in lower case.
+    /// The header fields to redact, in lower case.
     public let headers: Set<String>
-    /// The query parameters whose values are hidden.
+    /// The query parameters to redact.
     public let queryParameters: Set<String>
 
-    /// The fields of `PrintLoader.secretFields`, and nothing of the query.
+    /// Redacts the fields of `PrintLoader.secretFields`, and no query parameters.
     public static let standard = Redaction()
 
-    /// Hides the fields of `PrintLoader.secretFields`, such as credentials and cookies, and what is named besides.
+    /// Redacts the fields of `PrintLoader.secretFields`, such as credentials and cookies, and the given ones.
     public init(headers: Set<String> = [], queryParameters: Set<String> = []) {
         self.headers = Set(PrintLoader.secretFields.union(headers).map { $0.lowercased() })
         self.queryParameters = queryParameters
     }
 
-    /// The URL as text, without user, password and the values of hidden parameters.
+    /// The URL as text, without user information and the values of redacted parameters.
     public func text(of url: URL) -> String {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(a URL)" }
         parts.user = nil
@@ -32,13 +32,13 @@ public struct Redaction: Hashable, Sendable {
         return parts.string ?? "(a URL)"
     }
 
-    /// The fields on one line, with hidden values, and without user and password of a URL among the others.
+    /// The fields on one line, without redacted values and without the user information of URLs in other values.
     public func text(of fields: HTTPHeaders, hiding further: Set<String> = []) -> String {
         let hidden = headers.union(further.map { $0.lowercased() })
         return fields.map { field in
             let isHidden = hidden.contains(field.name.lowercased())
             let value = isHidden ? Self.mark : URLText.withoutUserinfo(in: field.value)
-            // One event is one line, whatever a server sends.
+            // One event is one line, even if a value contains line breaks.
             return "\(field.name): \(String(value.map { $0.isNewline ? " " : $0 }))"
         }.joined(separator: ", ")
     }
@@ -49,7 +49,7 @@ public struct Redaction: Hashable, Sendable {
         return "\(name)=\(Self.mark)"
     }
 
-    /// The name without its percent escapes; what is no escape stays as it is.
+    /// The name with its percent escapes decoded; invalid escapes are kept.
     private static func decoded(_ name: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(name.utf8)[...]

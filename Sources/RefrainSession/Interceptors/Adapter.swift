@@ -2,7 +2,10 @@
 public struct Adapter: RequestInterceptor {
     /// A closure with a completion.
     public typealias AdaptHandler =
-        @Sendable (HTTPRequest, Session, InterceptorCompletion<Result<HTTPRequest, any Error>>) -> Void
+        @Sendable (
+            _ request: HTTPRequest, _ session: Session,
+            _ completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+        ) -> Void
     /// An asynchronous closure.
     public typealias AsyncAdaptHandler = @Sendable (HTTPRequest, Session) async throws -> HTTPRequest
 
@@ -14,7 +17,7 @@ public struct Adapter: RequestInterceptor {
     /// Makes an adapter from a closure that calls its completion, at once or later, on any thread.
     public init(_ handler: @escaping AdaptHandler) {
         self.handler = { request, session in
-            try await InterceptorCompletion<Result<HTTPRequest, any Error>>.wait { handler(request, session, $0) }.get()
+            try await CompletionForm.wait { handler(request, session, $0) }.get()
         }
     }
 

@@ -1,26 +1,16 @@
-/// Tries again only where the connection broke: no status, and no other failure.
+/// Retries lost connections only: no status, and no other failure.
 public struct ConnectionLostRetryPolicy: RequestInterceptor, HTTPRetryStrategy, Hashable {
-    /// The policy that decides, with its lists cut down.
+    /// The policy with its lists reduced.
     public let policy: RetryPolicy
 
-    /// Makes the policy with Alamofire's defaults.
-    public init() {
-        policy = RetryPolicy(
-            criteria: Self.criteria(RetryPolicy.defaultRetryableHTTPMethods),
-            schedule: RetryPolicy().schedule
-        )
-    }
-
-    /// Makes the policy.
-    ///
-    /// - Throws: `InvalidArgument`, as `RetryPolicy` does.
+    /// Makes the policy; values out of range are clamped, as by `RetryPolicy`.
     public init(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods
-    ) throws(InvalidArgument) {
-        policy = try RetryPolicy(
+    ) {
+        policy = RetryPolicy(
             retryLimit: retryLimit,
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,
@@ -30,19 +20,17 @@ public struct ConnectionLostRetryPolicy: RequestInterceptor, HTTPRetryStrategy, 
         )
     }
 
-    /// The delay for a result of a first attempt.
+    /// Returns the delay after a first attempt, without applying the rules on repetition.
     public func retryDelay(for result: HTTPResult) -> Duration? { policy.retryDelay(for: result) }
 
-    /// The whole decision.
-    public func judge(_ facts: RetryFacts, for result: HTTPResult) -> RetryJudgement { policy.judge(facts) }
-
-    /// The decision on the last try of a request, for interceptors that wrap this one.
-    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        await policy.retry(request, for: session, dueTo: error)
+    /// Returns the policy's decision.
+    public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        policy.decide(in: context)
     }
 
-    private static func criteria(_ methods: Set<HTTPMethod>) -> RetryPolicy.Criteria {
-        .lists(methods: methods, statuses: [], errors: [.networkConnectionLost])
+    /// Returns the decision on the last attempt of a request, for interceptors that wrap this policy.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        await policy.retry(request, for: session, dueTo: error)
     }
 }
 
@@ -50,16 +38,14 @@ extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
     /// The policy with Alamofire's defaults.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-    /// The policy with settings of one's own.
-    ///
-    /// - Throws: `InvalidArgument`, as the initializer does.
+    /// The policy with settings of its own; values out of range are clamped, as by `RetryPolicy`.
     public static func connectionLostRetryPolicy(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods
-    ) throws(InvalidArgument) -> ConnectionLostRetryPolicy {
-        try ConnectionLostRetryPolicy(
+    ) -> ConnectionLostRetryPolicy {
+        ConnectionLostRetryPolicy(
             retryLimit: retryLimit,
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,

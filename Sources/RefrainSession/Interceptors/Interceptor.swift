@@ -1,6 +1,6 @@
 /// Several adapters and retriers as one interceptor.
 ///
-/// Adapters run in order until one throws. Retriers are asked in order until one answers other than `.doNotRetry`.
+/// Adapters run in order until one throws. Retriers run in order until one returns something other than `.doNotRetry`.
 public struct Interceptor: RequestInterceptor {
     /// The adapters, in order.
     public let adapters: [any RequestAdapter]
@@ -42,14 +42,14 @@ public struct Interceptor: RequestInterceptor {
         return request
     }
 
-    /// Runs the adapters one after the other, and tells them the state.
+    /// Runs the adapters in order, with the given state.
     public func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
         var request = request
         for adapter in adapters { request = try await adapter.adapt(request, using: state) }
         return request
     }
 
-    /// Asks the retriers one after the other.
+    /// Runs the retriers in order.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         for retrier in retriers {
             let answer = await retrier.retry(request, for: session, dueTo: error)

@@ -1,44 +1,99 @@
-/// The completion of an interceptor that is written with callbacks.
-///
-/// It counts once, however often it is called. One that is let go without a call fails the request with
-/// ``CompletionDropped``, and cancelling the request ends the wait for it, so that no request hangs on it.
-public struct InterceptorCompletion<Value: Sendable>: Sendable {
-    private let answer: OneAnswer<Value>
+internal import RefrainCore
+internal import Synchronization
 
-    fileprivate init(_ answer: OneAnswer<Value>) { self.answer = answer }
-
-    /// Gives the answer.
-    public func callAsFunction(_ value: Value) { answer.give(.success(value)) }
-}
-
-/// An interceptor let its completion go without calling it.
+/// An interceptor released its completion without calling it.
 public struct CompletionDropped: Error, Hashable, Sendable, CustomStringConvertible {
     /// What happened, and what to do.
     public var description: String { "its completion was never called; call it on every path" }
 }
 
-extension InterceptorCompletion {
-    /// Runs `body` with a completion, and waits for its answer.
+/// Runs the completion form of an interceptor's method from an asynchronous function.
+///
+/// The first call of the completion counts. A completion that is released without a call throws ``CompletionDropped``,
+/// and cancelling the task ends the wait, so that no request hangs on it.
+enum CompletionForm {
+    /// Runs `body` with a completion, and waits for its result.
     ///
     /// - Throws: ``CompletionDropped``, or `CancellationError` where the task is cancelled first.
-    static func wait(_ body: (InterceptorCompletion<Value>) -> Void) async throws -> Value {
-        let slot = PendingAnswer<Result<Value, any Error>>()
+    static func wait<Value: Sendable>(
+        _ body: (@escaping @Sendable (Value) -> Void) -> Void
+    ) async throws -> Value {
+        let promise = Promise<Result<Value, any Error>>()
         return try await withTaskCancellationHandler {
-            body(InterceptorCompletion(OneAnswer(slot)))
-            return try await slot.value.get()
+            start(promise, body)
+            return try await promise.value.get()
         } onCancel: {
-            slot.give(.failure(CancellationError()))
+            promise.fulfill(.failure(CancellationError()))
         }
+    }
+
+    /// As ``wait(_:)`` for a method of `type`; nil where `body` came to the method's default implementation.
+    static func waitIfImplemented<Value: Sendable>(
+        by type: Any.Type,
+        _ body: (@escaping @Sendable (Value) -> Void) -> Void
+    ) async throws -> Value? {
+        let question = Question(ObjectIdentifier(type))
+        let promise = Promise<Result<Value, any Error>>()
+        return try await withTaskCancellationHandler {
+            $question.withValue(question) { start(promise, body) }
+            return question.isDefault ? nil : try await promise.value.get()
+        } onCancel: {
+            promise.fulfill(.failure(CancellationError()))
+        }
+    }
+
+    /// Called by a default implementation of a completion form: whether its caller is the asynchronous form's default,
+    /// so that `type` implements neither.
+    static func isDefault(for type: Any.Type) -> Bool {
+        guard let question, question.type == ObjectIdentifier(type) else { return false }
+        question.isDefault = true
+        return true
+    }
+
+    /// Runs the asynchronous form for the default implementation of a completion form.
+    static func run(_ body: @escaping @Sendable () async -> Void) {
+        $question.withValue(nil) { _ = Task { await body() } }
+    }
+
+    /// The error of an interceptor that implements a method in neither of its forms.
+    static func neither(_ method: String, of interceptor: Any.Type) -> InvalidArgument {
+        InvalidArgument(
+            "interceptor",
+            is: "\(interceptor)",
+            expected:
+                "an implementation of \(method), asynchronous or with a completion, with the types of the protocol"
+        )
+    }
+
+    @TaskLocal private static var question: Question?
+
+    private static func start<Value>(
+        _ promise: Promise<Result<Value, any Error>>,
+        _ body: (@escaping @Sendable (Value) -> Void) -> Void
+    ) {
+        let end = CallerEnd(promise)
+        body { end.promise.fulfill(.success($0)) }
     }
 }
 
-/// The caller's end: when the last copy of the completion goes, so does this.
-private final class OneAnswer<Value: Sendable>: Sendable {
-    private let slot: PendingAnswer<Result<Value, any Error>>
+/// Which type's completion form is called, and whether the call came to its default implementation.
+private final class Question: Sendable {
+    let type: ObjectIdentifier
+    private let reachedDefault = Atomic(false)
 
-    init(_ slot: PendingAnswer<Result<Value, any Error>>) { self.slot = slot }
+    init(_ type: ObjectIdentifier) { self.type = type }
 
-    deinit { slot.give(.failure(CompletionDropped())) }
+    var isDefault: Bool {
+        get { reachedDefault.load(ordering: .acquiring) }
+        set { reachedDefault.store(newValue, ordering: .releasing) }
+    }
+}
 
-    func give(_ answer: Result<Value, any Error>) { slot.give(answer) }
+/// The caller's end of a completion: released with the last copy of it.
+private final class CallerEnd<Value: Sendable>: Sendable {
+    let promise: Promise<Result<Value, any Error>>
+
+    init(_ promise: Promise<Result<Value, any Error>>) { self.promise = promise }
+
+    deinit { promise.fulfill(.failure(CompletionDropped())) }
 }

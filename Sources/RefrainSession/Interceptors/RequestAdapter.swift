@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Changes a request before it is sent: a field added, a signature made, a host replaced.
+/// Changes a request before it is sent, for example adds a field or a signature, or replaces the host.
 ///
 /// ```swift
 /// struct Language: RequestAdapter {
@@ -16,26 +16,92 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Adapters run before every try, and always on the original request, so fields never pile up (rule R6). An
-/// error that is thrown fails the try; retriers are asked about it. The idea is from Alamofire.
+/// Adapters run before every attempt, always on the original request, so that fields do not accumulate. A thrown error
+/// fails the attempt and is passed to the retriers.
+///
+/// Implement one of the four methods. Each asynchronous method has a completion form with Alamofire's signature, and
+/// every form calls the implemented one, so all forms can be called. An adapter that implements none of them, for
+/// example because a method has other types, fails its first request with an error that names it.
 public protocol RequestAdapter: Sendable {
-    /// The request that shall be sent in place of the one given.
+    /// The result of an adapter with a completion.
+    typealias AdaptCompletion = @Sendable (_ result: Result<HTTPRequest, any Error>) -> Void
+
+    /// Returns the request to send in place of the one given.
     func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest
 
-    /// The request that shall be sent, for adapters that need to know which request and which try it is for.
+    /// Calls `completion` with the request to send; at once or later, on any thread.
+    ///
+    /// The first call counts. A completion that is released without a call fails the request with
+    /// ``CompletionDropped``.
+    func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion)
+
+    /// Returns the request to send, for adapters that need the request's identity and the number of the attempt.
     func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest
+
+    /// The completion form of ``adapt(_:using:)``.
+    func adapt(_ request: HTTPRequest, using state: RequestAdapterState, completion: @escaping AdaptCompletion)
 }
 
 extension RequestAdapter {
-    /// Asks the short form.
+    /// Calls the completion form.
+    ///
+    /// - Throws: `InvalidArgument` where neither form is implemented.
+    public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+        guard let adapted = try await adaptByCompletion(request, for: session) else {
+            throw CompletionForm.neither("adapt(_:for:)", of: Self.self)
+        }
+        return adapted
+    }
+
+    /// Calls the asynchronous form in a task.
+    public func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion) {
+        guard !CompletionForm.isDefault(for: Self.self) else { return }
+        CompletionForm.run {
+            do {
+                completion(.success(try await adapt(request, for: session)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// Calls the completion form, or else ``adapt(_:for:)``.
     public func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
-        try await adapt(request, for: state.session)
+        let result: Result<HTTPRequest, any Error>? = try await CompletionForm.waitIfImplemented(by: Self.self) {
+            adapt(request, using: state, completion: $0)
+        }
+        guard let result else { return try await adapt(request, for: state.session) }
+        return try result.get()
+    }
+
+    /// Calls the asynchronous form in a task.
+    public func adapt(
+        _ request: HTTPRequest,
+        using state: RequestAdapterState,
+        completion: @escaping AdaptCompletion
+    ) {
+        guard !CompletionForm.isDefault(for: Self.self) else { return }
+        CompletionForm.run {
+            do {
+                completion(.success(try await adapt(request, using: state)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// The result of the completion form, or nil if it is not implemented.
+    func adaptByCompletion(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest? {
+        let result: Result<HTTPRequest, any Error>? = try await CompletionForm.waitIfImplemented(by: Self.self) {
+            adapt(request, for: session, completion: $0)
+        }
+        return try result?.get()
     }
 }
 
-/// What an adapter is told besides the request.
+/// The state passed to an adapter with the request.
 public struct RequestAdapterState: Sendable {
-    /// The identity of the ``Request``.
+    /// The identifier of the ``Request``.
     public var requestID: UUID {
         switch identity {
         case .given(let id): id
@@ -44,7 +110,7 @@ public struct RequestAdapterState: Sendable {
     }
     /// The session that the request belongs to.
     public let session: Session
-    /// The number of the try, from 1.
+    /// The number of the attempt, from 1.
     public let attempt: Int
 
     private let identity: Identity
@@ -54,14 +120,14 @@ public struct RequestAdapterState: Sendable {
         case request(Request)
     }
 
-    /// Describes a try of a request, whose identity is drawn when somebody asks for it.
+    /// Describes an attempt of a request, whose identity is created when it is first read.
     init(request: Request, session: Session, attempt: Int) {
         identity = .request(request)
         self.session = session
         self.attempt = attempt
     }
 
-    /// Describes a try.
+    /// Describes an attempt.
     public init(requestID: UUID, session: Session, attempt: Int) {
         identity = .given(requestID)
         self.session = session

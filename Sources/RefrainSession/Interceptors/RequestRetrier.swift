@@ -1,4 +1,4 @@
-/// Says whether a request whose try has failed is tried again.
+/// Decides whether a request is retried after a failed attempt.
 ///
 /// ```swift
 /// struct WhileWarmingUp: RequestRetrier {
@@ -8,12 +8,58 @@
 /// }
 /// ```
 ///
-/// A retrier is asked exactly once for each failed try: when there was no response, when a status is 400 or more
-/// (validated or not), when a check failed, when the response could not be serialized, and when an adapter threw. It is
-/// not asked about what was cancelled, as by an adapter that throws `CancellationError` (rule R9). What may be sent
-/// again, the server's own delays, deadlines and budgets are seen to after it has answered, whatever it answers. The
-/// idea is from Alamofire.
+/// A retrier is called exactly once per failed attempt: if there is no response, if the status is 400 or more and no
+/// validation accepts it, if a validation failed, if the response could not be serialized, or if an adapter threw. It
+/// is not called for cancelled requests, including those cancelled by an adapter that throws `CancellationError`.
+/// Replay safety, the server's delays, deadlines and budgets are applied to its decision.
+///
+/// Implement one of the two methods; the other one calls it. A retrier that implements neither, for example because a
+/// method has other types, ends its first failed request with an error that names it.
 public protocol RequestRetrier: Sendable {
-    /// Whether the request is tried again, and when.
+    /// The decision of a retrier with a completion.
+    typealias RetryCompletion = @Sendable (RetryResult) -> Void
+
+    /// Returns whether the request is sent again, and when.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult
+
+    /// Calls `completion` with the decision; at once or later, on any thread.
+    ///
+    /// The first call counts. A completion that is released without a call ends the request with
+    /// `RefrainError.requestRetryFailed` and ``CompletionDropped``.
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping RetryCompletion
+    )
+}
+
+extension RequestRetrier {
+    /// Calls the completion form; `.doNotRetryWithError` with `InvalidArgument` where neither form is implemented.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        await retryByCompletion(request, for: session, dueTo: error)
+            ?? .doNotRetryWithError(CompletionForm.neither("retry(_:for:dueTo:)", of: Self.self))
+    }
+
+    /// Calls the asynchronous form in a task.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping RetryCompletion
+    ) {
+        guard !CompletionForm.isDefault(for: Self.self) else { return }
+        CompletionForm.run { completion(await retry(request, for: session, dueTo: error)) }
+    }
+
+    /// The result of the completion form, or nil if it is not implemented.
+    func retryByCompletion(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult? {
+        do {
+            return try await CompletionForm.waitIfImplemented(by: Self.self) {
+                retry(request, for: session, dueTo: error, completion: $0)
+            }
+        } catch {
+            return .doNotRetryWithError(error)
+        }
+    }
 }

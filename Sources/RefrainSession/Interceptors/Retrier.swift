@@ -2,7 +2,10 @@
 public struct Retrier: RequestInterceptor {
     /// A closure with a completion.
     public typealias RetryHandler =
-        @Sendable (Request, Session, any Error, InterceptorCompletion<RetryResult>) -> Void
+        @Sendable (
+            _ request: Request, _ session: Session, _ error: any Error,
+            _ completion: @escaping @Sendable (RetryResult) -> Void
+        ) -> Void
     /// An asynchronous closure.
     public typealias AsyncRetryHandler = @Sendable (Request, Session, any Error) async -> RetryResult
 
@@ -17,7 +20,7 @@ public struct Retrier: RequestInterceptor {
     public init(_ handler: @escaping RetryHandler) {
         self.handler = { request, session, error in
             do {
-                return try await InterceptorCompletion<RetryResult>.wait { handler(request, session, error, $0) }
+                return try await CompletionForm.wait { handler(request, session, error, $0) }
             } catch {
                 return .doNotRetryWithError(error)
             }

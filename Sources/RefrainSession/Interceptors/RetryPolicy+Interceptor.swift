@@ -1,21 +1,20 @@
 extension RetryPolicy: RequestInterceptor {
-    /// The policy's decision on the last try of a request.
+    /// Returns the policy's decision on the last attempt of a request.
     ///
-    /// A session asks the policy itself. This form is for interceptors that wrap a policy to change its decision: where
-    /// they ask for another try, be it after another delay, all else that the policy has decided stands. That is its
-    /// leave to send a method again, its reading of the server's delays, and which tries are free.
+    /// A session evaluates a policy directly. This method is for interceptors that wrap a policy: if they return a
+    /// retry, with the same or another delay, the rest of the policy's decision is kept, that is, its replay safety,
+    /// its reading of the server's delays, and the counting of attempts.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        guard let facts = request.lastFacts else { return .doNotRetry }
-        let judgement = judge(facts)
-        switch judgement.action {
+        guard let context = request.retryContext else { return .doNotRetry }
+        let decision = decide(in: context)
+        let delay: Duration
+        switch decision.action {
         case .finish: return .doNotRetry
-        case .retry(let wait):
-            request.offer(.judgement(judgement))
-            return .retryWithDelay(wait.drawn(using: session.settings.random))
-        case .comeBack(let date):
-            request.offer(.judgement(judgement))
-            return .retryWithDelay(date.sinceEpoch - facts.now.sinceEpoch)
+        case .retry(let wanted): delay = wanted.sample(using: session.settings.random)
+        case .retryAfterTooLong(let date): delay = date.sinceEpoch - context.now.sinceEpoch
         }
+        PendingDecision.note(decision)
+        return .retryWithDelay(delay)
     }
 }
 
@@ -23,12 +22,10 @@ extension RequestInterceptor where Self == RetryPolicy {
     /// Alamofire's policy with all its defaults.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// The policy that Documentation/Rules.md describes, which sessions use unless told otherwise.
+    /// The policy that Documentation/Rules.md describes; the default of sessions.
     public static var recommendedRetryPolicy: RetryPolicy { RetryPolicy.recommended }
 
-    /// Alamofire's policy with settings of one's own.
-    ///
-    /// - Throws: `InvalidArgument`, as the initializer does.
+    /// Alamofire's policy with settings of its own; values out of range are clamped, as by the initializer.
     public static func retryPolicy(
         retryLimit: Int = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,
@@ -36,8 +33,8 @@ extension RequestInterceptor where Self == RetryPolicy {
         retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
         retryableHTTPStatusCodes: Set<HTTPStatus> = RetryPolicy.defaultRetryableHTTPStatusCodes,
         retryableErrorCodes: Set<HTTPError.Code> = RetryPolicy.defaultRetryableErrorCodes
-    ) throws(InvalidArgument) -> RetryPolicy {
-        try RetryPolicy(
+    ) -> RetryPolicy {
+        RetryPolicy(
             retryLimit: retryLimit,
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,

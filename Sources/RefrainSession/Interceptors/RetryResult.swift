@@ -1,17 +1,24 @@
 /// A retrier's answer.
 public enum RetryResult: Sendable {
-    /// The request is tried again at once.
+    /// Retry the request without a delay.
     case retry
-    /// The request is tried again after this time, or later where the server says so.
+    /// Retry the request after this delay, or later if the server requires it.
     case retryWithDelay(Duration)
-    /// This retrier sees no reason to try again; the next one is asked.
+    /// No decision; the next retrier is called.
     case doNotRetry
-    /// The request is not tried again, and fails with this error.
+    /// Do not retry; the request fails with this error.
     case doNotRetryWithError(any Error)
 }
 
 extension RetryResult {
-    /// Whether the request is tried again.
+    /// The request is sent again after so many seconds.
+    ///
+    /// A value that is no number, or is negative, means at once; longer than `Duration.longestDelay` means that.
+    public static func retryWithDelay(_ seconds: Double) -> RetryResult {
+        .retryWithDelay(.delay(seconds: seconds))
+    }
+
+    /// Whether the request is retried.
     public var retryRequired: Bool {
         switch self {
         case .retry, .retryWithDelay: true
@@ -19,7 +26,7 @@ extension RetryResult {
         }
     }
 
-    /// The wait before the next try, or nil.
+    /// The delay before the retry, or nil.
     public var delay: Duration? {
         if case .retryWithDelay(let delay) = self { return delay }
         return nil

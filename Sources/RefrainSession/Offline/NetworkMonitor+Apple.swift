@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Network
 internal import RefrainCore
 
-/// Asks `NWPathMonitor`: there is a network where the default path is satisfied.
+/// Monitors the network with `NWPathMonitor`; it is online if the default path is satisfied.
 final class PlatformNetworkMonitor: NetworkMonitor {
     private let queue = DispatchQueue(label: "refrain.network")
     private let monitor = NWPathMonitor()
@@ -30,7 +30,7 @@ final class PlatformNetworkMonitor: NetworkMonitor {
     }
 }
 
-/// A completion that is called once.
+/// A completion handler that is called once.
 private final class NetworkWait: Sendable {
     private let completion: Locked<(@Sendable (Bool) -> Void)?>
 

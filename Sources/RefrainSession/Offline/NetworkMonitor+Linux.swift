@@ -6,9 +6,9 @@ internal import Musl
 #endif
 internal import RefrainCore
 
-/// Watches the kernel's routing table: there is a network where there is a default route.
+/// Monitors the kernel's routing table; the network is online if there is a default route.
 ///
-/// Changes are heard of by rtnetlink. One thread listens while anybody waits, and ends when nobody does.
+/// Rtnetlink reports changes. One thread listens while there are waiters.
 final class PlatformNetworkMonitor: NetworkMonitor {
     private struct Waiter {
         let due: Int64
@@ -57,7 +57,7 @@ final class PlatformNetworkMonitor: NetworkMonitor {
         return true
     }
 
-    /// Without a thread nobody would ever be told: say that there is no network.
+    /// Completes all waiters with false if no thread could be started, which would leave them waiting.
     private func endAll() {
         let waiters = state.withLock { state in
             state.isListening = false
@@ -69,12 +69,12 @@ final class PlatformNetworkMonitor: NetworkMonitor {
 
     private func listen() {
         let socket = RouteSocket()
-        // The socket is open before the table is read, so that no change falls between the two.
-        while let timeout = settle() { socket.wait(milliseconds: timeout) }
+        // Opened before the table is read, so that no change in between is missed.
+        while let timeout = completeWaiters() { socket.wait(milliseconds: timeout) }
     }
 
-    /// Tells those whose wait is over; answers how long to listen for, or nil where nobody waits any more.
-    private func settle() -> Int32? {
+    /// Completes the waiters that are done; returns the time to listen for, or nil without waiters.
+    private func completeWaiters() -> Int32? {
         let isOnline = isOnline
         let now = Self.now
         let (done, timeout) = state.withLock { state -> ([Waiter], Int32?) in
@@ -84,7 +84,7 @@ final class PlatformNetworkMonitor: NetworkMonitor {
                 state.isListening = false
                 return (done, nil)
             }
-            // At least once a second, in case the kernel had to drop a message, or gave no socket.
+            // At least once a second, in case the kernel dropped a message or the socket could not be opened.
             return (done, Int32(min(1000, (next - now) / 1_000_000 + 1)))
         }
         for waiter in done { waiter.completion(isOnline) }
@@ -98,7 +98,7 @@ final class PlatformNetworkMonitor: NetworkMonitor {
     }
 }
 
-/// A socket on which the kernel tells of changes of links, addresses and routes (rtnetlink(7)).
+/// A socket that receives changes of links, addresses and routes (rtnetlink(7)).
 private struct RouteSocket: ~Copyable {
     private let descriptor: Int32
 
@@ -114,7 +114,7 @@ private struct RouteSocket: ~Copyable {
         // NETLINK_ROUTE is 0.
         descriptor = socket(AF_NETLINK, kind, 0)
         guard descriptor >= 0 else { return }
-        // struct sockaddr_nl: family and padding, the port (0: the kernel's choice), the groups.
+        // struct sockaddr_nl: family and padding, port (0: chosen by the kernel), groups.
         var address: [UInt32] = [0, 0, Self.groups]
         address.withUnsafeMutableBytes { bytes in
             bytes.storeBytes(of: UInt16(AF_NETLINK), as: UInt16.self)
@@ -126,10 +126,10 @@ private struct RouteSocket: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Returns when something has changed, or the time is up.
+    /// Returns after a change or after the timeout.
     func wait(milliseconds: Int32) {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // A descriptor below zero is passed over: then this is the timeout alone.
+        // poll ignores a negative descriptor and waits for the timeout.
         guard poll(&entry, 1, milliseconds) > 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 8192)
         let flags = Int32(truncatingIfNeeded: MSG_DONTWAIT)
@@ -137,7 +137,7 @@ private struct RouteSocket: ~Copyable {
     }
 }
 
-/// The kernel's routing table, as the calling thread's network namespace has it (proc_pid_net(5)).
+/// The kernel's routing table of the thread's network namespace (proc_pid_net(5)).
 enum RoutingTable {
     static var hasDefaultRoute: Bool {
         hasDefaultRouteV4(read("/proc/thread-self/net/route"))
@@ -163,7 +163,7 @@ enum RoutingTable {
         }
     }
 
-    /// RTF_UP, and not RTF_REJECT.
+    /// RTF_UP without RTF_REJECT.
     private static func isUsable(_ flags: UInt32) -> Bool { flags & 0x1 != 0 && flags & 0x200 == 0 }
 
     private static func read(_ path: String) -> String {
@@ -172,7 +172,7 @@ enum RoutingTable {
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
-        // A megabyte of routes is enough to find a default one, which stands first.
+        // A default route is listed first, so one megabyte is enough.
         while bytes.count < 1 << 20 {
             let count = systemRead(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }

@@ -1,14 +1,14 @@
-/// Knows whether there is a network, and when there is one again.
+/// Reports whether there is a network, and when it becomes available.
 public protocol NetworkMonitor: Sendable {
-    /// Whether a network that leads beyond this machine is there now.
+    /// Whether there is a route beyond this machine.
     var isOnline: Bool { get }
 
-    /// Calls `completion` once: with true as soon as there is a network, or with false when the time is up.
+    /// Calls `completion` once: with true when the network is available, or with false after `limit`.
     func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void)
 }
 
-/// The monitor of this platform: the routing table on Linux, `NWPathMonitor` on Apple's platforms.
+/// The network monitor of the platform: the routing table on Linux, `NWPathMonitor` on Apple platforms.
 public enum SystemNetwork {
-    /// The monitor that the process shares.
+    /// The shared monitor of the process.
     public static let monitor: any NetworkMonitor = PlatformNetworkMonitor()
 }

@@ -1,69 +1,58 @@
-/// Waits until the network is back, and tries again at once.
+/// Waits for the network to return, and then retries without a further delay.
 ///
 /// ```swift
 /// let interceptor = Interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy])
 /// let session = Session(loader: loader, interceptor: interceptor)
 /// ```
 ///
-/// It speaks up only where a request failed in a way that a missing network explains, and the network is missing
-/// indeed. The wait uses up no try: it is also the answer to a first launch that waits for the user's permission. Put
-/// it before retry policies, so that it is asked first.
-public struct OfflineRetrier: RequestInterceptor, UsesNoTry {
-    /// How long it waits for the network unless told otherwise: 5 s.
+/// It applies only if the error can result from a missing network and the network is missing. Its retries are not
+/// counted as attempts, so it also covers a first launch that waits for the user's permission. Put it before retry
+/// policies, because the first retrier that returns a retry decides.
+public struct OfflineRetrier: RequestInterceptor, FreeRetry {
+    /// The default maximum wait: 5 s.
     public static let defaultWait = Duration.seconds(5)
 
-    /// The failures that a missing network explains.
+    /// The errors that can result from a missing network.
     public static let defaultOfflineErrorCodes: Set<HTTPError.Code> = [
         .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
     ]
 
-    /// How long it waits for the network.
+    /// The maximum wait for the network.
     public let maximumWait: Duration
-    /// The failures that a missing network explains.
+    /// The errors that can result from a missing network.
     public let offlineErrorCodes: Set<HTTPError.Code>
 
     private let monitor: any NetworkMonitor
 
-    /// Makes the retrier with the default wait.
-    public init() {
-        maximumWait = Self.defaultWait
-        offlineErrorCodes = Self.defaultOfflineErrorCodes
-        monitor = SystemNetwork.monitor
-    }
-
     /// Makes the retrier.
     ///
     /// - Parameters:
-    ///   - maximumWait: how long it waits for the network.
-    ///   - offlineErrorCodes: the failures that a missing network explains.
-    ///   - monitor: knows whether there is a network.
-    /// - Throws: `InvalidArgument` for a negative wait.
+    ///   - maximumWait: the maximum wait for the network. A negative one counts as zero. Defaults to 5 s.
+    ///   - offlineErrorCodes: the errors that can result from a missing network.
+    ///   - monitor: reports whether there is a network.
     public init(
-        maximumWait: Duration,
+        maximumWait: Duration = defaultWait,
         offlineErrorCodes: Set<HTTPError.Code> = defaultOfflineErrorCodes,
         monitor: any NetworkMonitor = SystemNetwork.monitor
-    ) throws(InvalidArgument) {
-        guard maximumWait >= .zero else {
-            throw InvalidArgument("maximumWait", is: maximumWait, expected: "zero or more")
-        }
-        self.maximumWait = maximumWait
+    ) {
+        self.maximumWait = max(.zero, maximumWait)
         self.offlineErrorCodes = offlineErrorCodes
         self.monitor = monitor
     }
 
-    /// Waits for the network where it is missing.
+    /// Waits for the network if it is missing, and then retries.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         guard let code = (error as? RefrainError)?.transportCode, offlineErrorCodes.contains(code), !monitor.isOnline
         else { return .doNotRetry }
-        let slot = PendingAnswer<Result<Bool, any Error>>()
+        let slot = Promise<Result<Bool, any Error>>()
         do {
             let isOnline = try await withTaskCancellationHandler {
-                monitor.whenOnline(within: maximumWait) { slot.give(.success($0)) }
+                monitor.whenOnline(within: maximumWait) { slot.fulfill(.success($0)) }
                 return try await slot.value.get()
             } onCancel: {
-                slot.give(.failure(CancellationError()))
+                slot.fulfill(.failure(CancellationError()))
             }
-            return isOnline ? retryFreely(request) : .doNotRetry
+            return isOnline ? retryFreely() : .doNotRetry
         } catch {
             return .doNotRetry
         }
@@ -77,11 +66,11 @@ extension OfflineRetrier {
 }
 
 extension RetryReason {
-    /// The network had been missing, and came back.
+    /// The network was missing and became available.
     public static let networkReturned = RetryReason(rawValue: "networkReturned")
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-    /// The retrier with its default wait.
+    /// A retrier with the default wait.
     public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }
 }

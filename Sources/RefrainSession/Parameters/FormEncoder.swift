@@ -1,4 +1,4 @@
-/// Writes a value into a node; the three kinds of containers differ only in where the next value goes.
+/// An encoder that writes a value into a node; its three containers differ only in the position of the next value.
 struct FormEncoder: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
@@ -18,8 +18,8 @@ struct FormEncoder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { FormSingle(node: node, codingPath: codingPath) }
 }
 
-/// Names for the places that have none of their own.
-private struct FormPlace: CodingKey {
+/// Coding keys of list elements, which have no names.
+private struct ElementKey: CodingKey {
     let stringValue: String
     let intValue: Int?
 
@@ -33,7 +33,7 @@ private struct FormPlace: CodingKey {
         self.intValue = intValue
     }
 
-    static let parent = FormPlace(stringValue: "super")
+    static let parent = ElementKey(stringValue: "super")
 }
 
 private struct FormSingle: SingleValueEncodingContainer {
@@ -64,11 +64,11 @@ private struct FormList: UnkeyedEncodingContainer {
 
     var count: Int { node.count }
 
-    private var path: [any CodingKey] { codingPath + [FormPlace(intValue: count)] }
+    private var path: [any CodingKey] { codingPath + [ElementKey(intValue: count)] }
 
     func encodeNil() { node.element().put(.null) }
 
-    // Numbers and text come by here as well: what they write of themselves is a single value.
+    // Numbers and text also pass through here; they encode themselves as a single value.
     func encode<Value: Encodable>(_ value: Value) throws {
         let path = path
         try node.element().put(encodable: value, at: path)
@@ -96,9 +96,34 @@ private struct FormMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) { node.member(key.stringValue).put(.null) }
 
-    // Numbers and text come by here as well: what they write of themselves is a single value.
+    // Numbers and text also pass through here; they encode themselves as a single value.
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try node.member(key.stringValue).put(encodable: value, at: codingPath + [key])
+    }
+
+    // An optional member of an ordinary value: by default these would leave out a key whose value is nil, and
+    // `FormEncoding.nils` could not write it.
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        try encodeOrNil(value, forKey: key)
+    }
+
+    private func encodeOrNil(_ value: (some Encodable)?, forKey key: Key) throws {
+        guard let value else { return encodeNil(forKey: key) }
+        try encode(value, forKey: key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -110,7 +135,7 @@ private struct FormMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
 
-    func superEncoder() -> any Encoder { nested(FormPlace.parent) }
+    func superEncoder() -> any Encoder { nested(ElementKey.parent) }
 
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 

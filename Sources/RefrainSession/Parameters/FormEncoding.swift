@@ -1,10 +1,10 @@
-/// Writes parameters as `application/x-www-form-urlencoded`, with nested keys in brackets: a pure function.
+/// Encodes parameters as `application/x-www-form-urlencoded`, with nested keys in brackets.
 ///
-/// Keys are sorted, so that the same parameters always give the same text, which caches and signatures need.
+/// Keys are sorted, so that equal parameters give equal text, which caches and signatures depend on.
 public struct FormEncoding: Hashable, Sendable {
-    /// How the key of a list's element is written.
+    /// The format of the keys of list elements.
     public enum ArrayEncoding: Hashable, Sendable {
-        /// `key[]`, the usual form.
+        /// `key[]`, the default.
         case brackets
         /// `key`.
         case noBrackets
@@ -12,17 +12,17 @@ public struct FormEncoding: Hashable, Sendable {
         case indexInBrackets
     }
 
-    /// How true and false are written.
+    /// The format of booleans.
     public enum BoolEncoding: Hashable, Sendable {
-        /// `1` and `0`, the usual form.
+        /// `1` and `0`, the default.
         case numeric
         /// `true` and `false`.
         case literal
     }
 
-    /// How a value that is nothing is written.
+    /// The format of null values.
     public enum NilEncoding: Hashable, Sendable {
-        /// Key and value are left out, the usual form.
+        /// Neither key nor value, the default.
         case dropKey
         /// `key=`.
         case dropValue
@@ -30,24 +30,24 @@ public struct FormEncoding: Hashable, Sendable {
         case null
     }
 
-    /// How a space is written.
+    /// The format of spaces.
     public enum SpaceEncoding: Hashable, Sendable {
-        /// `%20`, the usual form.
+        /// `%20`, the default.
         case percentEscaped
         /// `+`.
         case plusReplaced
     }
 
-    /// How the key of a list's element is written.
+    /// The format of the keys of list elements.
     public var arrays: ArrayEncoding
-    /// How true and false are written.
+    /// The format of booleans.
     public var bools: BoolEncoding
-    /// How a value that is nothing is written.
+    /// The format of null values.
     public var nils: NilEncoding
-    /// How a space is written.
+    /// The format of spaces.
     public var spaces: SpaceEncoding
 
-    /// Chooses the forms.
+    /// Makes an encoding.
     public init(
         arrays: ArrayEncoding = .brackets,
         bools: BoolEncoding = .numeric,
@@ -60,7 +60,7 @@ public struct FormEncoding: Hashable, Sendable {
         self.spaces = spaces
     }
 
-    /// The text of the parameters.
+    /// Returns the encoded parameters.
     public func text(of parameters: Parameters) -> String {
         var pairs: [String] = []
         for (key, value) in parameters.sorted(by: { $0.key < $1.key }) { append(value, key: key, to: &pairs) }
@@ -98,7 +98,7 @@ public struct FormEncoding: Hashable, Sendable {
         }
     }
 
-    /// Escapes all but the unreserved characters of RFC 3986 §2.3, and `?` and `/`, which a query may hold.
+    /// Percent-encodes all but the unreserved characters of RFC 3986 §2.3, and `?` and `/`, which a query may contain.
     private func escaped(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {

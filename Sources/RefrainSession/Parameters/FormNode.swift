@@ -4,17 +4,17 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A value while it is written: the containers that an encoder hands out write into the same one.
+/// A value under construction, shared by all containers of one encoder.
 final class FormNode {
     private var single: ParameterValue?
     private var list: [FormNode]?
     private var members: [String: FormNode]?
 
-    /// What was written.
+    /// The encoded value.
     var value: ParameterValue {
         if let single { return single }
         if let list { return .array(list.map(\.value)) }
-        // As in JSON, what writes nothing of itself is empty.
+        // As in JSON, a value that encodes nothing is an empty dictionary.
         return .dictionary(members?.mapValues(\.value) ?? [:])
     }
 
@@ -24,21 +24,21 @@ final class FormNode {
 
     func becomeMembers() { members = members ?? [:] }
 
-    /// A new element at the end of the list.
+    /// Appends an element to the list.
     func element() -> FormNode {
         let node = FormNode()
         list?.append(node)
         return node
     }
 
-    /// A new member, in place of one of that name.
+    /// Adds a member, and replaces an existing one of that name.
     func member(_ name: String) -> FormNode {
         let node = FormNode()
         members?[name] = node
         return node
     }
 
-    /// The member of that name, which is made where there is none.
+    /// The member of that name, added if it does not exist.
     func nestedMember(_ name: String) -> FormNode { members?[name] ?? member(name) }
 
     func put(_ value: ParameterValue) { single = value }
@@ -48,14 +48,14 @@ final class FormNode {
     }
 
     func put<Number: BinaryFloatingPoint & CustomStringConvertible>(real: Number, at path: [any CodingKey]) throws {
-        guard real.isFinite else { throw Self.noNumber(real, path) }
+        guard real.isFinite else { throw Self.notFinite(real, path) }
         single = .string(real.description)
     }
 
     func put(encodable value: some Encodable, at path: [any CodingKey]) throws {
         switch value {
         case let number as Decimal:
-            guard number.isFinite else { throw Self.noNumber(number, path) }
+            guard number.isFinite else { throw Self.notFinite(number, path) }
             single = .string(number.description)
         case let data as Data: single = .string(data.base64EncodedString())
         case let url as URL: single = .string(url.absoluteString)
@@ -63,7 +63,7 @@ final class FormNode {
         }
     }
 
-    private static func noNumber(_ number: Any, _ path: [any CodingKey]) -> EncodingError {
+    private static func notFinite(_ number: Any, _ path: [any CodingKey]) -> EncodingError {
         .invalidValue(number, EncodingError.Context(codingPath: path, debugDescription: "a form has no such number"))
     }
 }

@@ -4,14 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The members of an `Encodable` value, as a form writes them.
+/// The members of an `Encodable` value, for a form.
 ///
-/// Not by way of JSON, which has one kind of number: in a form a number stands with all of its digits, as it was given.
-/// Dates, data and URLs have the forms that `JSONEncoder` gives them.
+/// It is not based on JSON, whose numbers would lose digits. Dates, data and URLs are encoded as `JSONEncoder` does.
 enum FormTree {
-    /// The members of a value.
+    /// Returns the members of a value.
     ///
-    /// - Throws: `EncodingError` where the value has no named members, or a number is none.
+    /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
     static func members(of value: some Encodable) throws -> Parameters {
         let root = FormNode()
         try root.put(encodable: value, at: [])

@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where encoded parameters go.
+/// The part of a request that encoded parameters are added to.
 public enum ParameterDestination: Hashable, Sendable {
-    /// Into the query for GET, HEAD and DELETE, else into the body.
+    /// The query for GET, HEAD and DELETE, otherwise the body.
     case methodDependent
-    /// Into the query.
+    /// The query.
     case queryString
-    /// Into the body.
+    /// The body.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {
@@ -21,8 +21,8 @@ public enum ParameterDestination: Hashable, Sendable {
         }
     }
 
-    /// Puts form text where it belongs; a query that is there already comes first.
-    func place(_ text: String, into request: HTTPRequest) throws(RefrainError) -> HTTPRequest {
+    /// Adds form text to the destination, after an existing query.
+    func add(_ text: String, into request: HTTPRequest) throws(RefrainError) -> HTTPRequest {
         var request = request
         guard isQuery(for: request.method) else {
             request.body = .bytes(Array(text.utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8")

@@ -4,22 +4,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Puts an `Encodable` value into a request.
+/// Encodes an `Encodable` value into a request.
 public protocol ParameterEncoder: Sendable {
-    /// The request with its parameters; none where they are nil.
+    /// Returns the request with its parameters; returns it unchanged if they are nil.
     ///
-    /// - Throws: ``RefrainError/parameterEncodingFailed(error:)``, which the request fails with.
+    /// - Throws: ``RefrainError/parameterEncodingFailed(error:)``, with which the request fails.
     func encode<Value: Encodable & Sendable>(_ parameters: Value?, into request: HTTPRequest) throws -> HTTPRequest
 }
 
-/// A value as JSON in the body.
+/// Encodes a value as JSON in the body.
 public struct JSONParameterEncoder: ParameterEncoder {
-    /// Keys in sorted order, no extra white space.
+    /// An encoder with sorted keys and no additional white space.
     public static let `default` = JSONParameterEncoder()
 
     private let encoder: JSONEncoder
 
-    /// Makes the encoder; sorted keys unless told otherwise, so that the same value gives the same bytes.
+    /// Makes the encoder; by default with sorted keys, so that equal values give equal bytes.
     public init(encoder: JSONEncoder? = nil) {
         if let encoder {
             self.encoder = encoder
@@ -29,7 +29,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
         }
     }
 
-    /// The request with its parameters.
+    /// Returns the request with its parameters.
     public func encode<Value: Encodable & Sendable>(
         _ parameters: Value?,
         into request: HTTPRequest
@@ -45,14 +45,14 @@ public struct JSONParameterEncoder: ParameterEncoder {
     }
 }
 
-/// A value in the query, or as a form in the body.
+/// Encodes a value in the query, or as a form in the body.
 public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
-    /// Where the parameters go.
+    /// The destination of the parameters.
     public let destination: ParameterDestination
-    /// How they are written.
+    /// The format of the parameters.
     public let form: FormEncoding
 
-    /// By method: the query for GET, HEAD and DELETE, else the body.
+    /// An encoder for the query of GET, HEAD and DELETE, and for the body of other methods.
     public static let `default` = URLEncodedFormParameterEncoder()
 
     /// Makes the encoder.
@@ -61,7 +61,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
         self.destination = destination
     }
 
-    /// The request with its parameters; the value must have named members.
+    /// Returns the request with its parameters; throws if the value has no named members.
     public func encode<Value: Encodable & Sendable>(
         _ parameters: Value?,
         into request: HTTPRequest
@@ -73,16 +73,16 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
         } catch {
             throw RefrainError.parameterEncodingFailed(error: error)
         }
-        return try destination.place(form.text(of: members), into: request)
+        return try destination.add(form.text(of: members), into: request)
     }
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-    /// A value as JSON in the body.
+    /// Encodes a value as JSON in the body.
     public static var json: JSONParameterEncoder { .default }
 }
 
 extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
-    /// A value in the query, or as a form in the body.
+    /// Encodes a value in the query, or as a form in the body.
     public static var urlEncodedForm: URLEncodedFormParameterEncoder { .default }
 }

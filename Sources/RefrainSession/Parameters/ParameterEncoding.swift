@@ -4,26 +4,26 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Puts named parameters into a request.
+/// Encodes named parameters into a request.
 public protocol ParameterEncoding: Sendable {
-    /// The request with its parameters.
+    /// Returns the request with its parameters.
     ///
-    /// - Throws: ``RefrainError/parameterEncodingFailed(error:)``, which the request fails with.
+    /// - Throws: ``RefrainError/parameterEncodingFailed(error:)``, with which the request fails.
     func encode(_ request: HTTPRequest, with parameters: Parameters?) throws -> HTTPRequest
 }
 
-/// Parameters in the query, or as a form in the body.
+/// Encodes parameters in the query, or as a form in the body.
 public struct URLEncoding: ParameterEncoding, Hashable {
-    /// Where the parameters go.
+    /// The destination of the parameters.
     public let destination: ParameterDestination
-    /// How they are written.
+    /// The format of the parameters.
     public let form: FormEncoding
 
-    /// By method: the query for GET, HEAD and DELETE, else the body.
+    /// An encoding for the query of GET, HEAD and DELETE, and for the body of other methods.
     public static let `default` = URLEncoding()
-    /// Always the query.
+    /// An encoding for the query.
     public static let queryString = URLEncoding(destination: .queryString)
-    /// Always the body.
+    /// An encoding for the body.
     public static let httpBody = URLEncoding(destination: .httpBody)
 
     /// Makes the encoding.
@@ -32,22 +32,22 @@ public struct URLEncoding: ParameterEncoding, Hashable {
         self.form = form
     }
 
-    /// The request with its parameters.
+    /// Returns the request with its parameters.
     public func encode(_ request: HTTPRequest, with parameters: Parameters?) throws -> HTTPRequest {
         guard let parameters else { return request }
-        return try destination.place(form.text(of: parameters), into: request)
+        return try destination.add(form.text(of: parameters), into: request)
     }
 }
 
-/// Parameters as JSON in the body.
+/// Encodes parameters as JSON in the body.
 public struct JSONEncoding: ParameterEncoding, Hashable {
-    /// Keys in sorted order, no extra white space.
+    /// An encoding with sorted keys and no additional white space.
     public static let `default` = JSONEncoding()
 
     /// Makes the encoding.
     public init() {}
 
-    /// The request with its parameters.
+    /// Returns the request with its parameters.
     public func encode(_ request: HTTPRequest, with parameters: Parameters?) throws -> HTTPRequest {
         guard let parameters else { return request }
         return try JSONParameterEncoder.default.encode(parameters, into: request)

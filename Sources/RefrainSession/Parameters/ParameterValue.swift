@@ -1,22 +1,22 @@
-/// A parameter: what JSON can say, written as plain Swift literals.
+/// A value that JSON can represent, written with Swift literals.
 ///
 /// ```swift
 /// let parameters: Parameters = ["name": "Ada", "ids": [1, 2], "address": ["city": "London", "zip": nil]]
 /// ```
 public enum ParameterValue: Hashable, Sendable {
-    /// Text.
+    /// Makes text.
     case string(String)
-    /// A whole number.
+    /// An integer.
     case int(Int64)
-    /// A number.
+    /// A floating-point number.
     case double(Double)
-    /// True or false.
+    /// A boolean.
     case bool(Bool)
-    /// A list.
+    /// Makes a list.
     case array([ParameterValue])
-    /// Named values.
+    /// A dictionary.
     case dictionary([String: ParameterValue])
-    /// Nothing.
+    /// Null.
     case null
 }
 
@@ -27,26 +27,26 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
-    /// Text.
+    /// Makes text.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// Makes an integer.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// A number.
+    /// Makes a floating-point number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// True or false.
+    /// Makes a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A list.
+    /// Makes a list.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
-    /// Named values; of a name that stands twice, the last value counts.
+    /// Makes a dictionary; the last value of a repeated key is used.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .dictionary(Dictionary(elements) { $1 })
     }
-    /// Nothing.
+    /// Makes null.
     public init(nilLiteral: ()) { self = .null }
 }
 
 extension ParameterValue: Codable {
-    /// Reads any value.
+    /// Decodes any value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -66,7 +66,7 @@ extension ParameterValue: Codable {
         }
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Writes a request as a `curl` command that a shell runs as it stands.
+/// Formats a request as a `curl` command for a POSIX shell.
 enum CURLDescription {
     static func text(for request: HTTPRequest) -> String {
         var lines = ["$ curl -v", method(of: request)]
         for field in request.headers { lines.append("-H \(quoted(argument(for: field)))") }
         if !request.body.isEmpty, !request.headers.contains("Content-Type") {
-            // Without a value the field is left out: told nothing, curl would say that the body is a form.
+            // An empty value omits the field; without it, curl would send the media type of a form.
             let type = request.body.contentType.map { " \($0)" } ?? ""
             lines.append("-H \(quoted("Content-Type:\(type)"))")
         }
@@ -18,11 +18,11 @@ enum CURLDescription {
         if let body { lines.append(body) }
         lines.append(quoted(request.url.absoluteString))
         let command = lines.joined(separator: " \\\n\t")
-        // On a line of its own, since behind a comment a line does not go on.
+        // On a separate line, because a comment ends a line.
         return remark.map { "\(command)\n# \($0)" } ?? command
     }
 
-    /// With `-X` alone curl would wait for the content that the answer to a HEAD announces.
+    /// With `-X HEAD` curl would wait for the announced content.
     private static func method(of request: HTTPRequest) -> String {
         request.method == .head && request.body.isEmpty ? "--head" : "-X \(quoted(request.method.rawValue))"
     }
@@ -32,7 +32,7 @@ enum CURLDescription {
         field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
     }
 
-    /// What sends the body, and what must be said of it.
+    /// The argument that sends the body, and a remark on it.
     private static func bodyArgument(_ body: HTTPBody) -> (String?, remark: String?) {
         guard !body.isEmpty else { return (nil, nil) }
         let standardInput = "--data-binary @-"
@@ -48,9 +48,9 @@ enum CURLDescription {
         }
     }
 
-    /// One word for a POSIX shell: in single quotes, with each single quote outside of them.
+    /// Quotes a word for a POSIX shell.
     ///
-    /// A shell knows bytes. To Swift, a quote and an accent that follows it are one character, which is no quote.
+    /// By scalar: in Swift, a quote followed by a combining accent is one character, which does not equal a quote.
     private static func quoted(_ text: String) -> String {
         var word = "'"
         for scalar in text.unicodeScalars {

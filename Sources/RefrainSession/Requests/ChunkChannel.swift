@@ -24,7 +24,7 @@ final class ChunkChannel: Sendable {
         }
     }
 
-    /// Whether the one who asks is the consumer; false for all after the first.
+    /// Claims the channel for a consumer; returns false after the first call.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -54,9 +54,9 @@ final class ChunkChannel: Sendable {
         }
     }
 
-    /// Says that no chunk follows.
+    /// Ends the stream.
     ///
-    /// A failure overtakes a chunk that was not taken yet.
+    /// A failure discards a chunk that was not read yet.
     func finish(_ end: Result<Void, RefrainError>) {
         let consumer = state.withLock { state in
             if state.end == nil { state.end = end }

@@ -8,9 +8,9 @@ public import Foundation
 ///
 /// Bodies over `HTTPRequest.maximumBodySize` fail; download those, or read them as a stream.
 public class DataRequest: Request, @unchecked Sendable {
-    // @unchecked Sendable: as `Request`, to which it adds no state of its own.
+    // @unchecked Sendable: as `Request`; adds no state.
 
-    /// The body of the last try's response, or nil where it had none.
+    /// The body of the last attempt's response, or nil.
     public var data: Data? { response.map(\.content) }
 }
 

@@ -1,13 +1,13 @@
 internal import RefrainCore
 
-/// A request whose response is read as it arrives.
+/// A request whose response is streamed.
 ///
 /// ```swift
 /// for try await chunk in session.streamRequest("https://example.com/events").validate().chunks { print(chunk.count) }
 /// ```
 ///
-/// The server is held back while nobody reads. Tries end with the head of the response: a body that is cut short
-/// ends the stream with an error, since what was delivered cannot be taken back.
+/// The server is slowed down while the stream is not read. Attempts end with the head of the response: a truncated body
+/// ends the stream with an error, because delivered data cannot be taken back.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; what it adds is immutable and Sendable.
     private let channel = ChunkChannel()
@@ -18,12 +18,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         var end: Result<Void, RefrainError>?
     }
 
-    /// The chunks of the body, to be read by one reader, once; reading starts the request.
+    /// The chunks of the body, for one reader, which can be read once; reading starts the request.
     ///
-    /// They end with ``RefrainError``. A reader that leaves early cancels the request; a second one, also beside a
-    /// handler of ``responseStream(_:)``, ends at once with
-    /// ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``, or with the failure of a stream that has failed. So the chunks
-    /// cannot be retried; to try again, make the request again, within `withRetry`.
+    /// They throw ``RefrainError``. A reader that stops early cancels the request. A second reader, also after
+    /// ``responseStream(_:)``, ends at once with ``/RefrainHTTP/HTTPError/Code/bodyAlreadyRead``, or with the error of
+    /// a failed stream. So the chunks cannot be retried; make the request again within `withRetry` instead.
     public var chunks: Chunks { Chunks(request: self) }
 
     /// Calls `handler` with each chunk, and then with the end; the request starts at once.
@@ -32,13 +31,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     /// the server is held back until the last of them returns.
     @discardableResult
     public func responseStream(_ handler: @escaping @Sendable (Event) -> Void) -> Self {
-        enum Place { case first, further, late(Result<Void, RefrainError>) }
-        let place = handlers.withLock { handlers -> Place in
+        enum Position { case first, further, late(Result<Void, RefrainError>) }
+        let position = handlers.withLock { handlers -> Position in
             if let end = handlers.end { return .late(end) }
             handlers.all.append(handler)
             return handlers.all.count == 1 ? .first : .further
         }
-        switch place {
+        switch position {
         case .first:
             let reader = Chunks.Iterator(self)
             Task { await handOn(reader) }
@@ -89,11 +88,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         return await pass(on: response)
     }
 
-    /// What nobody will read keeps no connection (rule R28).
+    /// A response that will not be read does not keep its connection.
     override var keepsBodies: Bool { false }
 
     override func didEnd() {
-        // Not before: whoever is told of the end finds the request ended.
+        // After the state has changed, so that a reader that receives the end finds the request ended.
         channel.finish(ending.outcome.error.map { .failure($0) } ?? .success(()))
     }
 
@@ -119,13 +118,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
 
     /// The chunks of a streamed body.
-    public struct Chunks: AsyncSequence, RestartableSequence, Sendable {
+    public struct Chunks: AsyncSequence, ReplayableSequence, Sendable {
         /// One piece of the body.
         public typealias Element = [UInt8]
 
         let request: DataStreamRequest
 
-        package var canStartAgain: Bool { false }
+        package var canReplay: Bool { false }
 
         /// Starts the request, and reads its chunks.
         public func makeAsyncIterator() -> Iterator {
@@ -160,7 +159,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 guard !hasEnded else { return nil }
                 guard isReader else {
                     hasEnded = true
-                    // What has broken the stream says more than that it cannot be had again.
+                    // The error of the stream takes precedence.
                     throw channel.failure ?? RefrainError.chunksAlreadyRead(of: request.request)
                 }
                 do {
@@ -179,23 +178,31 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 }
 
 extension Session {
-    /// Makes a request whose response is read as it arrives.
+    /// Makes a request whose response is streamed.
     public func streamRequest(
         _ request: some HTTPRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        adopting(DataStreamRequest(RequestMaking.make(request), line: line(interceptor), session: reference))
+        adopting(
+            DataStreamRequest(RequestFactory.make(request), line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 
-    /// Makes a request for a URL, whose response is read as it arrives.
+    /// Makes a request for a URL whose response is streamed.
     public func streamRequest(
         _ url: some URLConvertible,
         method: HTTPMethod = .get,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier)
-        return adopting(DataStreamRequest(original, line: line(interceptor), session: reference))
+        let original = RequestFactory.make(url, method, headers, requestModifier)
+        return adopting(
+            DataStreamRequest(original, line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 }

@@ -6,13 +6,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request whose response goes to a file, and goes on where it was cut short (rule R11).
+/// A request whose response is written to a file, and that resumes after an interruption.
 ///
-/// The file appears under its name only when it is whole and has passed validation; until then the one from before
-/// stays. Only a status of 2xx brings a file: any other one fails the request, validated or not, and keeps its body
-/// on ``Request/response``.
+/// The file is written atomically: it appears when it is complete and validated; an existing file is kept until then.
+/// Only a status of 2xx creates a file; any other status fails the request, validated or not, and its body is kept in
+/// ``Request/response``.
 public final class DownloadRequest: Request, @unchecked Sendable {
-    // @unchecked Sendable: as `Request`; what it adds is immutable, or behind a lock.
+    // @unchecked Sendable: as `Request`; its own properties are immutable or behind a lock.
 
     /// The file that the download makes.
     public let fileURL: URL
@@ -27,8 +27,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     init(
         _ original: Result<HTTPRequest, RefrainError>,
         to fileURL: URL,
-        line: InterceptorLine,
-        session: SessionReference
+        line: InterceptorChain,
+        session: SessionBox
     ) {
         self.fileURL = fileURL
         super.init(original, line: line, session: session)
@@ -51,9 +51,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return request
     }
 
-    override func discardTry() async {
+    override func discardAttempt() async {
         guard let download = files.withLock({ $0?.download }), response?.status.isSuccess == true else { return }
-        // A sink that cannot be emptied fails the next try when it is written to.
+        // If the sink cannot be emptied, the next attempt fails when it writes.
         try? await download.startOver()
     }
 
@@ -77,7 +77,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Tells how far the file has come.
+    /// Reports the progress of the file.
     fileprivate func noteProgress(adding count: Int) {
         let (completed, total) = files.withLock { files in
             ((files?.download.bytesReceived ?? 0) + Int64(count), files?.download.bytesExpected)
@@ -90,7 +90,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 }
 
-/// A sink that waits while its request is suspended, and tells how far it has come.
+/// A sink that waits while its request is suspended, and reports its progress.
 private final class WatchedSink: DownloadSink {
     private let sink: FileSink
     private let owner: WeakRequest<DownloadRequest>

@@ -16,14 +16,14 @@ public struct DownloadTask: Sendable {
     }
 
     /// Everything that is known when the request has finished; the value is the file.
-    public var response: DataResponse<URL> {
+    public var response: DataResponse<URL, RefrainError> {
         get async {
             await request.ended(cancelsAutomatically: cancelsAutomatically)
             return responseAtEnd()
         }
     }
 
-    private func responseAtEnd() -> DataResponse<URL> {
+    private func responseAtEnd() -> DataResponse<URL, RefrainError> {
         let (outcome, sent) = request.ending
         return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? .success(request.fileURL))
     }
@@ -55,10 +55,10 @@ extension DownloadRequest {
         DownloadTask(self, cancelsAutomatically: automaticallyCancelling)
     }
 
-    /// Adds a check; of several that fail, the first one's error stands.
+    /// Adds a validation; the request fails with the error of the first one that fails.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        addValidation(isLight: false) { request, response in ValidationRules.error(validation(request, response)) }
+        addValidation(checksStatus: false) { request, response in ValidationRules.error(validation(request, response)) }
         return self
     }
 
@@ -66,7 +66,7 @@ extension DownloadRequest {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation(isLight: true) { _, response in
+        addValidation(checksStatus: true) { _, response in
             ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
         }
         return self
@@ -76,18 +76,18 @@ extension DownloadRequest {
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
         let accepted = Array(accepted)
-        addValidation(isLight: true) { _, response in
+        addValidation(checksStatus: false) { _, response in
             let isEmpty = response.exchange.bytesReceived == 0
             return ValidationRules.check(contentType: response, in: accepted, isEmpty: isEmpty)
         }
         return self
     }
 
-    /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
+    /// Accepts statuses 200 to 299 with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: ValidationRules.acceptableStatusCodes)
-        addValidation(isLight: true) { request, response in
+        addValidation(checksStatus: false) { request, response in
             ValidationRules.check(accept: request, response, isEmpty: response.exchange.bytesReceived == 0)
         }
         return self

@@ -1,8 +1,8 @@
 /// How far a transfer has come.
 public struct TransferProgress: Hashable, Sendable {
-    /// The bytes that have gone or come so far, in this try.
+    /// The number of bytes transferred in this attempt.
     public var completed: Int64
-    /// The bytes that there will be; nil where that is unknown.
+    /// The total number of bytes; nil if unknown.
     public var total: Int64?
 
     /// Describes a moment of a transfer.
@@ -11,9 +11,9 @@ public struct TransferProgress: Hashable, Sendable {
         self.total = total
     }
 
-    /// The part that is done, 0 … 1; nil where the total is unknown.
+    /// The completed fraction, 0 … 1; nil if the total is unknown.
     ///
-    /// Nothing to transfer counts as done.
+    /// It is 1 if there is nothing to transfer.
     public var fractionCompleted: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(completed) / Double(total)) : 1

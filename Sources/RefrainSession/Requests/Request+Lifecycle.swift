@@ -10,13 +10,13 @@ extension Request {
         return self
     }
 
-    /// Starts the request, unless its session leaves that to ``resume()``, or somebody has dealt with it already.
+    /// Starts the request, unless its session requires ``resume()``, or it was already resumed, suspended or cancelled.
     func startIfWanted() {
-        guard sessionReference.startsRequestsImmediately else { return }
+        guard startsImmediately ?? sessionBox.startsRequestsImmediately else { return }
         resume { $0 == .initialized }
     }
 
-    /// Starts the request, or lets it go on, where it is in a state in which that is wanted.
+    /// Starts or resumes the request, if its state satisfies the condition.
     private func resume(where isWanted: (State) -> Bool) {
         enum Step { case none, start, goOn }
         let (step, held) = state.withLock { state -> (Step, [CheckedContinuation<Void, Never>]) in
@@ -31,15 +31,15 @@ extension Request {
         watcher?.requestDidResume(self)
         guard step == .start else { return }
         guard let session else {
-            return finish(.failure(RefrainError.sessionDeinitialized.asHTTPError(request)))
+            return finish(AttemptOutcome(.failure(RefrainError.sessionDeinitialized.asHTTPError(request))))
         }
         start(in: session)
     }
 
-    /// Holds the request: no further try begins, and no byte is taken from a stream, until ``resume()``.
+    /// Suspends the request: no attempt begins, and no byte of a stream is read, until ``resume()``.
     ///
-    /// An exchange whose response is collected in memory runs to its end; what follows it waits. Where other requests
-    /// share the exchange (``Session/Settings/deduplicate``), it goes on for them.
+    /// An exchange whose response is collected in memory completes; later steps wait. A shared exchange
+    /// (``Session/Settings/deduplicate``) continues for the other requests.
     @discardableResult
     public func suspend() -> Self {
         let isHeld = state.withLock { state in
@@ -61,44 +61,38 @@ extension Request {
 
     /// Ends the request for a reason that is not the caller's.
     func cancel(because reason: RefrainError?) {
-        enum Step { case none, end, cancel(RequestState.Running) }
+        enum Step { case none, end, cancel(Task<Void, Never>?) }
         let step = state.withLock { state -> Step in
             guard state.move(to: .cancelled) else { return .none }
             state.endReason = reason
-            // A start that has not come to its task yet looks at the state once it has.
-            return state.hasStarted ? .cancel(state.takeRunning()) : .end
+            // A start that has no task so far looks at the state once it has.
+            return state.hasStarted ? .cancel(state.task) : .end
         }
         if case .none = step { return }
         watcher?.requestDidCancel(self)
         switch step {
         case .none: break
-        case .cancel(let running): running.cancel()
-        case .end:
-            finish(.failure(RefrainError.explicitlyCancelled.asHTTPError(request)))
+        case .cancel(let task): task?.cancel()
+        case .end: finish(AttemptOutcome(.failure(RefrainError.explicitlyCancelled.asHTTPError(request))))
         }
     }
 
-    /// Whether the request has ended, cancelled or not; one whose answer has just arrived may end here.
-    ///
-    /// Whoever was woken asks this, and goes on waiting while the answer is no.
-    func hasEnded() -> Bool {
-        let (hasEnded, arrived) = state.withLock { ($0.hasEnded, $0.takeArrived()) }
-        guard let arrived else { return hasEnded }
-        arrived.conclude()
-        return state.withLock { $0.hasEnded }
-    }
+    /// Whether the request has ended, cancelled or not.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// What the request has come to, once it has ended, and the request that its last try has sent.
+    /// The outcome of an ended request, and the request of its last attempt.
     var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
         state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
     }
 
-    /// Returns when the request has ended; one that nobody starts is waited for until somebody does.
+    /// Returns when the request has ended.
     func ended() async {
-        while !hasEnded() { await withUnsafeContinuation { resumeAtEnd($0) } }
+        guard !hasEnded else { return }
+        await withUnsafeContinuation { resumeAtEnd($0) }
     }
 
-    /// Returns when the request has ended; cancels it where the waiting task is cancelled, and that is wanted.
+    /// Waits until the request has ended; cancels it if the waiting task is cancelled and `cancelsAutomatically` is
+    /// true.
     func ended(cancelsAutomatically: Bool) async {
         await withTaskCancellationHandler {
             await ended()
@@ -108,44 +102,23 @@ extension Request {
     }
 
     // Unsafe: the state holds it until then, and gives it away once, or it is resumed here.
-    /// Resumes a waiter when the request has ended, or its first answer has arrived; that may be now.
+    /// Resumes a continuation when the request has ended, which may be now.
     @inline(never)
     func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
         let isOver = state.withLock { state in
-            // An answer that has arrived is for whoever looks at it first: the one who was woken may be busy.
-            let isOver = state.hasEnded || state.hasArrived
-            if !isOver { state.waiters.append(waiter) }
-            return isOver
+            if !state.hasEnded { state.waiters.append(waiter) }
+            return state.hasEnded
         }
         if isOver { waiter.resume() }
     }
 
-    /// Cancels what the request runs in, without a word on why: a reset does so.
+    /// Cancels the task of the request without an error of its own, as a reset does.
     package func cancelTask() {
-        let running = state.withLock { state in
+        let task = state.withLock { state in
             state.wantsTaskCancelled = true
-            return state.takeRunning()
+            return state.task
         }
-        running.cancel()
-    }
-
-    /// Takes over the task that the request runs in from now on, which `make` makes or has made.
-    ///
-    /// It is made with the state locked, and begins with ``isTaken()``: whoever cancels comes before both, or sees it.
-    func take(_ make: () -> Task<Void, Never>) {
-        let cancelled: Task<Void, Never>? = state.withLock { state in
-            let task = make()
-            guard !state.hasEnded else { return nil }
-            state.task = task
-            return state.isTaskCancelled ? task : nil
-        }
-        // Not with the state locked, which those want who hear of it.
-        cancelled?.cancel()
-    }
-
-    /// Returns when the task that calls this is the request's, and is cancelled where it should be.
-    func isTaken() {
-        if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
+        task?.cancel()
     }
 
     private func start(in session: Session) {
@@ -154,80 +127,74 @@ extension Request {
             request = try prepare(original.get())
         } catch {
             let failure = error as? RefrainError ?? .createRequestFailed(error: error)
-            return finish(.failure(failure.asHTTPError(nil)))
+            return finish(AttemptOutcome(.failure(failure.asHTTPError(nil))))
         }
-        let chain = session.chain
-        if let loader = chain.prompt, needsNoTask(request) {
-            FirstTry.begin(request, of: self, on: chain, loader)
-        } else {
-            startTask(request.carrying(self), chain.whole)
-        }
+        startTask(request, session.pipeline)
     }
 
-    /// Starts the request's task; where no adapter of the caller's is to run first, on the present thread at once.
+    /// Starts the request's task, on the current thread if there are no adapters.
     ///
-    /// Most requests only have to be handed to the transport, which is less work than to wake a thread for it.
-    private func startTask(_ carried: HTTPRequest, _ chain: any HTTPLoader) {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), line.adapters.isEmpty {
-            // It runs before it is taken over, with the state unlocked: what it sends would be sent by then.
-            let task = Task.immediate {
-                isTaken()
-                await run(carried, chain)
-            }
-            take { task }
+    /// Passing a request to the transport costs less than waking a thread.
+    private func startTask(_ request: HTTPRequest, _ pipeline: RequestPipeline) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), interceptors.adapters.isEmpty {
+            // It runs before it is registered, with the state unlocked.
+            let task = Task.immediate { await run(request, pipeline) }
+            register { task }
         } else {
-            take {
-                Task {
-                    isTaken()
-                    await run(carried, chain)
-                }
-            }
+            register { Task { await run(request, pipeline) } }
         }
     }
 
-    /// Loads the request, lets its kind settle, and ends it.
-    private func run(_ carried: HTTPRequest, _ chain: any HTTPLoader) async {
-        let result = await chain.load(carried)
-        if settles { await settle(result) } else { conclude(result) }
+    /// Registers the request's task, which is made with the state locked, so that a cancellation finds it.
+    private func register(_ make: () -> Task<Void, Never>) {
+        let cancelled: Task<Void, Never>? = state.withLock { state in
+            let task = make()
+            guard !state.hasEnded else { return nil }
+            state.task = task
+            return state.isTaskCancelled ? task : nil
+        }
+        // Outside the lock, because cancellation handlers acquire it.
+        cancelled?.cancel()
     }
 
-    // Apart from the next one, so that requests with nothing to settle neither wait nor pass through its frame.
-    @inline(never)
-    func conclude(_ result: HTTPResult) {
-        if !isInspected { inspectLate(result) }
-        finish(result)
-    }
-
-    @inline(never)
-    private func settle(_ result: HTTPResult) async {
-        if !isInspected { inspectLate(result) }
-        let noted = keepsBodies ? result : result.withoutBody
+    /// Runs the pipeline, lets the kind of request settle, and ends the request.
+    private func run(_ request: HTTPRequest, _ pipeline: RequestPipeline) async {
+        // A cancellation may have come before the task was registered.
+        if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
+        let outcome = await pipeline.run(request, for: self)
+        guard settles else { return finish(outcome) }
         let error = state.withLock { state in
+            var noted = outcome
+            if !keepsBodies { noted.result = outcome.result.withoutBody }
             state.note(noted)
             return state.outcome.error
         }
-        let settled = await settle(result.response, error: error)
+        let settled = await settle(outcome.result.response, error: error)
         leave(state.withLock { $0.end(settledWith: settled) })
     }
 
-    /// Whether the last try has looked at its response.
-    private var isInspected: Bool { state.withLock { $0.current.isInspected } }
+    /// Ends the request with its last outcome.
+    private func finish(_ outcome: AttemptOutcome) { leave(state.withLock { $0.end(with: outcome) }) }
 
-    /// Looks at a response that no try of this request has looked at.
-    @inline(never)
-    private func inspectLate(_ result: HTTPResult) {
-        if case .success(let response) = result { _ = inspect(response) }
-    }
-
-    /// Ends the request with a result.
-    private func finish(_ result: HTTPResult) { leave(state.withLock { $0.end(with: result) }) }
-
-    /// Is no more under way, and tells those who wait; nil: it has ended before.
+    /// Leaves the session's list, and resumes the waiters; nil: the request has ended before.
     private func leave(_ waiters: RequestState.Waiters?) {
         guard let waiters else { return }
-        sessionReference.forget(self)
+        sessionBox.forget(self)
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension HTTPResult {
+    /// This result with an empty body.
+    fileprivate var withoutBody: HTTPResult {
+        switch self {
+        case .success(let response):
+            return .success(response.withoutBody)
+        case .failure(var error):
+            error.response = error.response?.withoutBody
+            return .failure(error)
+        }
     }
 }

@@ -1,43 +1,45 @@
 internal import RefrainCore
 
 extension Request {
-    /// Is called with the progress of the request's body; each try begins anew at zero.
+    /// Adds a handler of the progress of the request's body, which restarts at zero for each attempt.
     ///
-    /// Add it before the request starts. It is called in order, on any thread, and must return quickly: the transfer
-    /// waits for it.
+    /// Add it before the request starts. It is called in order, on any thread, and must return quickly, because the
+    /// transfer waits for it.
     @discardableResult
     public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.withRare { $0.uploadHandlers.append(handler) } }
+        state.withLock { $0.withColdState { $0.uploadHandlers.append(handler) } }
         return self
     }
 
-    /// Is called with the progress of the response's body; each try begins anew, a resumed download where it stopped.
+    /// Adds a handler of the progress of the response's body.
     ///
-    /// Add it before the request starts. It is called in order, on any thread, and must return quickly: the transfer
-    /// waits for it.
+    /// It restarts for each attempt; a resumed download continues.
+    ///
+    /// Add it before the request starts. It is called in order, on any thread, and must return quickly, because the
+    /// transfer waits for it.
     @discardableResult
     public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.withRare { $0.downloadHandlers.append(handler) } }
+        state.withLock { $0.withColdState { $0.downloadHandlers.append(handler) } }
         return self
     }
 
-    /// How far the request's body has gone, where its progress is watched.
-    public var uploadProgress: TransferProgress { state.withLock { $0.rare?.uploadProgress } ?? .none }
-    /// How far the response's body has come, where its progress is watched.
-    public var downloadProgress: TransferProgress { state.withLock { $0.rare?.downloadProgress } ?? .none }
+    /// The progress of the request's body, if it is observed.
+    public var uploadProgress: TransferProgress { state.withLock { $0.cold?.uploadProgress } ?? .none }
+    /// The progress of the response's body, if it is observed.
+    public var downloadProgress: TransferProgress { state.withLock { $0.cold?.downloadProgress } ?? .none }
 
-    /// Whether anybody wants to know how far bodies have come.
+    /// Whether progress is observed.
     var watchesBytes: Bool {
         self is UploadRequest || state.withLock { $0.watchesBytes }
     }
-    var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.rare?.uploadHandlers.isEmpty == false } }
-    var watchesDownload: Bool { state.withLock { $0.rare?.downloadHandlers.isEmpty == false } }
+    var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.cold?.uploadHandlers.isEmpty == false } }
+    var watchesDownload: Bool { state.withLock { $0.cold?.downloadHandlers.isEmpty == false } }
 
     func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in
-            state.withRare { rare in
-                rare.uploadProgress = progress
-                return rare.uploadHandlers
+            state.withColdState { cold in
+                cold.uploadProgress = progress
+                return cold.uploadHandlers
             }
         }
         for handler in handlers { handler(progress) }
@@ -45,9 +47,9 @@ extension Request {
 
     func note(downloaded progress: TransferProgress) {
         let handlers = state.withLock { state in
-            state.withRare { rare in
-                rare.downloadProgress = progress
-                return rare.downloadHandlers
+            state.withColdState { cold in
+                cold.downloadProgress = progress
+                return cold.downloadHandlers
             }
         }
         for handler in handlers { handler(progress) }
@@ -55,6 +57,6 @@ extension Request {
 }
 
 extension TransferProgress {
-    /// The progress of a transfer that nobody watches.
+    /// The progress of a transfer that is not observed.
     fileprivate static let none = TransferProgress(completed: 0, total: nil)
 }

@@ -6,38 +6,43 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One request of a session, with all the tries that it takes: what ``Session`` hands out.
+/// A request of a session, with all of its attempts.
 ///
-/// A request starts when something wants its response, or when ``resume()`` is called. It ends exactly once,
-/// whatever its interceptors do (rule R30). The kinds are ``DataRequest``, ``UploadRequest``, ``DownloadRequest`` and
+/// A request starts when its response is read, or when ``resume()`` is called. It ends exactly once, whatever its
+/// interceptors do. Its subclasses are ``DataRequest``, ``UploadRequest``, ``DownloadRequest`` and
 /// ``DataStreamRequest``.
 public class Request: @unchecked Sendable, Identifiable {
-    // @unchecked Sendable: stored properties are immutable and Sendable; what changes lies behind `state`'s lock.
-    // `slot` belongs to the session's reference, and is touched only with the lock of that.
-    // The compiler cannot know that of subclasses, of which there are none outside of this module.
+    // @unchecked Sendable: stored properties are immutable and Sendable; mutable state is behind the lock of `state`.
+    // `slot` belongs to the session box and is accessed under its lock. The compiler cannot verify subclasses, which
+    // exist only in this module.
 
-    /// The identity of the request; it is drawn when it is first asked for.
-    public var id: UUID { state.withLock { $0.withRare { $0.id } } }
+    /// The identifier of the request, generated on first access.
+    public var id: UUID { state.withLock { $0.withColdState { $0.id } } }
 
-    /// What was asked for, or why that is no request.
+    /// The original request, or why it could not be made.
     let original: Result<HTTPRequest, RefrainError>
-    let line: InterceptorLine
-    let sessionReference: SessionReference
+    /// The adapters and retriers, the session's first.
+    let interceptors: InterceptorChain
+    let sessionBox: SessionBox
     let state: Locked<RequestState>
-    /// Where the session keeps the request, for as long as it does.
+    /// The slot of the request in the session box, while it is there.
     var slot: Int?
-    /// The monitor, where anybody listens to it.
-    var watcher: (any EventMonitor)? { sessionReference.isWatched ? sessionReference.monitor : nil }
+    /// Whether the request starts when its response is read; nil means the session's setting.
+    ///
+    /// Set before the request is returned, and not changed afterwards.
+    var startsImmediately: Bool?
+    /// The monitor, if it has listeners.
+    var watcher: (any EventMonitor)? { sessionBox.isWatched ? sessionBox.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
-    init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorLine, session: SessionReference) {
+    init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorChain, session: SessionBox) {
         self.original = original
-        self.line = line
-        sessionReference = session
+        interceptors = line
+        sessionBox = session
         state = Locked(making: RequestState.init)
     }
 
-    /// What the kind of request adds to what is sent; called once, before the first try.
+    /// Changes the request before the first attempt, depending on the kind of request.
     func prepare(_ request: HTTPRequest) throws -> HTTPRequest { request }
 
     /// Whether the kind of request has something to do before the request ends.
@@ -46,68 +51,68 @@ public class Request: @unchecked Sendable, Identifiable {
     /// What the kind of request does with a response before the request ends; nil: nothing is wrong with it.
     func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
 
-    /// Whether a response that the request keeps has its body; one that is read as it arrives would keep a connection.
+    /// Whether a stored response includes its body; a streamed body would keep its connection.
     var keepsBodies: Bool { true }
 
     /// What the kind of request does once the request has ended, however it did.
     func didEnd() {}
 
-    /// What the kind of request does where the checks of a try have failed, before another one.
-    func discardTry() async {}
+    /// Called before a retry of an attempt that failed validation.
+    func discardAttempt() async {}
 }
 
 extension Request {
-    /// Where the request stands in its life.
+    /// The state of the request.
     public var currentState: State { state.withLock { $0.lifecycle } }
-    /// Whether nobody has started the request yet.
+    /// Whether the request has not been started.
     public var isInitialized: Bool { currentState == .initialized }
-    /// Whether the request is under way.
+    /// Whether the request is resumed.
     public var isResumed: Bool { currentState == .resumed }
-    /// Whether the request is held.
+    /// Whether the request is suspended.
     public var isSuspended: Bool { currentState == .suspended }
     /// Whether the request was cancelled.
     public var isCancelled: Bool { currentState == .cancelled }
     /// Whether the request has ended without being cancelled.
     public var isFinished: Bool { currentState == .finished }
 
-    /// The request that the last try has sent, as the adapters made it; before that, what was asked for.
+    /// The request of the last attempt after adaptation; before the first attempt, the original request.
     public var request: HTTPRequest? { state.withLock { $0.requests.last } ?? (try? original.get()) }
-    /// The requests that the tries have sent, in order.
+    /// The requests of all attempts, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests.all } }
-    /// The first request, as the adapters made it.
+    /// The first request after adaptation.
     public var firstRequest: HTTPRequest? { requests.first }
     /// The last request, as the adapters made it.
     public var lastRequest: HTTPRequest? { requests.last }
 
-    /// The last try's response, or nil where it had none.
+    /// The response of the last attempt, or nil.
     public var response: HTTPResponse? { state.withLock { $0.response ?? $0.outcome.response } }
 
-    /// How often the request was tried again.
+    /// The number of retries.
     public var retryCount: Int { state.withLock { $0.retryCount } }
 
-    /// Every attempt so far, in order, with what was decided and why (rule R29).
+    /// Every attempt so far in order, with its decision and reason.
     public var attempts: [AttemptRecord] { state.withLock { $0.hasEnded ? $0.outcome.attempts : $0.attempts } }
 
-    /// Why the request failed, or its last try did; nil where it did not.
+    /// The error of the request or of its last attempt; nil without one.
     public var error: RefrainError? {
         state.withLock { state in
             if state.hasEnded {
-                return state.outcome.error ?? state.current.serializationError?.recording(state.outcome.attempts)
+                return state.outcome.error ?? state.outcome.serializationError?.recording(state.outcome.attempts)
             }
-            return state.current.failure ?? state.current.validationError ?? state.current.serializationError
+            return state.currentError
         }
     }
 
-    /// The session, or nil where it was released.
-    public var session: Session? { sessionReference.session }
+    /// The session, or nil after it was deallocated.
+    public var session: Session? { sessionBox.session }
 
-    /// The facts of the last failed try, for retriers that decide as `RetryPolicy` does.
-    public var lastFacts: RetryFacts? {
-        guard case .known(let facts) = state.withLock({ $0.lastFacts }) else { return nil }
-        return facts
+    /// The context of the last failed attempt, for retriers that evaluate a `RetryStrategy`.
+    public var retryContext: RetryContext? {
+        guard case .known(let context) = state.withLock({ $0.retryContext }) else { return nil }
+        return context
     }
 
-    /// What the last try sent as a `curl` command; credentials included, so mind where it goes.
+    /// The last attempt's request as a `curl` command, including its credentials.
     public func cURLDescription() -> String {
         guard let request else { return "$ curl: there is no request" }
         return CURLDescription.text(for: request)

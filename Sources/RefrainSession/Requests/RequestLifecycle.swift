@@ -1,11 +1,11 @@
 extension Request {
-    /// Where a request stands in its life.
+    /// The state of a request.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// Made, and not yet started.
         case initialized
-        /// Under way, or ready to go on.
+        /// Running, or ready to continue.
         case resumed
-        /// Held: no try begins, and no byte is taken from a stream.
+        /// Suspended: no attempt begins, and no byte of a stream is read.
         case suspended
         /// Cancelled; it ends without a value.
         case cancelled

@@ -1,10 +1,10 @@
 internal import RefrainCore
 
-/// A gate that is open or closed: those who come while it is closed wait until it opens, or they are cancelled.
+/// A gate at which tasks wait while a request is suspended, until it is resumed or they are cancelled.
 ///
-/// It stands within the state of its request, behind the lock of that.
+/// It is part of the request's state, under the same lock.
 struct SuspensionGate: Sendable {
-    /// Who waits at a gate.
+    /// The tasks that wait at a gate.
     struct Waiters {
         fileprivate var nextKey = 0
         fileprivate var all: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -12,7 +12,7 @@ struct SuspensionGate: Sendable {
 
     let state: Locked<RequestState>
 
-    /// Whether nobody would have to wait.
+    /// Whether tasks pass without waiting.
     var isOpen: Bool { state.withLock { $0.letsPass } }
 
     func close() { state.withLock { $0.isGateOpen = false } }
@@ -30,48 +30,48 @@ struct SuspensionGate: Sendable {
     @inline(never)
     private func wait() async {
         let key = state.withLock { state in
-            state.withRare { rare in
-                rare.gate.nextKey &+= 1
-                return rare.gate.nextKey
+            state.withColdState { cold in
+                cold.gate.nextKey &+= 1
+                return cold.gate.nextKey
             }
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
-                    // The handler may have run before: then nobody would wake this waiter.
+                    // The handler may have run before; it would not resume this waiter.
                     guard !state.letsPass, !Task.isCancelled else { return true }
-                    state.withRare { $0.gate.all[key] = continuation }
+                    state.withColdState { $0.gate.all[key] = continuation }
                     return false
                 }
                 if passes { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.rare?.gate.all.removeValue(forKey: key) }?.resume()
+            state.withLock { $0.cold?.gate.all.removeValue(forKey: key) }?.resume()
         }
     }
 }
 
 extension RequestState {
-    /// Opens the gate; the answer is who has waited at it.
+    /// Opens the gate; returns the continuations to resume.
     mutating func openGate() -> [CheckedContinuation<Void, Never>] {
         isGateOpen = true
         return takeWaitersAtGate()
     }
 
-    /// Lets the exchange go on that the request has begun, whatever becomes of the request: others share it.
+    /// Marks the exchange as shared, so that it continues whatever happens to this request.
     ///
-    /// The answer is who has waited at the gate.
+    /// Returns the continuations to resume.
     mutating func shareExchange() -> [CheckedContinuation<Void, Never>] {
-        withRare { $0.sharesExchange = true }
+        withColdState { $0.sharesExchange = true }
         return takeWaitersAtGate()
     }
 
-    /// Whether nobody has to wait at the gate.
-    fileprivate var letsPass: Bool { isGateOpen || rare?.sharesExchange == true }
+    /// Whether tasks pass without waiting.
+    fileprivate var letsPass: Bool { isGateOpen || cold?.sharesExchange == true }
 
     private func takeWaitersAtGate() -> [CheckedContinuation<Void, Never>] {
-        guard let rare else { return [] }
-        defer { rare.gate.all.removeAll() }
-        return Array(rare.gate.all.values)
+        guard let cold else { return [] }
+        defer { cold.gate.all.removeAll() }
+        return Array(cold.gate.all.values)
     }
 }

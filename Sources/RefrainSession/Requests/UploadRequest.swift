@@ -1,7 +1,7 @@
-/// A request that sends a body of any size: bytes, a file, a stream or a form of several parts.
+/// A request with a body of any size: bytes, a file, a stream or a multipart form.
 ///
-/// Its progress is counted, and ``Request/suspend()`` holds the body in mid-way. A retry reads the body anew where
-/// that can be done (rule R4).
+/// Its progress is reported, and ``Request/suspend()`` pauses the transfer of the body. A retry reads a replayable body
+/// again.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    // @unchecked Sendable: as `Request`, to which it adds no state of its own.
+    // @unchecked Sendable: as `Request`; adds no state.
 }

@@ -28,7 +28,7 @@ extension HTTPBody {
                 return chunk
             }
         }
-        // Stages of the loader judge by what they are handed, and would begin a restartable body a second time.
+        // Later stages check whether the body is replayable, and would restart it otherwise.
         guard case .oneShot = storage else {
             return HTTPBody(.restartable(length: length, makeCounted), contentType: contentType)
         }
@@ -41,7 +41,7 @@ extension HTTPBody {
         case .bytes(let bytes):
             return ({ ChunkSource(Slices(bytes: bytes)) }, Int64(bytes.count))
         case .file(let path):
-            // The file that was measured is the one that is sent, also where it grows in between.
+            // The opened file is sent, so that its length does not change.
             let opened = try FileChunks(path: path)
             let first = Locked<FileChunks?>(opened)
             return ({ try (first.withLock { $0.take() } ?? FileChunks(path: path)).source }, opened.length)

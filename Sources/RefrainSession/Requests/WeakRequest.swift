@@ -2,7 +2,7 @@
 final class WeakRequest<Kind: Request>: @unchecked Sendable {
     // @unchecked Sendable: set once, before others see it; reading a weak reference is safe from any thread.
 
-    /// The request, for as long as somebody keeps it.
+    /// The request, or nil after it was deallocated.
     private(set) weak var request: Kind?
 
     init(_ request: Kind) { self.request = request }

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 extension DataRequest {
-    /// Starts the request, and reads its body as `Data`.
+    /// Starts the request, and returns a task for its body as `Data`.
     public func serializingData(
         automaticallyCancelling: Bool = true,
         emptyResponses: EmptyResponseRules = .standard
@@ -16,8 +16,8 @@ extension DataRequest {
                 automaticallyCancelling: automaticallyCancelling
             )
         }
-        // To look at bytes in memory once more takes less than to keep what was found.
-        addSerialization(isLight: true) { _, response in
+        // Light: checking the bytes again costs less than storing the result.
+        addSerialization { _, response in
             guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
             return error
         }
@@ -26,13 +26,14 @@ extension DataRequest {
         }
     }
 
-    /// Starts the request, and reads its body as text.
+    /// Starts the request, and returns a task for its body as text.
     ///
     /// - Parameters:
-    ///   - automaticallyCancelling: whether a waiting task that is cancelled cancels the request.
-    ///   - encoding: the encoding; nil: the one that the response names, or else UTF-8, or ISO-8859-1 where the bytes
-    ///     are no UTF-8.
-    ///   - emptyResponses: which responses may be empty.
+    ///   - automaticallyCancelling: whether cancelling a task that awaits the value cancels the request. Defaults to
+    ///     true.
+    ///   - encoding: the encoding. Defaults to nil: the encoding that the response declares, otherwise UTF-8, or
+    ///     ISO-8859-1 if the bytes are not valid UTF-8.
+    ///   - emptyResponses: the responses that may be empty.
     public func serializingString(
         automaticallyCancelling: Bool = true,
         encoding: String.Encoding? = nil,
@@ -44,7 +45,7 @@ extension DataRequest {
         )
     }
 
-    /// Starts the request, and reads its body as a `Decodable` value.
+    /// Starts the request, and returns a task for its body as a `Decodable` value.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
@@ -57,14 +58,14 @@ extension DataRequest {
         )
     }
 
-    /// Starts the request, and hands its response over as it is.
+    /// Starts the request, and returns a task for its response.
     public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<HTTPResponse> {
         DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             DataResponse(outcome, of: request, outcome.whole)
         }
     }
 
-    /// Starts the request, and reads its response with a serializer of the caller's.
+    /// Starts the request, and returns a task for the value of a serializer.
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling: Bool = true
@@ -79,26 +80,26 @@ extension DataRequest {
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
         using serializer: Serializer,
-        completion: @escaping @Sendable (DataResponse<Serializer.Value>) -> Void
+        completion: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
     ) -> Self {
         let task = serializingResponse(using: serializer)
         Task { completion(await task.response) }
         return self
     }
 
-    /// Starts the request, reads its body as a `Decodable` value, and calls `completion` once, on any thread.
+    /// Starts the request, decodes its body as a `Decodable` value, and calls `completion` once, on any thread.
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         decoder: any DataDecoder = JSONDecoder(),
-        completion: @escaping @Sendable (DataResponse<Value>) -> Void
+        completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
         response(using: DecodableResponseSerializer<Value>(decoder: decoder), completion: completion)
     }
 }
 
 extension RequestOutcome {
-    /// The response as it is, where the request has succeeded.
+    /// The response, if the request has succeeded.
     fileprivate var whole: Result<HTTPResponse, RefrainError> {
         if let error { return .failure(error) }
         guard let response else {

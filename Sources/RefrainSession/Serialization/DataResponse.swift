@@ -4,35 +4,102 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Everything that is known of a finished request: what was sent, what came, and the value or the error.
-public struct DataResponse<Value: Sendable>: Sendable {
-    /// The request that the last try sent.
+/// The result of a finished request: the request, the response, the value or the error, and the attempts.
+public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
+    /// The request that the last attempt sent.
     public let request: HTTPRequest?
-    /// The response, where there was one, acceptable or not.
+    /// The response, valid or not, or nil.
     public let response: HTTPResponse?
-    /// The value, or why there is none.
-    public let result: Result<Value, RefrainError>
-    /// Every attempt, in order, with what was decided and why.
+    /// The value or the error.
+    public let result: Result<Success, Failure>
+    /// Every attempt in order, with its decision and reason.
     public let attempts: [AttemptRecord]
 
-    init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Value, RefrainError>) {
+    /// Makes a response, for tests of code that takes one.
+    public init(
+        request: HTTPRequest?,
+        response: HTTPResponse?,
+        result: Result<Success, Failure>,
+        attempts: [AttemptRecord] = []
+    ) {
         self.request = request
-        response = outcome.response
-        if case .failure(let error) = result {
-            self.result = .failure(error.recording(outcome.attempts))
-        } else {
-            self.result = result
-        }
-        attempts = outcome.attempts
+        self.response = response
+        self.result = result
+        self.attempts = attempts
     }
 
-    /// The body, or nil where there was no response.
+    /// The body, or nil if there is no response.
     public var data: Data? { response.map(\.content) }
     /// The value, or nil.
-    public var value: Value? { try? result.get() }
+    public var value: Success? { try? result.get() }
     /// The error, or nil.
-    public var error: RefrainError? {
+    public var error: Failure? {
         guard case .failure(let error) = result else { return nil }
         return error
+    }
+    /// The transport's report on the last exchange, or nil if there is no response.
+    public var metrics: ExchangeFacts? { response?.exchange }
+}
+
+extension DataResponse where Failure == RefrainError {
+    init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Success, RefrainError>) {
+        self.init(
+            request: request,
+            response: outcome.response,
+            result: result.mapError { $0.recording(outcome.attempts) },
+            attempts: outcome.attempts
+        )
+    }
+}
+
+extension DataResponse {
+    /// This response with another value.
+    public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
+        with(result.map(transform))
+    }
+
+    /// This response with another value, or with what `transform` throws.
+    public func tryMap<NewSuccess>(
+        _ transform: (Success) throws -> NewSuccess
+    ) -> DataResponse<NewSuccess, any Error> {
+        with(Result { try transform(result.get()) })
+    }
+
+    /// This response with another error.
+    public func mapError<NewFailure>(_ transform: (Failure) -> NewFailure) -> DataResponse<Success, NewFailure> {
+        with(result.mapError(transform))
+    }
+
+    /// This response with another error, or with what `transform` throws.
+    public func tryMapError<NewFailure: Error>(
+        _ transform: (Failure) throws -> NewFailure
+    ) -> DataResponse<Success, any Error> {
+        with(
+            result.flatMapError { failure in
+                do { return .failure(try transform(failure)) } catch { return .failure(error) }
+            }
+        )
+    }
+
+    private func with<NewSuccess, NewFailure>(
+        _ result: Result<NewSuccess, NewFailure>
+    ) -> DataResponse<NewSuccess, NewFailure> {
+        DataResponse<NewSuccess, NewFailure>(request: request, response: response, result: result, attempts: attempts)
+    }
+}
+
+extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The result: `success(…)` or `failure(…)`.
+    public var description: String { "\(result)" }
+
+    /// Request, response with its fields, size of the body and result, one on each line; bodies are not shown.
+    public var debugDescription: String {
+        """
+        [Request]: \(request.map { "\($0)" } ?? "None")
+        [Response]: \(response.map { "\($0.statusCode) \($0.message)\n\($0.headers)" } ?? "None")
+        [Data]: \(data.map { "\($0.count) bytes" } ?? "None")
+        [Attempts]: \(attempts.count)
+        [Result]: \(result)
+        """
     }
 }

@@ -4,25 +4,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The body as `Data`.
+/// Returns the body as `Data`.
 public struct DataResponseSerializer: ResponseSerializer {
-    /// Which responses may be empty.
+    /// The responses that may be empty.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
     public init(emptyResponses: EmptyResponseRules = .standard) { self.emptyResponses = emptyResponses }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` where there are none, and there must be
-    ///   some.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` if the body is empty and may not be.
     public func serialize(_ response: HTTPResponse) throws -> Data {
         try response.bytes(orEmptyBy: emptyResponses).get()
     }
 }
 
 extension HTTPResponse {
-    /// The bytes of the body, which may be none where the rules say so.
+    /// The bytes of the body; a failure if the body is empty and the rules do not allow that.
     func bytes(orEmptyBy rules: EmptyResponseRules) -> Result<Data, RefrainError> {
         let bytes = content
         guard !bytes.isEmpty || rules.allow(self) else {

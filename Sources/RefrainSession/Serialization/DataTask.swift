@@ -1,21 +1,24 @@
-/// The value of a request's response, to be awaited: what `serializingDecodable(_:)` and its siblings hand out.
+/// The future value of a request's response, as `serializingDecodable(_:)` and its siblings return it.
 ///
-/// The request starts when the task is made. A task that awaits it and is cancelled cancels the request, unless it was
-/// made otherwise.
+/// The request starts when the task is made. Cancelling a task that awaits the value cancels the request, unless the
+/// task was made with `automaticallyCancelling: false`.
 public struct DataTask<Value: Sendable>: Sendable {
-    // One reference: what those who wait hold in their frames is kept by each of them.
+    // One reference, because each waiting task stores it in its frame.
     private let reading: Reading
 
     private final class Reading: Sendable {
         let request: DataRequest
         let cancelsAutomatically: Bool
-        // The whole response, so that the types that it is made of are looked up where they are known.
-        let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+        // Makes the whole response, so that its types are resolved where they are statically known.
+        let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value, RefrainError>
 
         init(
             _ request: DataRequest,
             _ cancelsAutomatically: Bool,
-            _ read: @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+            _ read:
+                @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<
+                    Value, RefrainError
+                >
         ) {
             self.request = request
             self.cancelsAutomatically = cancelsAutomatically
@@ -29,9 +32,9 @@ public struct DataTask<Value: Sendable>: Sendable {
             if cancelsAutomatically { request.cancel() }
         }
 
-        // Apart, so that whoever waits has no room for what comes afterwards.
+        // A separate function, so that the frame of a waiting task has no room for its variables.
         @inline(never)
-        func responseAtEnd() -> DataResponse<Value> {
+        func responseAtEnd() -> DataResponse<Value, RefrainError> {
             let (outcome, sent) = request.ending
             return read(outcome, sent)
         }
@@ -40,17 +43,18 @@ public struct DataTask<Value: Sendable>: Sendable {
     init(
         _ request: DataRequest,
         cancelsAutomatically: Bool,
-        read: @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value>
+        read:
+            @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value, RefrainError>
     ) {
         reading = Reading(request, cancelsAutomatically, read)
         request.startIfWanted()
     }
 
-    /// Everything that is known when the request has finished.
-    public var response: DataResponse<Value> {
+    /// Waits for the request to finish, and returns its result with request, response and attempts.
+    public var response: DataResponse<Value, RefrainError> {
         get async {
             let reading = reading
-            while !reading.request.hasEnded() {
+            if !reading.request.hasEnded {
                 await withTaskCancellationHandler {
                     await withUnsafeContinuation { reading.resumeAtEnd($0) }
                 } onCancel: {
@@ -61,7 +65,7 @@ public struct DataTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value, or why there is none.
+    /// The value or the error.
     public var result: Result<Value, RefrainError> { get async { await response.result } }
 
     /// The value.
@@ -71,8 +75,8 @@ public struct DataTask<Value: Sendable>: Sendable {
 
     /// Cancels the request.
     public func cancel() { reading.request.cancel() }
-    /// Lets the request go on.
+    /// Resumes the request.
     public func resume() { reading.request.resume() }
-    /// Holds the request.
+    /// Suspends the request.
     public func suspend() { reading.request.suspend() }
 }

@@ -4,19 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Reads values from bytes, as `JSONDecoder` does.
+/// Decodes values from bytes, as `JSONDecoder` does.
 public protocol DataDecoder: Sendable {
-    /// The value that the bytes describe.
+    /// Returns the decoded value.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
 extension JSONDecoder: DataDecoder {}
 
-/// The body as a `Decodable` value.
+/// Decodes the body as a `Decodable` value.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
-    /// Reads the bytes.
+    /// The decoder.
     public let decoder: any DataDecoder
-    /// Which responses may be empty; the type must be an ``EmptyResponse`` then.
+    /// The responses that may be empty; requires that the type conforms to ``EmptyResponse``.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
@@ -25,10 +25,10 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         self.emptyResponses = emptyResponses
     }
 
-    /// The value.
+    /// Returns the decoded value.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, which leads to the place in the
-    ///   content and keeps the body.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, with the position in the content and
+    ///   the body.
     public func serialize(_ response: HTTPResponse) throws -> Value {
         let bytes = response.content
         guard !bytes.isEmpty else {
@@ -43,7 +43,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         do {
             return try decoder.decode(Value.self, from: bytes)
         } catch {
-            let path = (error as? DecodingError)?.place ?? ""
+            let path = (error as? DecodingError)?.position ?? ""
             throw RefrainError.responseSerializationFailed(
                 reason: .decodingFailed(error: error, path: path, body: Array(bytes))
             )
@@ -52,8 +52,8 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
 }
 
 extension DecodingError {
-    /// Where in the content the error lies, such as `users[3].name`.
-    var place: String {
+    /// The position of the error in the content, such as `users[3].name`.
+    var position: String {
         let context: Context
         var last: (any CodingKey)?
         switch self {

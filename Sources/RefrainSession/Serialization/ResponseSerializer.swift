@@ -1,42 +1,42 @@
-/// Turns an acceptable response into a value.
+/// Converts a valid response into a value.
 ///
-/// An error that is no ``RefrainError`` becomes ``RefrainError/ResponseSerializationFailureReason``'s
+/// An error other than ``RefrainError`` becomes ``RefrainError/ResponseSerializationFailureReason``'s
 /// `customSerializationFailed`, with the body.
 public protocol ResponseSerializer<Value>: Sendable {
     /// The type of the value.
     associatedtype Value: Sendable
 
-    /// The value of a response.
+    /// Returns the value of a response.
     func serialize(_ response: HTTPResponse) throws -> Value
 }
 
-/// A type with a value that stands for "there was no content".
+/// A type with a value for responses without content.
 public protocol EmptyResponse: Sendable {
-    /// The value.
+    /// The value for an empty response.
     static func emptyValue() -> Self
 }
 
 /// The value of a response without content.
 public struct Empty: EmptyResponse, Codable, Hashable {
-    /// The value.
+    /// The value for an empty response.
     public static let value = Empty()
-    /// The value.
+    /// The value for an empty response.
     public static func emptyValue() -> Empty { value }
     /// Makes the value.
     public init() {}
 }
 
-/// Which responses may be empty.
+/// The responses that may be empty.
 public struct EmptyResponseRules: Hashable, Sendable {
-    /// The methods whose answers have no content.
+    /// The methods whose responses have no content.
     public var methods: Set<HTTPMethod>
-    /// The statuses that come without content.
+    /// The statuses of responses without content.
     public var statuses: Set<HTTPStatus>
 
     /// HEAD, 204 and 205 (RFC 9110 §9.3.2, §15.3.5, §15.3.6).
     public static let standard = EmptyResponseRules(methods: [.head], statuses: [204, 205])
 
-    /// Names methods and statuses.
+    /// Makes rules.
     public init(methods: Set<HTTPMethod>, statuses: Set<HTTPStatus>) {
         self.methods = methods
         self.statuses = statuses

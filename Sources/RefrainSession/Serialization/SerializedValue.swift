@@ -1,8 +1,8 @@
 internal import RefrainCore
 
-/// Reads one value out of a request's response, once for each try, and keeps it.
+/// Serializes the response of each attempt once, and keeps the last value.
 ///
-/// Reading within the try lets retriers hear of a response that cannot be read, each try once.
+/// Serializing within the attempt lets retriers react to a response that cannot be serialized.
 struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     private let serializer: Serializer
     private let last: Locked<Result<Serializer.Value, RefrainError>?>
@@ -10,13 +10,13 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
     init(_ serializer: Serializer, for request: Request) {
         self.serializer = serializer
         last = Locked(nil)
-        request.addSerialization(isLight: serializer is DataResponseSerializer) { [self] _, response in
+        request.addSerialization { [self] _, response in
             guard case .failure(let error) = read(response) else { return nil }
             return error
         }
     }
 
-    /// What the outcome of the request is to this reader.
+    /// The value for the outcome of the request.
     func result(of outcome: RequestOutcome) -> Result<Serializer.Value, RefrainError> {
         if let error = outcome.error { return .failure(error) }
         if let known = last.withLock({ $0 }) { return known }
@@ -26,7 +26,7 @@ struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
         return read(response)
     }
 
-    // Without the lock: it is the caller's own code that reads, and that lets go of what was read before.
+    // Outside the lock, because serializing, and deallocating the previous value, run the caller's code.
     private func read(_ response: HTTPResponse) -> Result<Serializer.Value, RefrainError> {
         let result = serialize(response)
         let previous = last.withLock { last in

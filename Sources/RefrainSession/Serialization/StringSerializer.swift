@@ -4,14 +4,14 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The body as text, in the encoding that is given, or that the content's type names, or else the one that fits.
+/// Returns the body as text.
 ///
-/// Where neither is there, bytes that are valid UTF-8 are read as that, and all others as ISO-8859-1, which is what
-/// Alamofire takes for all that has no name. An encoding that was named is the only one that is tried.
+/// The encoding is the given one, or that of the response's content type. If neither is set, valid UTF-8 is decoded as
+/// UTF-8, and all other bytes as ISO-8859-1, Alamofire's default. A given or declared encoding has no fallback.
 public struct StringResponseSerializer: ResponseSerializer {
-    /// The encoding; nil: that of the response.
+    /// The encoding; nil means that of the response.
     public let encoding: String.Encoding?
-    /// Which responses may be empty.
+    /// The responses that may be empty.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
@@ -20,10 +20,10 @@ public struct StringResponseSerializer: ResponseSerializer {
         self.emptyResponses = emptyResponses
     }
 
-    /// The text.
+    /// Returns the text.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` where there is no content, or it is no
-    ///   text.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` if the body is empty and may not be, or
+    ///   is not text in the encoding.
     public func serialize(_ response: HTTPResponse) throws -> String {
         let bytes = response.content
         guard !bytes.isEmpty else {
@@ -47,7 +47,7 @@ public struct StringResponseSerializer: ResponseSerializer {
         return text
     }
 
-    /// The encodings that every platform has, by their IANA names.
+    /// The encodings that every platform supports, by IANA name.
     private static func encoding(named name: String) -> String.Encoding? {
         switch name.lowercased() {
         case "utf-8", "utf8": .utf8

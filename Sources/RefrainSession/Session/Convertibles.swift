@@ -6,9 +6,9 @@ public import Foundation
 
 /// Something that can be read as a URL.
 public protocol URLConvertible: Sendable {
-    /// A request for the URL.
+    /// Returns the URL.
     ///
-    /// - Throws: an error that says why this is no URL.
+    /// - Throws: an error if there is no valid URL.
     func asURL() throws -> URL
 }
 
@@ -25,9 +25,9 @@ extension URL: URLConvertible {
 }
 
 extension URLComponents: URLConvertible {
-    /// The URL of the parts.
+    /// Returns the URL of the components.
     ///
-    /// - Throws: ``InvalidArgument`` where the parts make no URL; it shows neither user nor password.
+    /// - Throws: ``InvalidArgument`` if the components are not a valid URL; its message contains no user information.
     public func asURL() throws -> URL {
         if let url { return url }
         var shown = self
@@ -39,10 +39,9 @@ extension URLComponents: URLConvertible {
 
 /// Something that can be made into a request.
 public protocol HTTPRequestConvertible: Sendable {
-    /// The request.
+    /// Returns the request.
     ///
-    /// - Throws: an error that says why there is none; the request fails with
-    ///   ``RefrainError/createRequestFailed(error:)``.
+    /// - Throws: an error if there is none; the request fails with ``RefrainError/createRequestFailed(error:)``.
     func asHTTPRequest() throws -> HTTPRequest
 }
 

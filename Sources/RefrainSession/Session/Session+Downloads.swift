@@ -5,59 +5,72 @@ public import Foundation
 #endif
 
 extension Session {
-    /// Fetches a URL into a file.
+    /// Downloads a URL to a file.
     ///
     /// - Parameters:
-    ///   - url: what is fetched.
-    ///   - method: by which method. Only a GET goes on where it was cut short; others start over, if they may be sent
-    ///     again at all.
-    ///   - parameters: what is sent along, by `encoding`.
-    ///   - encoding: where the parameters go, and how.
+    ///   - url: the URL.
+    ///   - method: the method. Only a GET can be resumed; other methods start over, if they may be repeated.
+    ///   - parameters: the parameters, encoded by `encoding`.
+    ///   - encoding: the encoding and the destination of the parameters.
     ///   - headers: the header fields.
-    ///   - fileURL: the file that the download makes, in place of one that is there. Its folder must exist.
+    ///   - fileURL: the file to create or replace. Its folder must exist.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
     ///   - requestModifier: changes the request before it is used.
     public func download(
         _ url: some URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
         encoding: any ParameterEncoding = URLEncoding.default,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         to fileURL: URL,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             try encoding.encode(request, with: parameters)
         }
-        return adopting(DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference))
+        return adopting(
+            DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 
+    // As for requests: ``Parameters`` are not encoded as any value would be.
     /// Fetches a URL into a file, with parameters that are `Encodable`.
+    @_disfavoredOverload
     public func download<Value: Encodable & Sendable>(
         _ url: some URLConvertible,
         method: HTTPMethod = .get,
-        parameters: Value,
+        parameters: Value? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         to fileURL: URL,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             try encoder.encode(parameters, into: request)
         }
-        return adopting(DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference))
+        return adopting(
+            DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 
-    /// Fetches what an `HTTPRequest`, or anything that can be made into one, asks for into a file.
+    /// Downloads the response to an `HTTPRequest`, or to any value that converts to one, to a file.
     public func download(
         _ request: some HTTPRequestConvertible,
         to fileURL: URL,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
         adopting(
-            DownloadRequest(RequestMaking.make(request), to: fileURL, line: line(interceptor), session: reference)
+            DownloadRequest(RequestFactory.make(request), to: fileURL, line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
         )
     }
 }

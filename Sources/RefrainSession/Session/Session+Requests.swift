@@ -1,60 +1,74 @@
 extension Session {
-    /// Makes a request from a URL: text, a `URL`, or anything that is ``URLConvertible``.
+    /// Changes a request before it is used.
+    public typealias RequestModifier = @Sendable (inout HTTPRequest) throws -> Void
+
+    /// Makes a request from a URL: text, a `URL`, or any ``URLConvertible``.
     ///
     /// - Parameters:
-    ///   - url: where the request goes. What is no URL fails the request with ``RefrainError/invalidURL(error:)``.
-    ///   - method: what is asked.
-    ///   - parameters: what is sent along, by `encoding`.
-    ///   - encoding: where the parameters go, and how.
+    ///   - url: the URL. An invalid URL fails the request with ``RefrainError/invalidURL(error:)``.
+    ///   - method: the method. Defaults to GET.
+    ///   - parameters: the parameters, encoded by `encoding`.
+    ///   - encoding: the encoding and the destination of the parameters.
     ///   - headers: the header fields.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
-    ///   - requestModifier: changes the request before it is used, for instance to set its deadline.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request before it is used, for example sets its deadline.
     public func request(
         _ url: some URLConvertible,
         method: HTTPMethod = .get,
         parameters: Parameters? = nil,
         encoding: any ParameterEncoding = URLEncoding.default,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             try encoding.encode(request, with: parameters)
         }
-        return adopting(DataRequest(original, line: line(interceptor), session: reference))
+        return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
+    // Parameters are Encodable, too; where both forms fit, they are not encoded as any value would be.
     /// Makes a request from a URL, with parameters that are `Encodable`.
+    @_disfavoredOverload
     public func request<Value: Encodable & Sendable>(
         _ url: some URLConvertible,
         method: HTTPMethod = .get,
-        parameters: Value,
+        parameters: Value? = nil,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             try encoder.encode(parameters, into: request)
         }
-        return adopting(DataRequest(original, line: line(interceptor), session: reference))
+        return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
     /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
     public func request(
         _ request: some HTTPRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        adopting(DataRequest(RequestMaking.make(request), line: line(interceptor), session: reference))
+        adopting(
+            DataRequest(RequestFactory.make(request), line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 
     /// The interceptors of a request, the session's first.
-    func line(_ interceptor: (any RequestInterceptor)?) -> InterceptorLine {
-        interceptor == nil ? line : InterceptorLine(session: self.interceptor, request: interceptor)
+    func line(_ interceptor: (any RequestInterceptor)?) -> InterceptorChain {
+        interceptor == nil ? line : InterceptorChain(session: self.interceptor, request: interceptor)
     }
 
-    /// Takes a request into care, or ends it where the session takes none any more.
-    func adopting<Kind: Request>(_ request: Kind) -> Kind {
+    /// Registers a request, or ends it if the session was invalidated.
+    func adopting<Kind: Request>(_ request: Kind, _ shouldAutomaticallyResume: Bool? = nil) -> Kind {
+        if let shouldAutomaticallyResume { request.startsImmediately = shouldAutomaticallyResume }
         let invalidation = reference.adopt(request)
         request.watcher?.requestDidCreate(request)
         if let invalidation { request.cancel(because: invalidation) }

@@ -10,9 +10,10 @@ extension Session {
         _ data: Data,
         to url: some URLConvertible,
         method: HTTPMethod = .post,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             .bytes(data, contentType: nil),
@@ -20,27 +21,31 @@ extension Session {
             method: method,
             headers: headers,
             interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
             requestModifier: requestModifier
         )
     }
 
-    /// Sends a local file, which is read anew for each try and never held in memory.
+    /// Uploads a local file, which each attempt reads again without loading it into memory.
     ///
     /// - Parameters:
-    ///   - fileURL: the file. One that cannot be read fails the request with `HTTPError.Code.fileDoesNotExist` or
-    ///     another code of local files.
-    ///   - url: where it goes.
-    ///   - method: what is asked.
+    ///   - fileURL: the file. An unreadable file fails the request with `HTTPError.Code.fileDoesNotExist` or another
+    ///     code of local files.
+    ///   - url: the URL.
+    ///   - method: the method. Defaults to POST.
     ///   - headers: the header fields.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
     ///   - requestModifier: changes the request before it is used.
     public func upload(
         _ fileURL: URL,
         to url: some URLConvertible,
         method: HTTPMethod = .post,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         upload(
             .file(fileURL.path(percentEncoded: false)),
@@ -48,6 +53,7 @@ extension Session {
             method: method,
             headers: headers,
             interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
             requestModifier: requestModifier
         )
     }
@@ -57,37 +63,41 @@ extension Session {
         _ body: HTTPBody,
         to url: some URLConvertible,
         method: HTTPMethod = .post,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             var request = request
             request.body = body
             return request
         }
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
-    /// Sends a form of several parts; files are read while they are sent, whatever their size.
+    /// Uploads a multipart form; files are read while they are sent, whatever their size.
     ///
     /// - Parameters:
-    ///   - parts: the parts. One that cannot be written, or a file that is not there, fails the request
-    ///     with ``RefrainError/createRequestFailed(error:)``.
-    ///   - url: where it goes.
-    ///   - method: what is asked.
+    ///   - parts: the parts. An invalid part, or a file that does not exist, fails the request with
+    ///     ``RefrainError/createRequestFailed(error:)``.
+    ///   - url: the URL.
+    ///   - method: the method. Defaults to POST.
     ///   - headers: the header fields.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
     ///   - requestModifier: changes the request before it is used.
     public func upload(
         multipartFormData parts: [HTTPBody.Part],
         to url: some URLConvertible,
         method: HTTPMethod = .post,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
-        requestModifier: (@Sendable (inout HTTPRequest) throws -> Void)? = nil
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestMaking.make(url, method, headers, requestModifier) { request in
+        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
             var request = request
             do {
                 request.body = try .multipart(parts)
@@ -96,6 +106,6 @@ extension Session {
             }
             return request
         }
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 }

@@ -1,6 +1,6 @@
 internal import RefrainCore
 
-/// Makes requests, and gives them what they share: a chain to a transport, interceptors and monitors.
+/// Makes requests, which share a chain to a transport, interceptors and monitors.
 ///
 /// ```swift
 /// let session = Session(loader: CurlLoader(), interceptor: .recommendedRetryPolicy)
@@ -10,29 +10,28 @@ internal import RefrainCore
 ///     .value
 /// ```
 ///
-/// A session is a thin thing over a chain of loaders; the order of its stages stands in `SessionChain`. Keep the
+/// `RequestPipeline` has the steps of a request in their order. Keep the
 /// session for as long as its requests run: they fail with ``RefrainError/sessionDeinitialized`` when it is released.
-/// The idea is from Alamofire.
 public final class Session: Sendable {
     /// What a session's stages are made with; the defaults are right for all but tests and special cases.
     public struct Settings: Sendable {
         /// Limits how many exchanges run at a time; nil: the transport's own limits alone hold.
         public var throttle: (any HTTPMiddleware)?
-        /// Lets identical requests in flight share one exchange; nil: each has its own.
+        /// Shares one exchange among identical requests in flight; nil: each request has its own.
         ///
-        /// Requests with adapters, those that are signed among them, always have their own. Sessions with the same
-        /// settings share none with each other, since their loaders may speak for different users.
-        public var deduplicate: (any HTTPMiddleware)?
-        /// The budgets that retries draw on; nil: no limit (rule R22).
+        /// Requests with adapters, including authenticated ones, always have their own. Sessions with the same settings
+        /// do not share exchanges, because their loaders may act for different users.
+        public var deduplicate: Deduplicate?
+        /// The retry budgets; nil: no limit.
         public var budgets: RetryBudgets? = .shared
-        /// The clocks that waits are measured on and dates are compared with.
-        public var clocks = ClockPair.system
+        /// The clocks that measure delays and that dates are compared with.
+        public var clocks = RetryClocks.system
         /// Where jitter comes from.
         public var random = RandomSource.shared
-        /// Whether a request starts as soon as something wants its response; else it waits for ``Request/resume()``.
+        /// Whether a request starts when its response is read; if false, it waits for ``Request/resume()``.
         public var startsRequestsImmediately = true
 
-        /// The settings that a session has unless told otherwise.
+        /// Makes the default settings.
         public init() {}
     }
 
@@ -40,35 +39,40 @@ public final class Session: Sendable {
     public let settings: Settings
     /// The interceptor of all requests, which goes before those of each request.
     public let interceptor: (any RequestInterceptor)?
-    /// Who is told what happens.
+
+    /// The interceptor of sessions that are given none: `RetryPolicy.recommended`, which makes way.
+    ///
+    /// It is not asked about a request that names a policy or a retrier of its own, nor within `Task.retrying`.
+    public static let defaultInterceptor: any RequestInterceptor = DefaultRetryPolicy()
+    /// The monitor that receives the events of all requests.
     public var eventMonitor: any EventMonitor { reference.monitor }
 
-    /// What requests know of this session.
-    let reference: SessionReference
-    let chain: SessionChain
+    /// The state that requests share with this session.
+    let reference: SessionBox
+    let pipeline: RequestPipeline
     /// The interceptors of requests that have none of their own.
-    let line: InterceptorLine
+    let line: InterceptorChain
 
     /// Makes a session.
     ///
     /// - Parameters:
     ///   - loader: the transport, or a chain that ends in one.
-    ///   - interceptor: adapts and retries all requests. It stands in for the policy that is used when none is given,
-    ///     `RetryPolicy.recommended`: name that one, too, where it shall stay in force:
-    ///     `Interceptor(interceptors: [mine, .recommendedRetryPolicy])`. Nil: nothing is adapted or tried again.
+    ///   - interceptor: adapts and retries all requests. It replaces the policy that is used when none is given
+    ///     (``defaultInterceptor``); to keep both, pass `Interceptor(interceptors: [mine, .recommendedRetryPolicy])`.
+    ///     Nil: nothing is adapted or retried.
     ///   - eventMonitors: who is told what happens.
     ///   - settings: what the stages are made with.
     public init(
         loader: any HTTPLoader,
-        interceptor: (any RequestInterceptor)? = RetryPolicy.recommended,
+        interceptor: (any RequestInterceptor)? = defaultInterceptor,
         eventMonitors: [any EventMonitor] = [],
         settings: Settings = Settings()
     ) {
         self.settings = settings
         self.interceptor = interceptor
-        line = InterceptorLine(session: interceptor, request: nil)
-        chain = SessionChain(settings, before: loader)
-        reference = SessionReference(
+        line = InterceptorChain(session: interceptor, request: nil)
+        pipeline = RequestPipeline(settings, before: loader)
+        reference = SessionBox(
             monitors: eventMonitors,
             startsRequestsImmediately: settings.startsRequestsImmediately
         )
@@ -98,18 +102,18 @@ public final class Session: Sendable {
         withAllRequests { requests = $0 }
         for request in requests { request.cancel() }
         // Nor does it wait for the others, one of which may be doing the same.
-        guard !chain.door.isAroundPresentCode else { return }
+        guard !pipeline.admission.isAroundPresentCode else { return }
         for request in requests { await request.ended() }
     }
 
-    /// Cancels what is under way, resets every stage of the chain, and returns when that is done.
+    /// Cancels all requests in flight, resets every stage of the chain, and returns when that is done.
     ///
-    /// A loader that several sessions were made with, and a throttle of their settings, is reset for all of them.
-    public func reset() async { await chain.whole.reset() }
+    /// A loader or a throttle that several sessions share is reset for all of them.
+    public func reset() async { await pipeline.reset() }
 
-    /// Ends the session, with what is under way.
+    /// Ends the session and its requests in flight.
     ///
-    /// That, and what is asked later, fails with ``RefrainError/sessionInvalidated(error:)``.
+    /// They, and later requests, fail with ``RefrainError/sessionInvalidated(error:)``.
     public func invalidate(dueTo error: (any Error)? = nil) {
         reference.invalidate(because: .sessionInvalidated(error: error))
     }

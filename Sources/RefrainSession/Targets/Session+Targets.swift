@@ -5,9 +5,9 @@ public import Foundation
 #endif
 
 extension Session {
-    /// Makes the request of a target, with its validation and its interceptor.
+    /// Makes the request of a target, with its validation and interceptor.
     public func request(_ target: some TargetType) -> DataRequest {
-        let original = RequestMaking.make(Call(target: target))
+        let original = RequestFactory.make(Call(target: target))
         let request =
             target.task.isUpload
             ? UploadRequest(original, line: line(target.interceptor), session: reference)
@@ -16,9 +16,9 @@ extension Session {
         return adopting(request)
     }
 
-    /// Fetches a target into a file.
+    /// Makes a download of a target into a file.
     public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
-        let original = RequestMaking.make(Call(target: target))
+        let original = RequestFactory.make(Call(target: target))
         let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: reference)
         if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
         return adopting(request)

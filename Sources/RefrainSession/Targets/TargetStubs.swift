@@ -4,20 +4,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A transport that answers targets with their sample data, for tests and previews.
+/// A transport that returns the sample data of targets, for tests and previews.
 ///
 /// ```swift
 /// let session = Session(loader: TargetStubs())
 /// let offline = Session(loader: TargetStubs { _ in .networkError(.notConnectedToInternet) })
 /// ```
 public struct TargetStubs: HTTPLoader {
-    /// What a target is answered with.
+    /// The response to a target.
     public enum Stub: Sendable {
-        /// A response with a body.
+        /// A response with a status, a body and header fields.
         case networkResponse(Int, Data, headers: HTTPHeaders = [:])
-        /// No response.
+        /// An error instead of a response.
         case networkError(HTTPError.Code)
-        /// What the loader for all others brings.
+        /// The response of the other loader.
         case never
     }
 
@@ -27,9 +27,9 @@ public struct TargetStubs: HTTPLoader {
     /// Makes the transport.
     ///
     /// - Parameters:
-    ///   - others: loads requests that are no targets, and targets without a stub; nil: these fail with
+    ///   - others: loads requests without a target, and targets without a stub. If nil, the default, these fail with
     ///     `HTTPError.Code.resourceUnavailable`.
-    ///   - stub: what a target is answered with; unless told otherwise, 200 and its sample data.
+    ///   - stub: the response to a target. Defaults to status 200 with its sample data.
     public init(
         others: (any HTTPLoader)? = nil,
         stub: @escaping @Sendable (any TargetType) -> Stub = { .networkResponse(200, $0.sampleData) }
@@ -38,7 +38,7 @@ public struct TargetStubs: HTTPLoader {
         self.stub = stub
     }
 
-    /// Answers a request.
+    /// Returns the stub of a request.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         switch request[option: TargetOption.self].map(stub) ?? .never {
         case .networkResponse(let status, let data, let headers):

@@ -4,13 +4,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One call of an API, as a case of an enumeration or a value: everything that a session needs to make it.
+/// One endpoint of an API: all values that a session needs to make the request.
 ///
 /// ```swift
 /// enum GitHub: TargetType {
 ///     case user(String)
 ///     case search(String)
 ///     var baseURL: URL { URL(string: "https://api.github.com")! }
+///     var method: HTTPMethod { .get }
+///     var headers: [String: String]? { nil }
 ///     var path: String { switch self { case .user(let name): "/users/\(name)"; case .search: "/search/users" } }
 ///     var task: TargetTask {
 ///         switch self { case .user: .requestPlain; case .search(let text): .requestParameters(["q": .string(text)]) }
@@ -20,75 +22,70 @@ public import Foundation
 /// let user = try await session.request(GitHub.user("ada")).serializingDecodable(User.self).value
 /// ```
 ///
-/// The idea is from Moya.
+/// Names and types are Moya's. Properties without a default in Moya have none here, so that a property of another type
+/// does not compile.
 public protocol TargetType: Sendable {
-    /// What all calls of the API have in common.
+    /// The base URL of the API.
     var baseURL: URL { get }
-    /// The path of this call; it is appended to the base, and may be empty.
+    /// The path, appended to the base URL; may be empty.
     var path: String { get }
-    /// What is asked.
+    /// The method; defaults to GET.
     var method: HTTPMethod { get }
-    /// What is sent along.
+    /// The body and parameters; defaults to `.requestPlain`.
     var task: TargetTask { get }
-    /// The header fields.
-    var headers: HTTPHeaders { get }
-    /// Which statuses are accepted.
+    /// The header fields; nil: none.
+    var headers: [String: String]? { get }
+    /// The statuses that are accepted; defaults to all.
     var validationType: ValidationType { get }
-    /// Adapts and retries this call, after the session's interceptor.
+    /// Adapts and retries this request, after the session's interceptor; defaults to nil.
     var interceptor: (any RequestInterceptor)? { get }
-    /// What ``TargetStubs`` answers.
+    /// The data that ``TargetStubs`` returns; defaults to none.
     var sampleData: Data { get }
 }
 
 extension TargetType {
-    /// GET.
-    public var method: HTTPMethod { .get }
-    /// Nothing.
-    public var task: TargetTask { .requestPlain }
-    /// None.
-    public var headers: HTTPHeaders { [:] }
-    /// Every status.
+    /// Returns `.none`, which accepts every status.
     public var validationType: ValidationType { .none }
-    /// None.
+    /// Returns no fields.
     public var interceptor: (any RequestInterceptor)? { nil }
-    /// Nothing.
+    /// Returns `.requestPlain`.
     public var sampleData: Data { Data() }
 
-    /// The request for this call.
+    /// Makes the request.
     ///
-    /// - Throws: ``RefrainError``, which the call fails with.
+    /// - Throws: ``RefrainError``, with which the request fails.
     func makeRequest() throws -> HTTPRequest {
         let url = path.isEmpty ? baseURL : baseURL.appending(path: path)
-        var request = try task.apply(to: HTTPRequest(url, method: method, headers: headers))
+        var request = try task.apply(to: HTTPRequest(url, method: method, headers: HTTPHeaders(headers ?? [:])))
         request[option: TargetOption.self] = self
         return request
     }
 }
 
-/// What a call sends along.
+/// The body and the parameters of a target's request.
 public enum TargetTask: Sendable {
-    /// Nothing.
+    /// Returns `.requestPlain`.
     case requestPlain
     /// Bytes.
     case requestData(Data, contentType: String? = nil)
     /// A value as JSON.
     case requestJSONEncodable(any Encodable & Sendable)
-    /// A value as JSON, by an encoder of the caller's.
+    /// A value as JSON, with a custom encoder.
     case requestCustomJSONEncodable(any Encodable & Sendable, encoder: JSONEncoder)
-    /// Named parameters, by method in the query or the body unless told otherwise.
+    /// Named parameters, by default in the query or the body depending on the method.
     case requestParameters(Parameters, encoding: any ParameterEncoding = URLEncoding.default)
     /// Parameters in the query, and bytes in the body.
     case requestCompositeData(Data, query: Parameters, contentType: String? = nil)
-    /// Parameters in the query, and others in the body.
+    /// Parameters in the query and in the body.
     case requestCompositeParameters(query: Parameters, body: Parameters, encoding: any ParameterEncoding)
     /// A local file.
     case uploadFile(URL)
-    /// A form of several parts.
+    /// A multipart form.
     case uploadMultipart([HTTPBody.Part])
-    /// Parameters in the query, and a form of several parts.
+    /// Parameters in the query, and a multipart form.
     case uploadCompositeMultipart([HTTPBody.Part], query: Parameters)
 
-    /// Whether the call is an upload, whose progress is counted.
+    /// Whether the request is an upload, whose progress is reported.
     var isUpload: Bool {
         switch self {
         case .uploadFile, .uploadMultipart, .uploadCompositeMultipart: true

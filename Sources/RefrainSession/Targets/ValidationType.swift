@@ -1,15 +1,15 @@
-/// Which statuses a call accepts.
+/// The statuses that a target accepts.
 public enum ValidationType: Hashable, Sendable {
-    /// Every one.
+    /// All statuses.
     case none
     /// 200 to 299.
     case successCodes
     /// 200 to 399.
     case successAndRedirectCodes
-    /// These; every one, where the list is empty.
+    /// These statuses; all if the list is empty.
     case customCodes([Int])
 
-    /// The statuses that are accepted; nil: every one.
+    /// The accepted statuses; nil means all.
     public var statusCodes: [Int]? {
         switch self {
         case .none: nil

@@ -5,42 +5,42 @@ public import Foundation
 #endif
 
 extension DataRequest {
-    /// A check of the caller's: the request that was sent, the response, and its body.
+    /// A custom validation of the request that was sent, the response, and its body.
     public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse, Data?) -> ValidationResult
 
-    /// Adds a check; of several that fail, the first one's error stands.
+    /// Adds a validation; the request fails with the error of the first one that fails.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        addValidation(isLight: false) { request, response in
+        addValidation(checksStatus: false) { request, response in
             ValidationRules.error(validation(request, response, response.content))
         }
         return self
     }
 
-    /// Accepts these statuses only.
+    /// Accepts only these statuses.
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation(isLight: true) { _, response in
+        addValidation(checksStatus: true) { _, response in
             ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
         }
         return self
     }
 
-    /// Accepts content of these types only, such as `application/json` or `image/*`; no content passes.
+    /// Accepts only content of these types, such as `application/json` or `image/*`, and responses without content.
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
         let accepted = Array(accepted)
-        addValidation(isLight: true) { _, response in
+        addValidation(checksStatus: false) { _, response in
             ValidationRules.check(contentType: response, in: accepted, isEmpty: response.content.isEmpty)
         }
         return self
     }
 
-    /// Accepts a status of 2xx with content of a type that the request's `Accept` allows.
+    /// Accepts statuses 200 to 299 with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
-        addValidation(isLight: true) { request, response in
+        addValidation(checksStatus: true) { request, response in
             ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
                 ?? ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
         }

@@ -1,6 +1,6 @@
-/// The checks that responses go through: pure functions of request and response.
+/// The validations of responses.
 enum ValidationRules {
-    /// The statuses that are accepted unless told otherwise.
+    /// The statuses accepted by default.
     static let acceptableStatusCodes = 200..<300
 
     static func check(statusCode response: HTTPResponse, isAccepted: (Int) -> Bool) -> RefrainError? {
@@ -9,14 +9,14 @@ enum ValidationRules {
         return .responseValidationFailed(reason: .unacceptableStatusCode(code: code))
     }
 
-    /// Whether the content's type is one of those accepted; without content there is nothing to check.
+    /// Checks the content type against the accepted ones; a response without content passes.
     static func check(contentType response: HTTPResponse, in accepted: [String], isEmpty: Bool) -> RefrainError? {
         guard !isEmpty else { return nil }
         let written = response.headers[values: "Content-Type"]
         guard let type = MediaType.parse(fieldValues: written) else {
-            // Without a readable type, only those who take everything take it.
-            let takesAll = accepted.contains { MediaType($0)?.essence == "*/*" }
-            guard !takesAll else { return nil }
+            // Without a valid type, the content is accepted only if `*/*` is.
+            let acceptsAll = accepted.contains { MediaType($0)?.essence == "*/*" }
+            guard !acceptsAll else { return nil }
             guard let first = written.first else {
                 return .responseValidationFailed(reason: .missingContentType(acceptableContentTypes: accepted))
             }
@@ -30,7 +30,7 @@ enum ValidationRules {
         )
     }
 
-    /// Whether the content's type is one that the request's `Accept` allows.
+    /// Checks the content type against the request's `Accept`.
     static func check(
         accept request: HTTPRequest,
         _ response: HTTPResponse,
@@ -48,14 +48,14 @@ enum ValidationRules {
         )
     }
 
-    /// The answer of a check of the caller's as an error of the session.
+    /// The session's error for the result of a custom validation.
     static func error(_ result: ValidationResult) -> RefrainError? {
         guard case .failure(let error) = result else { return nil }
         return error as? RefrainError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
     }
 }
 
-/// What a check of a response came to.
+/// The result of a validation.
 public typealias ValidationResult = Result<Void, any Error>
 
 extension Substring {

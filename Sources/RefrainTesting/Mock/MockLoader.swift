@@ -1,6 +1,6 @@
 public import RefrainHTTP
 
-/// A loader without a network: it answers requests with what the test has lined up, first in, first out.
+/// A loader without a network that returns prepared replies in order.
 ///
 /// ```swift
 /// let mock = MockLoader()
@@ -11,20 +11,19 @@ public import RefrainHTTP
 /// #expect(mock.requests.count == 3)
 /// ```
 ///
-/// A request for which nothing is lined up fails with `HTTPError.Code.callerFailed`, which is never tried again, and
-/// with a message that says what to do; ``otherwise(_:)`` lines up an answer for all of these. The idea is from "HTTP
-/// in Swift".
+/// A request without a prepared reply fails with `HTTPError.Code.callerFailed`, which is never retried, and a message
+/// that names the remedy. ``otherwise(_:)`` sets the reply to all such requests.
 public final class MockLoader: HTTPLoader {
     private let state = Locked(State())
 
     private struct State {
-        /// Each with the number of requests that it is for, which is one or more.
+        /// The replies, each with the number of requests it is for, at least one.
         var replies: ArraySlice<(reply: MockReply, count: Int)> = []
         var otherwise: MockReply?
         var requests: [HTTPRequest] = []
         var resets = 0
-        /// Those that have arrived since the last reset, as far as they are held.
-        var held = SleepGroup()
+        /// Cancels the requests that are held since the last reset.
+        var held = CancellationToken()
 
         mutating func nextReply() -> MockReply? {
             guard let (reply, count) = replies.first else { return otherwise }
@@ -37,25 +36,25 @@ public final class MockLoader: HTTPLoader {
         }
     }
 
-    /// Makes a loader with nothing lined up.
+    /// Makes a loader without replies.
     public init() {}
 
-    /// Lines up a reply behind the others.
+    /// Adds a reply for one request.
     @discardableResult
     public func then(_ reply: MockReply) -> MockLoader {
         then(times: 1, reply)
     }
 
-    /// Lines up a closure that answers one request, behind the others.
+    /// Adds a closure that replies to one request.
     @discardableResult
     public func then(_ reply: @escaping @Sendable (HTTPRequest) async -> HTTPResult) -> MockLoader {
         then(MockReply(reply))
     }
 
-    /// Lines up the same reply for several requests.
+    /// Adds a reply for several requests.
     ///
     /// - Parameters:
-    ///   - count: for how many; none where it is zero or negative, as good as all where it is `.max`.
+    ///   - count: the number of requests. Zero and negative numbers add nothing; `.max` is practically unlimited.
     ///   - reply: the reply to each of them.
     @discardableResult
     public func then(times count: Int, _ reply: MockReply) -> MockLoader {
@@ -63,17 +62,17 @@ public final class MockLoader: HTTPLoader {
         return self
     }
 
-    /// Sets the reply to all requests for which nothing is lined up.
+    /// Sets the reply to all requests without a prepared reply.
     @discardableResult
     public func otherwise(_ reply: MockReply) -> MockLoader {
         state.withLock { $0.otherwise = reply }
         return self
     }
 
-    /// Every request that arrived, in order, as it arrived.
+    /// Every request received, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// How many replies are still lined up; `Int.max` where there are more.
+    /// The number of unused replies; saturates at `Int.max`.
     public var remainingReplies: Int {
         state.withLock { state in
             state.replies.reduce(0) { sum, next in
@@ -83,34 +82,33 @@ public final class MockLoader: HTTPLoader {
         }
     }
 
-    /// How often the loader was reset.
+    /// The number of resets.
     public var resets: Int { state.withLock { $0.resets } }
 
-    /// Answers a request with the reply that is next in line.
+    /// Returns the next reply for a request.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         let (reply, number, held) = state.withLock { state in
-            state.requests.append(request)
+            state.requests.append(request.withAttemptLimits)
             return (state.nextReply(), state.requests.count, state.held)
         }
         guard let reply else { return .failure(Self.nothingLinedUp(for: request, number)) }
         guard let hold = reply.hold else { return await reply.make(request) }
         do {
-            try await hold.pass(in: held)
+            try await hold.pass(cancelledBy: held)
         } catch {
             return .failure(HTTPError(.cancelled, request: request, underlyingError: error))
         }
         return await reply.make(request)
     }
 
-    /// Ends all requests that are held back, and counts; what is lined up stays.
+    /// Ends all held requests, and counts the reset; keeps the prepared replies.
     public func reset() async {
         let held = state.withLock { state in
             state.resets += 1
-            defer { state.held = SleepGroup() }
+            defer { state.held = CancellationToken() }
             return state.held
         }
-        // Closed, for one that has arrived and is not yet where it is held.
-        held.close()
+        held.cancel()
     }
 
     private static func nothingLinedUp(for request: HTTPRequest, _ number: Int) -> HTTPError {

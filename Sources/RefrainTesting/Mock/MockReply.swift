@@ -1,30 +1,29 @@
 public import RefrainHTTP
 
-/// What a ``MockLoader`` answers one request with.
+/// A reply of a ``MockLoader`` to one request.
 public struct MockReply: Sendable {
     let make: @Sendable (HTTPRequest) async -> HTTPResult
-    let hold: MockHold?
+    let hold: MockGate?
 
     /// Makes a reply from a closure.
     public init(_ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
         self.init(hold: nil, make)
     }
 
-    private init(hold: MockHold?, _ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
+    private init(hold: MockGate?, _ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
         self.hold = hold
         self.make = make
     }
 
     /// A response.
     ///
-    /// The body of the request is read first, as it is by a server that answers; one that cannot be read fails the
-    /// exchange.
+    /// The request's body is read first, as a server does; a body that cannot be read fails the exchange.
     ///
     /// - Parameters:
     ///   - status: the status of the response.
-    ///   - headers: its fields.
-    ///   - body: its body.
-    ///   - bytesSent: the bytes of the request that have left; nil: the transport cannot tell.
+    ///   - headers: the header fields.
+    ///   - body: the body.
+    ///   - bytesSent: the bytes of the request that were sent; nil if the transport cannot tell.
     public static func status(
         _ status: HTTPStatus,
         headers: HTTPHeaders = [:],
@@ -42,12 +41,12 @@ public struct MockReply: Sendable {
 
     /// A failure of the exchange.
     ///
-    /// The body of the request is read first, unless not one byte has left.
+    /// The request's body is read first, unless no byte was sent.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - bytesSent: the bytes of the request that can have left; nil: the transport cannot tell.
-    ///   - message: what happened, in words.
+    ///   - bytesSent: the bytes of the request that may have been sent; nil if the transport cannot tell.
+    ///   - message: a description of the failure.
     public static func failure(
         _ code: HTTPError.Code,
         bytesSent: Int64? = nil,
@@ -59,10 +58,10 @@ public struct MockReply: Sendable {
         }
     }
 
-    /// A reply that stays out until it is released.
+    /// A reply that is delayed until its gate is released.
     ///
-    /// It ends with `HTTPError.Code.cancelled` where the request is cancelled or the loader is reset before.
-    public static func held(by hold: MockHold, _ reply: MockReply) -> MockReply {
+    /// It ends with `HTTPError.Code.cancelled` if the request is cancelled or the loader is reset before.
+    public static func held(by hold: MockGate, _ reply: MockReply) -> MockReply {
         MockReply(hold: hold, reply.make)
     }
 

@@ -1,8 +1,8 @@
-/// A loopback HTTP/1.1 server that misbehaves on command, byte by byte.
+/// A loopback HTTP/1.1 server that produces faults on request, byte by byte.
 ///
-/// What it does is chosen by the URL (``catalogue`` lists the paths) or by a script in Swift (``on(_:readsBody:_:)``).
-/// It keeps a log of every request whose head arrived, so that a test can compare what a client says that it
-/// sent with what reached the server:
+/// The URL (``catalogue`` lists the paths) or a script in Swift (``on(_:readsBody:_:)``) selects the behaviour. The
+/// server logs every request whose head arrived, so that a test can compare what a client reports with what the server
+/// received:
 ///
 /// ```swift
 /// let server = try FaultServer()
@@ -14,44 +14,44 @@
 /// #expect(server.count(path: "/twice") == 2)
 /// ```
 ///
-/// Each connection has a thread of its own, so a script may block. It listens on 127.0.0.1 only. The last
-/// reference to the server stops it.
+/// Each connection has its own thread, so a script may block. The server listens on 127.0.0.1 only. It stops when its
+/// last reference is released.
 public final class FaultServer: Sendable {
-    /// What the server does with a connection as soon as it is there.
+    /// How the server treats new connections.
     public enum Mode: String, Sendable, CaseIterable {
         /// Requests are read, logged and answered.
         case normal
-        /// Connections are accepted; nothing is ever read or sent.
+        /// Connections are accepted; nothing is read or sent.
         case hangOnAccept = "hang-on-accept"
-        /// The port is taken, but nothing listens on it: connections are refused.
+        /// The port is bound without listening: connections are refused.
         case refuse
-        /// Connections are accepted and reset at once.
+        /// Connections are accepted and reset immediately.
         case resetOnAccept = "reset-on-accept"
-        /// Connections are accepted and closed at once.
+        /// Connections are accepted and closed immediately.
         case closeOnAccept = "close-on-accept"
-        /// Bytes that are not HTTP are sent before any request is read, then the connection is closed.
+        /// Bytes that are not HTTP are sent before a request is read, then the connection is closed.
         case garbageOnAccept = "garbage-on-accept"
-        /// The queue of connections is full from the start: on Linux a connection attempt gets no answer at all.
+        /// The queue of connections is full from the start: on Linux a connection attempt receives no reply.
         case neverAccept = "never-accept"
     }
 
-    /// The port that the kernel chose, or the one that was asked for.
+    /// The port: the requested one, or the one that the kernel assigned.
     public let port: UInt16
-    /// The mode that was asked for.
+    /// How the server treats new connections.
     public let mode: Mode
-    /// Every path that is scripted by URL, in the order of the listing at `/`.
+    /// All paths with built-in behaviour, in the order of the listing at `/`.
     public static var catalogue: [CatalogueEntry] { Route.all.map(\.entry) }
 
-    private let site: Site
+    private let site: ServerState
     private let listener: Listener
 
-    /// Binds 127.0.0.1 and starts to serve.
+    /// Binds 127.0.0.1 and starts the server.
     ///
     /// - Parameters:
-    ///   - port: the port; 0 lets the kernel choose a free one.
-    ///   - mode: what happens to a connection.
-    ///   - backlog: how many connections may wait to be accepted.
-    ///   - logLimit: how many requests the log keeps; beyond it the oldest are forgotten.
+    ///   - port: the port. Defaults to 0, which lets the kernel assign a free one.
+    ///   - mode: how new connections are treated. Defaults to `.normal`.
+    ///   - backlog: the maximum number of connections that wait to be accepted.
+    ///   - logLimit: the maximum number of requests in the log; beyond it the oldest are removed.
     public init(
         port: UInt16 = 0,
         mode: Mode = .normal,
@@ -59,7 +59,7 @@ public final class FaultServer: Sendable {
         logLimit: Int = 1_000_000
     ) throws(FaultServerError) {
         self.mode = mode
-        site = Site(logLimit: logLimit)
+        site = ServerState(logLimit: logLimit)
         let queue: Int32? =
             switch mode {
             case .refuse: nil
@@ -74,16 +74,16 @@ public final class FaultServer: Sendable {
 
     deinit { stop() }
 
-    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    /// `http://127.0.0.1:PORT`, without a trailing slash.
     public var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// How many connections were accepted since the start.
+    /// The number of connections accepted since the start.
     public var connectionCount: Int { listener.acceptedCount }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var openConnectionCount: Int { listener.openCount }
 
-    /// Closes every connection, waits for the server's threads, and lets go of the scripts.
+    /// Closes every connection, waits for the server's threads, and releases the scripts.
     ///
     /// Further calls do nothing.
     public func stop() {
@@ -91,31 +91,31 @@ public final class FaultServer: Sendable {
         site.stopOthers()
     }
 
-    /// What arrived, in order of arrival.
+    /// The requests received, in order of arrival.
     ///
-    /// The paths that only serve control (`/log`, `/reset-state`, `/ports`) are left out.
+    /// The control paths (`/log`, `/reset-state`, `/ports`) are not logged.
     public var log: [LogEntry] { site.log.entries }
 
-    /// Forgets the log; the counters behind `times=` stay.
+    /// Clears the log; the counters of `times=` are kept.
     public func clearLog() { site.log.clear() }
 
-    /// The requests for a path: without a query in `path`, any query matches.
+    /// The requests for a path; if `path` has no query, every query matches.
     public func requests(toPath path: String) -> [LogEntry] {
         site.log.entries.filter { $0.isFor(path) }
     }
 
-    /// How many requests for a path arrived: without a query in `path`, any query matches.
+    /// The number of requests for a path; if `path` has no query, every query matches.
     public func count(path: String) -> Int { site.log.count { $0.isFor(path) } }
 
-    /// Scripts a path in Swift; it comes before a path of the same name in the catalogue.
+    /// Sets the script of a path; it takes precedence over a built-in path.
     ///
-    /// A script that holds the server keeps it running until ``stop()``.
+    /// A script that references the server keeps it alive until ``stop()``.
     ///
     /// - Parameters:
     ///   - path: the exact path, without a query.
-    ///   - readsBody: whether the request's body is read before the script is asked. If not, the script can
-    ///     read it by ``Step/readBody``, or never.
-    ///   - script: says what to do; it runs on the connection's own thread.
+    ///   - readsBody: whether the request's body is read before the script runs. If false, the script can read it with
+    ///     ``Step/readBody``, or not at all. Defaults to true.
+    ///   - script: returns the steps; runs on the connection's thread.
     public func on(
         _ path: String,
         readsBody: Bool = true,

@@ -6,14 +6,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Why a ``FaultServer`` could not start.
+/// An error at the start of a ``FaultServer``.
 public enum FaultServerError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The port could not be bound, mostly because another process listens on it; with the value of `errno`.
+    /// The port could not be bound, usually because another process listens on it.
     case cannotBind(port: UInt16, errno: Int32)
-    /// The system refused a socket, a pipe or a thread; with the call that failed and the value of `errno`.
+    /// The system refused a socket, a pipe or a thread; `call` is the call that failed.
     case outOfResources(call: String, errno: Int32)
 
-    /// One line for people, with the system's own text.
+    /// A sentence with the system's error message.
     public var description: String {
         switch self {
         case .cannotBind(let port, let code):

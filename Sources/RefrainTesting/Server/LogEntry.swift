@@ -1,42 +1,42 @@
 extension FaultServer {
-    /// What the server knows about a request that arrived.
+    /// A request that the server received.
     ///
-    /// A request counts as arrived when its head is complete, even if its body never was. In JSON the names are
-    /// `connection`, `number`, `method`, `path`, `headers`, `body_length`, `body_sha256`, `complete`, `time`,
-    /// `unix_time` and `ended`.
+    /// A request is logged when its head is complete, even if its body is not. The JSON names are `connection`,
+    /// `number`, `method`, `path`, `headers`, `body_length`, `body_sha256`, `complete`, `time`, `unix_time` and
+    /// `ended`.
     public struct LogEntry: Codable, Sendable, Equatable {
-        /// The number of the connection, from 1.
+        /// The number of the connection, starting at 1.
         public var connection: Int
-        /// The number of the request on its connection, from 1.
+        /// The number of the request on its connection, starting at 1.
         public var number: Int
-        /// The method as it was sent.
+        /// The method as sent.
         public var method: String
-        /// Path and query as they were sent.
+        /// Path and query as sent.
         public var path: String
-        /// Headers as pairs of name and value, in the order in which they came.
+        /// Header fields as pairs of name and value, in order.
         public var headers: [[String]]
-        /// How many bytes of the body arrived (content, without chunk framing).
+        /// The number of body bytes received, without chunk framing.
         public var bodyLength: Int
         /// The SHA-256 of a complete body, in hexadecimal.
         public var bodySHA256: String?
         /// Whether the whole request was read.
         public var complete: Bool
-        /// Seconds since the server's start, by a monotonic clock.
+        /// Seconds since the server's start, on a monotonic clock.
         public var time: Double
-        /// Seconds since 1970, by the wall clock.
+        /// Seconds since 1970, on the wall clock.
         public var unixTime: Double
-        /// How the exchange ended; `nil` as long as it lasts.
+        /// How the exchange ended; `nil` while it is in progress.
         public var ended: Ending?
 
-        /// How an exchange ended, seen from the server.
+        /// How an exchange ended on the server's side.
         public enum Ending: String, Codable, Sendable {
-            /// The script was carried out, and the connection lives or was closed as the headers say.
+            /// All steps were performed; the connection was kept or closed as the header fields say.
             case done
             /// The server closed the connection as a fault.
             case closed
             /// The server reset the connection.
             case reset
-            /// The client was gone before the server was done.
+            /// The client closed the connection before the server was done.
             case clientLeft = "client_left"
         }
 
@@ -47,7 +47,7 @@ extension FaultServer {
             case unixTime = "unix_time"
         }
 
-        /// The first value of a header.
+        /// The first value of a header field.
         public func header(_ name: String) -> String? {
             headers.first { $0.first?.equalsIgnoringCase(name) ?? false }?.last
         }

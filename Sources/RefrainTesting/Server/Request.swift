@@ -1,28 +1,28 @@
 extension FaultServer {
-    /// A request as a script sees it.
+    /// A request, as passed to a script.
     public struct Request: Sendable {
-        /// The method as it was sent.
+        /// The method as sent.
         public var method: String
-        /// Path and query as they were sent; only the path and query of an absolute target.
+        /// Path and query as sent; of an absolute target only its path and query.
         public var target: String
         /// The path without the query.
         public var path: String
-        /// The query's names and values, percent-decoded; a plus sign stays a plus sign.
+        /// The names and values of the query, percent-decoded; a plus sign is kept.
         public var query: [(name: String, value: String)]
-        /// Headers in the order in which they came.
+        /// The header fields, in order.
         public var headers: [(name: String, value: String)]
-        /// The body, at most its first 16 MiB; empty where the script reads no body.
+        /// The body, up to 16 MiB; empty if the script reads no body.
         public var body: [UInt8]
-        /// The length of the whole body.
+        /// The length of the complete body.
         public var bodyLength: Int
-        /// The number of the connection, from 1.
+        /// The number of the connection, starting at 1.
         public var connection: Int
-        /// The number of the request on its connection, from 1.
+        /// The number of the request on its connection, starting at 1.
         public var numberOnConnection: Int
-        /// The number of the request among those for the same target, from 1.
+        /// The number of the request among those for the same target, starting at 1.
         public var occurrence: Int
 
-        /// The first value of a header.
+        /// The first value of a header field.
         public func header(_ name: String) -> String? {
             headers.first { $0.name.equalsIgnoringCase(name) }?.value
         }
@@ -35,7 +35,7 @@ extension FaultServer {
 }
 
 enum Query {
-    /// Splits and decodes what follows the question mark.
+    /// Splits and decodes a query.
     static func items(of text: Substring) -> [(name: String, value: String)] {
         text.split(separator: "&").map { item in
             guard let equals = item.firstIndex(of: "=") else { return (decoded(item), "") }
@@ -43,7 +43,7 @@ enum Query {
         }
     }
 
-    /// Percent-decodes; what is no escape stays as it is.
+    /// Percent-decodes; invalid escapes are kept.
     static func decoded(_ text: Substring) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         let source = Array(text.utf8)
@@ -87,7 +87,7 @@ enum Hex {
 }
 
 extension String {
-    /// Compares ASCII letters without regard to case.
+    /// Compares ignoring the case of ASCII letters.
     func equalsIgnoringCase(_ other: String) -> Bool {
         let (mine, theirs) = (utf8, other.utf8)
         guard mine.count == theirs.count else { return false }

@@ -1,10 +1,10 @@
 internal import RefrainCore
 
-/// The requests that arrived, in order.
+/// The requests received, in order.
 final class RequestLog: Sendable {
     private struct State {
         var entries: [FaultServer.LogEntry] = []
-        /// The ticket of the first entry that is still there.
+        /// The ticket of the first remaining entry.
         var first = 0
     }
 
@@ -19,11 +19,11 @@ final class RequestLog: Sendable {
         entries.reduce(0) { $0 + (matches($1) ? 1 : 0) }
     }
 
-    /// Adds an entry and gives the ticket by which it can be completed.
+    /// Adds an entry and returns a ticket with which it can be completed.
     func append(_ entry: FaultServer.LogEntry) -> Int {
         state.withLock { state in
             if state.entries.count >= limit {
-                // Half at a time, so that forgetting costs next to nothing for each entry.
+                // Removes half of the entries at a time, so that the cost per entry is constant.
                 let surplus = max(1, limit / 2)
                 state.entries.removeFirst(surplus)
                 state.first += surplus

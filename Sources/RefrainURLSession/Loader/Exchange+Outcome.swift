@@ -6,7 +6,7 @@ internal import FoundationNetworking
 #endif
 
 extension Exchange {
-    /// A failure of this exchange, with what is known of what was sent and what has arrived.
+    /// Makes an error of this exchange, with the bytes sent and the response so far.
     func failure(_ code: HTTPError.Code, _ message: String?, _ underlying: (any Error)? = nil) -> HTTPError {
         HTTPError(
             code,
@@ -18,7 +18,7 @@ extension Exchange {
         )
     }
 
-    /// Why the exchange failed, or nil where the response is whole.
+    /// The error of the exchange, or nil if the response is complete.
     func failure(of error: (any Error)?) -> HTTPError? {
         if var stopReason {
             stopReason.response = pipe == nil ? arrived : nil
@@ -31,7 +31,7 @@ extension Exchange {
         return failure(.networkConnectionLost, message)
     }
 
-    /// The response with all that has arrived.
+    /// The response with all data received.
     var wholeResponse: HTTPResponse? { arrived }
 
     private var arrived: HTTPResponse? {
@@ -42,7 +42,7 @@ extension Exchange {
         return response
     }
 
-    /// How many bytes the body has, where that is known; not for a body whose coding URLSession undoes.
+    /// The length of the body, if known; nil for a content-coded body, which URLSession decodes.
     var announcedLength: Int64? {
         guard let response else { return nil }
         if request.method == .head || response.status == 204 || response.status == 304 { return 0 }
@@ -53,14 +53,14 @@ extension Exchange {
         return length
     }
 
-    /// The code of an error of URLSession's.
+    /// The code of an error of URLSession.
     static func code(of error: any Error) -> HTTPError.Code {
         guard let code = theirCode(of: error) else { return .unknown }
-        // Nobody here has asked for it: the system ended the task, and it may be tried again.
+        // The system cancelled the task, not the caller; the request may be retried.
         return code == .cancelled ? .unknown : HTTPError.Code(code)
     }
 
-    /// Whether an error is that of a task that was cancelled.
+    /// Whether the error is the cancellation of a task.
     static func isCancellation(_ error: any Error) -> Bool { theirCode(of: error) == .cancelled }
 
     private static func theirCode(of error: any Error) -> URLError.Code? {
@@ -77,10 +77,10 @@ extension Exchange {
 
 #if canImport(Darwin)
 extension Exchange {
-    /// Takes over what URLSession has measured; it does so just before a task ends.
+    /// Stores URLSession's metrics, which arrive immediately before a task ends.
     func note(_ metrics: URLSessionTaskMetrics) {
         evidence.transactions = metrics.transactionMetrics.map { transaction in
-            SendEvidence.Transaction(
+            TransmissionMetrics.Transaction(
                 requestBegan: transaction.requestStartDate != nil,
                 headBytes: transaction.countOfRequestHeaderBytesSent,
                 bodyBytes: transaction.countOfRequestBodyBytesSent

@@ -7,27 +7,27 @@ internal import RefrainHTTP
 internal import FoundationNetworking
 #endif
 
-/// One request on its way through URLSession, and what has become of it so far.
+/// One request in flight in URLSession, and its state.
 final class Exchange: @unchecked Sendable {
-    // @unchecked Sendable: until `begin` an exchange belongs to the task that made it, afterwards to `queue`.
+    // @unchecked Sendable: confined to the task that made it until `begin`, and to `queue` afterwards.
     let request: HTTPRequest
     let queue: DispatchQueue
-    private let orders: TaskOrders
+    private let orders: TaskQueue
     var continuation: CheckedContinuation<Void, Never>?
     var wasCancelled = false
     var isFinished = false
-    /// Whether URLSession has asked for credentials, which it does here when the whole of a 401 has come.
+    /// Whether URLSession requested credentials, which it does here when a 401 has been received completely.
     private var wasAskedForCredentials = false
-    /// Why the exchange was stopped from this side.
+    /// Why the exchange was stopped by the loader.
     var stopReason: HTTPError?
-    var evidence = SendEvidence()
+    var evidence = TransmissionMetrics()
 
-    // By way of a lock and not of the continuation: where that is resumed before its task was suspended, the thread
-    // sanitizer does not see that the one came before the other.
+    // Passed through a lock rather than the continuation: if a continuation is resumed before its task is suspended,
+    // the thread sanitizer does not see the ordering.
     private let result = Locked<HTTPResult?>(nil)
 
     private(set) var task: URLSessionTask?
-    private var feed: UploadFeed?
+    private var feed: UploadStreamWriter?
     private var timer: (any DispatchSourceTimer)?
     private var limits: TimeLimits
 
@@ -35,21 +35,21 @@ final class Exchange: @unchecked Sendable {
     var response: HTTPResponse?
     var body = Data()
     var bodySize: Int64 = 0
-    /// Whether the body came, and was not handed over.
+    /// Whether the body was received but not delivered.
     private(set) var bodyWasWithheld = false
-    /// Where the body goes if it is read as it arrives.
+    /// The destination of a streamed body.
     private(set) var pipe: ResponsePipe?
-    /// The loader, until the body that is read as it arrives holds it.
+    /// The loader, until the streamed body retains it.
     private var owner: URLSessionLoader?
     private let bodyLimit: Int64
     private var isDraining = false
 
-    init(_ request: HTTPRequest, on queue: DispatchQueue, _ orders: TaskOrders) {
+    init(_ request: HTTPRequest, on queue: DispatchQueue, _ orders: TaskQueue) {
         self.request = request
         self.queue = queue
         self.orders = orders
-        limits = TimeLimits(request.timeouts, start: .now)
-        // A stream is bounded only where a limit was set; the standard one is meant for bodies that are collected.
+        limits = TimeLimits(request.attemptLimits, start: .now)
+        // A stream has no default limit; that limit is for collected bodies.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = Int64(max(0, request.maximumBodySize ?? standardLimit))
     }
@@ -61,14 +61,14 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Beginning and end
 
-    /// What URLSession is given for an exchange.
-    typealias Made = (task: URLSessionTask, feed: UploadFeed?)
+    /// The URLSession task of an exchange, and the writer of its body.
+    typealias Made = (task: URLSessionTask, feed: UploadStreamWriter?)
 
-    /// Makes the task, of which the exchange does not know yet; not on `queue`, since URLSession may be waited for.
+    /// Makes the task; not called on `queue`, because URLSession may block.
     func makeTask(in session: URLSession) -> Result<Made, HTTPError> {
         do throws(HTTPError) {
             return .success(
-                try UploadFeed.makeTask(for: request, in: session) { [weak self] failure in
+                try UploadStreamWriter.makeTask(for: request, in: session) { [weak self] failure in
                     guard let self else { return }
                     queue.async { self.stop(failure.code, failure.message, failure.underlyingError) }
                 }
@@ -78,7 +78,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Takes over what was made; false where the exchange has ended, in the meantime or because of it.
+    /// Takes the task over; returns false if the exchange has ended.
     func take(_ made: Result<Made, HTTPError>) -> Bool {
         switch made {
         case .failure(let error):
@@ -96,20 +96,20 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Ends an exchange that was never begun.
+    /// Ends an exchange that was not started.
     func refuse(_ code: HTTPError.Code, _ message: String?) {
         end(.failure(HTTPError(code, request: request, message: message, bytesSent: 0)))
     }
 
     /// Stops the exchange.
     ///
-    /// On Darwin it ends when URLSession says that its task has stopped, and what was sent. FoundationNetworking says
-    /// nothing of that, and may say it late; there the exchange ends at once.
+    /// On Darwin it ends when URLSession reports that the task has stopped, and what was sent. FoundationNetworking
+    /// does not report that, or reports it late; there the exchange ends immediately.
     func stop(_ code: HTTPError.Code, _ message: String, _ underlying: (any Error)? = nil) {
         guard !isFinished, stopReason == nil, task != nil || continuation != nil else { return }
         let reason = HTTPError(code, request: request, underlyingError: underlying, message: message)
         stopReason = reason
-        // First, so that nothing waits for the source any more; the end of the body is not sent.
+        // First, so that nothing waits for the source; the end of the body is not sent.
         feed?.abort()
         if let task {
             orders.give { task.cancel() }
@@ -120,7 +120,7 @@ final class Exchange: @unchecked Sendable {
         end(.failure(failure(of: nil) ?? reason))
     }
 
-    /// URLSession has lost the connection, and would send the body again.
+    /// Called when URLSession has lost the connection and would send the body again.
     func refuseToSendAgain() {
         guard feed != nil else { return }
         stop(.networkConnectionLost, "the connection was lost before an answer came, and the body is a stream")
@@ -130,11 +130,11 @@ final class Exchange: @unchecked Sendable {
         feed?.close()
         guard !isFinished else { return }
         if error == nil, stopReason == nil, response == nil, let late = task?.response {
-            // FoundationNetworking keeps a redirect without a target to itself until its end, and its body for good.
+            // FoundationNetworking delivers a redirect without a target only when the task ends, and never its body.
             bodyWasWithheld = true
             receive(late)
         }
-        // The end of a 401 that URLSession did not get credentials for: all of it has come, and was handed over.
+        // The end of a 401 without credentials is not an error: the response was delivered completely.
         let error = wasAskedForCredentials && error.map(Self.isCancellation) == true ? nil : error
         if let failure = failure(of: error) {
             end(.failure(failure))
@@ -159,7 +159,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Tells the caller; only the first time counts.
+    /// Returns the outcome to the caller; later calls do nothing.
     private func answer(_ outcome: HTTPResult) {
         guard let continuation else { return }
         self.continuation = nil
@@ -167,7 +167,7 @@ final class Exchange: @unchecked Sendable {
         continuation.resume()
     }
 
-    /// What the caller is told, once; the exchange lets go of it, since a body that is being read holds the exchange.
+    /// Removes and returns the outcome, because a body that is being read retains the exchange.
     func takeOutcome() -> HTTPResult {
         let outcome = result.withLock { result in
             defer { result = nil }
@@ -176,7 +176,7 @@ final class Exchange: @unchecked Sendable {
         return outcome ?? .failure(HTTPError(.unknown, request: request, message: "nobody answered"))
     }
 
-    // MARK: What URLSession says
+    // MARK: Events of URLSession
 
     func noteChallenge() { wasAskedForCredentials = true }
 
@@ -207,7 +207,7 @@ final class Exchange: @unchecked Sendable {
         guard bodySize <= bodyLimit else { return stopTooLarge() }
         guard let pipe else { return body.append(data) }
         guard !pipe.append(Array(data)) else { return }
-        // FoundationNetworking cannot hold a transfer back; there the pipe takes what comes.
+        // FoundationNetworking cannot suspend a transfer; there the pipe stores everything.
         #if canImport(Darwin)
         guard !limits.rests else { return }
         limits.rests = true
@@ -219,7 +219,7 @@ final class Exchange: @unchecked Sendable {
         stop(.dataLengthExceedsMaximum, "the body of the response is larger than \(bodyLimit) bytes")
     }
 
-    // MARK: What the reader of the body wants
+    // MARK: Calls of the reader
 
     func unpause() {
         guard limits.rests else { return }
@@ -228,7 +228,7 @@ final class Exchange: @unchecked Sendable {
         task?.resume()
     }
 
-    /// What little is left of the body is swallowed so that the connection lives (rule R28).
+    /// Reads a short rest of the body so that the connection can be reused.
     func discard() {
         guard !isFinished, stopReason == nil else { return }
         guard let length = announcedLength, length - bodySize <= 65_536 else {
@@ -245,7 +245,7 @@ final class Exchange: @unchecked Sendable {
 
     private func noteActivity() { limits.lastActivity = .now }
 
-    /// Ends the exchange if it has run out of time; else looks again when it may have.
+    /// Ends the exchange if a limit has passed; otherwise schedules the next check.
     func watchTime() {
         guard !isFinished, stopReason == nil else { return }
         let now = ContinuousClock.now
@@ -253,7 +253,7 @@ final class Exchange: @unchecked Sendable {
         if let words = limits.whatTookTooLong(at: now) { return stop(.timedOut, words) }
         guard let next = limits.nextCheck(after: now) else { return }
         let timer = timer ?? makeTimer()
-        // Rounded up to the millisecond: a timer that is early would only have to look again.
+        // Rounded up to the millisecond; an early timer would only have to be scheduled again.
         let milliseconds = Int(clamping: min(now.duration(to: next), .seconds(86_400)).inMilliseconds + 1)
         timer.schedule(deadline: .now() + .milliseconds(milliseconds))
     }

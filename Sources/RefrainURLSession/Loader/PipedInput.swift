@@ -2,7 +2,7 @@
 internal import Foundation
 internal import RefrainHTTP
 
-/// A stream of chunks that are written while it is read, where Foundation has no pair of bound streams.
+/// A stream of chunks that are written while it is read, for Foundation without bound stream pairs.
 final class PipedInput: InputStream {
     let handover: ChunkHandover
 
@@ -17,7 +17,7 @@ final class PipedInput: InputStream {
 
     override var streamStatus: Stream.Status { handover.isOpen ? .open : .notOpen }
 
-    /// True until the end was read: FoundationNetworking takes false for the end.
+    /// True until the end was read, because FoundationNetworking interprets false as the end.
     override var hasBytesAvailable: Bool { handover.mayHaveMore }
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
@@ -25,11 +25,11 @@ final class PipedInput: InputStream {
     }
 }
 
-/// Hands chunks from a task to a thread that blocks until there is one.
+/// Passes chunks from a task to a thread that blocks until there is one.
 ///
-/// FoundationNetworking reads on the queue of all its sessions, which a slow writer holds up for all requests.
+/// FoundationNetworking reads on one queue for all its sessions, so a slow writer blocks all requests.
 final class ChunkHandover: @unchecked Sendable {
-    // @unchecked Sendable: all that can change is touched with `lock` held.
+    // @unchecked Sendable: mutable state is accessed only while `lock` is held.
 
     enum End { case finished, aborted }
 
@@ -57,7 +57,7 @@ final class ChunkHandover: @unchecked Sendable {
         waiter?.resume(returning: true)
     }
 
-    /// Waits for bytes; 0 at the end, -1 where the rest will not come.
+    /// Waits for bytes; returns 0 at the end, and -1 if the stream was aborted.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let (count, waiter): (Int, Waiter?) = locked {
             while chunk.isEmpty, end == nil { lock.wait() }
@@ -75,7 +75,7 @@ final class ChunkHandover: @unchecked Sendable {
 
     // MARK: The writer's side
 
-    /// Waits until the stream is opened; false where nobody will.
+    /// Waits until the stream is opened; returns false if it never will be.
     func opened() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = locked {
@@ -87,7 +87,7 @@ final class ChunkHandover: @unchecked Sendable {
         }
     }
 
-    /// Hands a chunk over, and waits until it was read; false where nobody reads any more.
+    /// Writes a chunk, and waits until it was read; returns false if the reader has ended.
     func write(_ bytes: HTTPBody.Chunk) async -> Bool {
         await withCheckedContinuation { continuation in
             let isOver = locked {

@@ -3,9 +3,9 @@ internal import RefrainHTTP
 
 /// Carries a response's body from URLSession to its reader.
 final class ResponsePipe: Sendable {
-    /// The task has to wait when this much is held.
+    /// The task is suspended when this many bytes are buffered.
     static let highWater = 256 << 10
-    /// The task goes on when no more than this is held.
+    /// The task is resumed when at most this many bytes are buffered.
     static let lowWater = 64 << 10
 
     private struct State {
@@ -18,13 +18,13 @@ final class ResponsePipe: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a chunk; false where the source has to wait until it is called.
+    /// Appends a chunk; returns false if the source must be suspended.
     func append(_ chunk: HTTPBody.Chunk) -> Bool {
         let (reader, goesOn) = state.withLock { state in
             state.chunks.append(chunk)
             state.held += chunk.count
             defer { state.reader = nil }
-            // A reader who waits takes it at once.
+            // A waiting reader takes the chunk immediately.
             state.sourceWaits = state.reader == nil && state.held >= Self.highWater
             return (state.reader, !state.sourceWaits)
         }
@@ -32,7 +32,7 @@ final class ResponsePipe: Sendable {
         return goesOn
     }
 
-    /// Ends the body, well or with an error.
+    /// Ends the body, with or without an error.
     func finish(_ error: HTTPError?) {
         let end = error.map { Result<Void, HTTPError>.failure($0) } ?? .success(())
         let reader = state.withLock { state in
@@ -43,9 +43,9 @@ final class ResponsePipe: Sendable {
         reader?.resume()
     }
 
-    /// The next chunk, nil at the end; `resume` is called where the source waits and there is room again.
+    /// Returns the next chunk, or nil at the end; calls `resume` when a suspended source can continue.
     func next(resume: () -> Void) async throws(HTTPError) -> HTTPBody.Chunk? {
-        // What is read goes by way of the lock; see ``Exchange/takeOutcome()``.
+        // The chunk is passed through the lock; see ``Exchange/takeOutcome()``.
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let mustWait = state.withLock { state in
                 guard state.chunks.isEmpty, state.end == nil else { return false }
@@ -66,14 +66,14 @@ final class ResponsePipe: Sendable {
         return try next.get()
     }
 
-    /// The body that its reader gets; dropping it ends the exchange.
+    /// The body for the reader; deallocating it ends the exchange.
     func body(of exchange: Exchange, length: Int64?, for loader: URLSessionLoader) -> HTTPBody {
         let reader = ResponseReader(pipe: self, exchange: exchange, loader: loader)
         return HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource { try await reader.next() })))
     }
 }
 
-/// The reader's end of a pipe; it keeps the loader, which must live as long as a body that is read as it arrives.
+/// The reading end of a pipe; it retains the loader, which must outlive a streamed body.
 private final class ResponseReader: Sendable {
     private let pipe: ResponsePipe
     private let exchange: Exchange

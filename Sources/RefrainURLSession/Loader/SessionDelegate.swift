@@ -6,27 +6,29 @@ internal import RefrainHTTP
 internal import FoundationNetworking
 #endif
 
-/// What URLSession talks to: finds the exchange of each task, and passes on what it is told.
+/// The delegate of URLSession: finds the exchange of each task, and forwards events to it.
 final class SessionDelegate: NSObject, @unchecked Sendable {
-    // @unchecked Sendable: what can change is touched on `queue` alone, where URLSession calls the delegate as well.
+    // @unchecked Sendable: mutable state is accessed only on `queue`, where URLSession also calls the delegate.
 
-    /// Where everything happens.
+    /// The queue of all exchanges.
     let queue = DispatchQueue(label: "refrain-urlsession")
-    /// Where URLSession is told what to do.
-    let orders = TaskOrders()
+    /// The queue on which URLSession is called.
+    let orders = TaskQueue()
     private let calls = OperationQueue()
     private let configuration: URLSessionConfiguration
     private let serverTrust: ServerTrust?
-    /// Nil before the first request, and after the end.
+    /// Nil before the first request and after the shutdown.
     private var session: URLSession?
     private var isClosed = false
-    /// By task; each exchange holds its task, so that no other one gets the same key.
+    /// The exchanges by task.
+    ///
+    /// Each exchange retains its task, so a key is not reused.
     private var exchanges: [ObjectIdentifier: Exchange] = [:]
-    /// Those that have begun, by themselves; some of them have no task yet.
+    /// The exchanges that were started; some have no task yet.
     private var underWay: [ObjectIdentifier: Exchange] = [:]
     private var waiters: [(pending: Set<ObjectIdentifier>, continuation: CheckedContinuation<Void, Never>)] = []
 
-    /// Takes over a configuration, less what is the chain's to do.
+    /// Copies a configuration without the functions that the chain provides.
     init(_ configuration: URLSessionConfiguration, serverTrust: ServerTrust?) {
         self.serverTrust = serverTrust
         let own = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
@@ -36,7 +38,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         own.httpCookieAcceptPolicy = .never
         own.httpShouldSetCookies = false
         own.urlCredentialStorage = nil
-        // Times are kept here, to the millisecond; these are URLSession's own, a week.
+        // This loader enforces the time limits, to the millisecond; URLSession's are set to a week.
         own.timeoutIntervalForRequest = 604_800
         own.timeoutIntervalForResource = 604_800
         #if canImport(Darwin)
@@ -50,7 +52,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Takes a request over; the continuation is resumed exactly once.
+    /// Starts an exchange; resumes the continuation exactly once.
     func begin(_ exchange: Exchange, _ continuation: CheckedContinuation<Void, Never>) {
         queue.async { [self] in
             exchange.continuation = continuation
@@ -72,13 +74,13 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The reader of the body has made room.
+    /// Called when the reader of a body has made room.
     func unpause(_ exchange: Exchange) { queue.async { exchange.unpause() } }
 
-    /// Nobody will read the body.
+    /// Called when the body will not be read.
     func discard(_ exchange: Exchange) { queue.async { exchange.discard() } }
 
-    /// Ends what is under way; the continuation is resumed when all of it has ended.
+    /// Ends all exchanges; resumes the continuation when all of them have ended.
     func endAll(_ code: HTTPError.Code, _ message: String, _ continuation: CheckedContinuation<Void, Never>) {
         queue.async { [self] in
             guard !underWay.isEmpty else { return continuation.resume() }
@@ -87,7 +89,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Takes no further requests; URLSession lets go of this when the last task has ended.
+    /// Refuses further requests; URLSession releases this delegate when its last task has ended.
     func close() {
         queue.async { [self] in
             isClosed = true
@@ -101,7 +103,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     private func start(_ exchange: Exchange) {
         let session: URLSession
         if exchange.request.needsFreshConnection {
-            // A session's connections are its own: one that serves a single request has none that served before.
+            // Connections belong to a session; a session for a single request has only new ones.
             session = makeSession()
         } else {
             session = self.session ?? makeSession()
@@ -118,7 +120,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Begins the task that was made for an exchange, unless that has ended in the meantime.
+    /// Starts the task of an exchange, unless the exchange has ended.
     private func begin(_ exchange: Exchange, _ made: Result<Exchange.Made, HTTPError>) {
         let task = try? made.get().task
         if exchange.take(made), let task {
@@ -146,7 +148,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
 }
 
 extension SessionDelegate: URLSessionDataDelegate {
-    /// A redirect is a response like any other; the chain follows it, or does not.
+    /// Returns a redirect as a response; the chain follows it.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -157,9 +159,9 @@ extension SessionDelegate: URLSessionDataDelegate {
         completionHandler(nil)
     }
 
-    /// URLSession wants the body a second time: a stream is not sent twice (rules R3 and R4).
+    /// URLSession requests the body again; a stream is not sent twice.
     ///
-    /// On Linux this is asked on a queue of URLSession's own, and for requests without a body as well.
+    /// On Linux this is called on a queue of URLSession's own, and also for requests without a body.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -186,7 +188,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         exchange(of: dataTask)?.receive(response)
-        // An exchange that does not want the body has cancelled its task.
+        // An exchange that rejects the body has already cancelled its task.
         completionHandler(.allow)
     }
 
@@ -195,7 +197,7 @@ extension SessionDelegate: URLSessionDataDelegate {
     }
 
     #if canImport(Security)
-    /// Only servers are judged here; what they answer to a request without credentials is the chain's to treat.
+    /// Evaluates servers only; the chain handles the response to a request without credentials.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -207,7 +209,7 @@ extension SessionDelegate: URLSessionDataDelegate {
             let evaluator = serverTrust?.evaluator(forHost: host), evaluator != .system,
             let trust = challenge.protectionSpace.serverTrust
         else { return completionHandler(.performDefaultHandling, nil) }
-        if let objection = TrustJudge.objection(to: trust, host: host, by: evaluator) {
+        if let objection = ServerTrustEvaluator.objection(to: trust, host: host, by: evaluator) {
             exchange(of: task)?.stop(.serverCertificateUntrusted, objection)
             completionHandler(.cancelAuthenticationChallenge, nil)
         } else {
@@ -215,10 +217,10 @@ extension SessionDelegate: URLSessionDataDelegate {
         }
     }
     #elseif canImport(FoundationNetworking)
-    /// Credentials are the chain's to send; here there are none.
+    /// Provides no credentials; the chain sends them.
     ///
-    /// FoundationNetworking asks when a 401 has come to its end, and never ends the task of one who leaves the answer
-    /// to it. So the task is cancelled, and the exchange knows why.
+    /// FoundationNetworking calls this when a 401 has been received, and never ends a task for which default handling
+    /// is chosen. Therefore the task is cancelled, and the exchange records why.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

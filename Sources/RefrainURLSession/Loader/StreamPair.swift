@@ -3,15 +3,15 @@ internal import Foundation
 internal import RefrainCore
 internal import RefrainHTTP
 
-/// Two ends of a stream: chunks are written into one, and URLSession reads the other.
+/// A pair of streams: chunks are written to one, and URLSession reads the other.
 final class StreamPair: @unchecked Sendable {
-    // @unchecked Sendable: `input` is URLSession's alone; the other end is touched on `queue`, or has its own lock.
+    // @unchecked Sendable: only URLSession uses `input`; the other end is used on `queue`, or has its own lock.
 
     #if canImport(Darwin)
-    /// What URLSession reads.
+    /// The stream that URLSession reads.
     let input: InputStream
     private let output: OutputStream
-    /// Where writing blocks while URLSession is slow.
+    /// The queue on which writing blocks while URLSession is slow.
     private let queue = DispatchQueue(label: "refrain-urlsession-upload")
     private let isAborted = Locked(false)
 
@@ -23,7 +23,7 @@ final class StreamPair: @unchecked Sendable {
         self.output = output ?? OutputStream(toMemory: ())
     }
 
-    /// Waits until somebody wants to read; false where nobody will.
+    /// Waits until reading begins; returns false if it never will.
     func opened() async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -33,7 +33,7 @@ final class StreamPair: @unchecked Sendable {
         }
     }
 
-    /// Writes a chunk; false where nobody reads any more.
+    /// Writes a chunk; returns false if the reader has ended.
     func write(_ chunk: HTTPBody.Chunk) async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async { [self] in continuation.resume(returning: writeAll(chunk)) }
@@ -55,20 +55,20 @@ final class StreamPair: @unchecked Sendable {
         }
     }
 
-    /// Ends the stream, all of it being written.
+    /// Ends the stream after all writes.
     func finish() { queue.async { [self] in output.close() } }
 
-    /// Writes nothing more, and ends nothing.
+    /// Stops writing without ending the stream.
     func abort() { isAborted.withLock { $0 = true } }
 
-    /// Lets go of the stream; a write that waits returns when the other end is closed.
+    /// Closes the stream; a blocked write returns when the other end is closed.
     func close() {
         abort()
         input.close()
         queue.async { [self] in output.close() }
     }
     #else
-    /// What URLSession reads.
+    /// The stream that URLSession reads.
     let input: InputStream
     private let handover: ChunkHandover
 
@@ -77,19 +77,19 @@ final class StreamPair: @unchecked Sendable {
         input = PipedInput(handover)
     }
 
-    /// Waits until somebody wants to read; false where nobody will.
+    /// Waits until reading begins; returns false if it never will.
     func opened() async -> Bool { await handover.opened() }
 
-    /// Writes a chunk; false where nobody reads any more.
+    /// Writes a chunk; returns false if the reader has ended.
     func write(_ chunk: HTTPBody.Chunk) async -> Bool { await handover.write(chunk) }
 
-    /// Ends the stream, all of it being written.
+    /// Ends the stream after all writes.
     func finish() { handover.end(.finished) }
 
-    /// Writes nothing more, and ends nothing.
+    /// Stops writing without ending the stream.
     func abort() { handover.end(.aborted) }
 
-    /// Lets go of the stream.
+    /// Closes the stream.
     func close() { handover.end(.aborted) }
     #endif
 }

@@ -1,17 +1,17 @@
-/// A public key with its algorithm in DER, as pins hash it (RFC 5280 §4.1.2.7).
+/// A public key with its algorithm in DER, the input of a pin's hash (RFC 5280 §4.1.2.7).
 ///
-/// Security hands out the key alone: PKCS #1 for RSA, the point for elliptic curves.
+/// The Security framework returns the key alone: PKCS #1 for RSA, the point for elliptic curves.
 enum SubjectPublicKeyInfo {
-    /// A key of RSA (RFC 3279 §2.3.1), from its PKCS #1 form.
+    /// An RSA key (RFC 3279 §2.3.1), from its PKCS #1 form.
     static func rsa(_ key: [UInt8]) -> [UInt8] {
-        // rsaEncryption, and no parameters.
+        // rsaEncryption without parameters.
         let algorithm: [UInt8] = [
             0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
         ]
         return wrap(algorithm, key)
     }
 
-    /// A key of an elliptic curve (RFC 5480), from its uncompressed point; nil for a curve that is none of NIST's.
+    /// An elliptic-curve key (RFC 5480), from its uncompressed point; nil for curves other than NIST's.
     static func ellipticCurve(_ point: [UInt8]) -> [UInt8]? {
         let curve: [UInt8]
         switch point.count {
@@ -20,7 +20,7 @@ enum SubjectPublicKeyInfo {
         case 133: curve = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
         default: return nil
         }
-        // id-ecPublicKey, and the curve.
+        // id-ecPublicKey and the curve.
         return wrap([0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01] + curve, point)
     }
 

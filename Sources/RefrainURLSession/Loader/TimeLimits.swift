@@ -1,18 +1,18 @@
 internal import RefrainHTTP
 
-/// The limits of one try, as moments (rule R20).
+/// The limits of one attempt, as instants.
 struct TimeLimits {
     private let timeouts: Timeouts
     private let start: ContinuousClock.Instant
-    /// When a byte last went in either direction, as far as URLSession tells.
+    /// The last time a byte was transferred in either direction, as far as URLSession reports it.
     var lastActivity: ContinuousClock.Instant
-    /// Whether the head of the response is there.
+    /// Whether the head of the response was received.
     var hasResponse = false
-    /// Whether nothing moves because the caller is slow to read.
+    /// Whether the transfer is suspended because the reader is slow.
     var rests = false
-    /// What the source of the request's body does, where it is a stream.
-    var source = UploadFeed.Source.none
-    /// When the rest of a body that nobody reads must have come.
+    /// The state of the request's body source, if it is a stream.
+    var source = UploadStreamWriter.Source.none
+    /// The deadline for the rest of a body that is not read.
     var drainLimit: ContinuousClock.Instant?
 
     init(_ timeouts: Timeouts, start: ContinuousClock.Instant) {
@@ -21,12 +21,12 @@ struct TimeLimits {
         lastActivity = start
     }
 
-    /// What has run out at that moment, in words; nil while there is time.
+    /// The limit that has passed, as a message; nil if none has.
     func whatTookTooLong(at now: ContinuousClock.Instant) -> String? {
         limits.first { $0.moment <= now }?.words
     }
 
-    /// When to look again; nil where there is no limit.
+    /// The time of the next check; nil without limits.
     func nextCheck(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let next = limits.map(\.moment).min()
         guard isIdleByCaller, let idle = timeouts.idle else { return next }
@@ -34,7 +34,7 @@ struct TimeLimits {
         return min(next ?? later, later)
     }
 
-    /// Whether the silence is the caller's, who is slow to read or to write, and not the peer's.
+    /// Whether the inactivity is caused by the caller's reader or body source rather than the peer.
     private var isIdleByCaller: Bool { rests || source == .isAwaited }
 
     private var lastMovement: ContinuousClock.Instant {

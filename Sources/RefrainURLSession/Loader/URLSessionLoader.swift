@@ -15,38 +15,40 @@ public import Foundation
 /// let response = try await loader.response(for: HTTPRequest("https://example.com/"))
 /// ```
 ///
-/// Share one loader among many requests: they share its connections. It follows no redirect, keeps no cookies, no
-/// cache and no credentials; all that is the chain's.
+/// Use one loader for many requests, so that they share its connections. It follows no redirects and stores no cookies,
+/// responses or credentials; the chain does that.
 ///
-/// Where `CurlLoader` knows, URLSession can only be asked:
-/// - **What was sent.** `HTTPError.bytesSent` is 0 only where the metrics of the task say that no request was begun,
-///   and nil where there are none; a count is at least what has left. URLSession may send a request again by itself on
-///   a connection that has died. A body that is a stream is refused to it then; any other request cannot be held
-///   back, and such resends show only in the count of bytes (rule R3).
-/// - **Time.** `total`, `firstByte` (to the end of the head) and `idle` are kept; `connect` cannot be told apart.
-/// - **A one-shot body** is asked for up to 64 KiB before the connection stands, and is spent from then on (rule R4).
-/// - **A body that is cut short** is noticed by its `Content-Length`; chunked and coded ones are URLSession's to judge.
+/// URLSession reports less than `CurlLoader`:
+/// - **Bytes sent.** `HTTPError.bytesSent` is 0 only if the metrics of the task contain no request that was begun, and
+///   nil without metrics; a count is a lower bound. URLSession may itself resend a request on a connection that was
+///   closed. For a streamed body the loader refuses that; for other requests it cannot, and such resends show only in
+///   the count of bytes.
+/// - **Timeouts.** `total`, `firstByte` (to the end of the head) and `idle` are enforced; `connect` is not, because
+///   URLSession does not report the connection.
+/// - **A one-shot body** is read up to 64 KiB before the connection is established, and counts as read from then on.
+/// - **A truncated body** is detected by its `Content-Length`; for chunked and content-coded bodies the loader relies
+///   on URLSession.
 ///
-/// On Linux the loader is there so that it can be compiled and tested; FoundationNetworking ends the process
-/// where a server hangs up in the middle of a head, and while the source of a streamed body is silent it lets all
-/// requests of the process wait, each up to its own limits. Nor can it hold back a response that is read as it arrives:
-/// what nobody has read yet is in memory. Use `CurlLoader` there.
+/// On Linux use `CurlLoader`. There this loader exists to be compiled and tested: FoundationNetworking terminates the
+/// process if a server closes the connection within a head, it blocks all requests of the process, each up to its
+/// limits, while the source of a streamed body is blocked, and it cannot suspend a streamed response, so that unread
+/// data is buffered in memory.
 public final class URLSessionLoader: HTTPLoader {
     let delegate: SessionDelegate
 
-    /// Makes a loader on an ephemeral session.
+    /// Makes a loader with an ephemeral session.
     public init() {
         delegate = SessionDelegate(.ephemeral, serverTrust: nil)
     }
 
-    /// Makes a loader on a session with this configuration, less its cookies, cache, credentials and time limits.
+    /// Makes a loader with this configuration, except its cookies, cache, credentials and timeouts.
     ///
     /// - Parameters:
-    ///   - configuration: what the session is made with.
-    ///   - serverTrust: which servers are trusted, host by host; nil: those that the system trusts. App Transport
-    ///     Security holds besides.
-    /// - Throws: `InvalidArgument` for a background configuration, which outlives the process and its chain, and for a
-    ///   `serverTrust` on Linux, where URLSession asks nobody whom to trust.
+    ///   - configuration: the configuration of the session.
+    ///   - serverTrust: the trust evaluation by host. Defaults to nil, the system's. App Transport Security applies as
+    ///     well.
+    /// - Throws: `InvalidArgument` for a background configuration, whose tasks outlive the process, and for a
+    ///   `serverTrust` on Linux, where URLSession does not support it.
     public init(
         configuration: URLSessionConfiguration,
         serverTrust: ServerTrust? = nil
@@ -88,19 +90,19 @@ public final class URLSessionLoader: HTTPLoader {
         }
     }
 
-    /// The loader keeps the limits of a request by timers of its own.
+    /// True: the loader enforces the timeouts of a request.
     public var keepsTimeouts: Bool { true }
 
-    /// Ends everything that is under way with `HTTPError.Code.cancelled`, and goes on with new requests.
+    /// Ends all requests in flight with `HTTPError.Code.cancelled`; new requests are accepted.
     ///
-    /// It returns when nothing is under way any more.
+    /// Returns when no request is in flight.
     public func reset() async {
         await withCheckedContinuation { delegate.endAll(.cancelled, "the loader was reset", $0) }
     }
 
-    /// Ends everything that is under way with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
+    /// Ends all requests in flight with `HTTPError.Code.sessionInvalidated`, and refuses new requests.
     ///
-    /// A loader that nobody holds any more does the same by itself.
+    /// Deallocating the loader has the same effect.
     public func shutdown() async {
         delegate.close()
         await withCheckedContinuation { delegate.endAll(.sessionInvalidated, "the loader was shut down", $0) }

@@ -1,9 +1,9 @@
 #ifndef SANITIZER_SHIM_H
 #define SANITIZER_SHIM_H
 
-/// Tells the thread sanitizer that all of what came before the present task's resumption was before what comes now.
+/// Reports to the thread sanitizer that the resumption of the current task happens before the code that follows.
 ///
-/// Does nothing in a build without that sanitizer.
+/// Does nothing in a build without the sanitizer.
 void refrain_note_resumption(void);
 
 #endif

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A row of Documentation/Surface.md: what somebody looks for, the files that offer it, and those that test it.
+/// A row of Documentation/Surface.md: a feature, the files that implement it, and those that test it.
 struct SurfaceRow: Sendable {
     /// The letter of its part.
     let part: String

@@ -6,9 +6,28 @@ import Testing
 struct ShownTests {
     @Test("control characters are replaced, line feeds stay where there are lines")
     func plain() {
-        #expect(Shown.plain("a\u{1B}[2Jb\nc\r\u{7F}\u{9B}31m\té") == "a?[2Jb\nc???31m?é")
-        #expect(Shown.line("a\nb\u{1B}") == "a?b?")
-        #expect(Shown.text("a\nb\u{9B}") == "\"a\\nb?\"")
+        #expect(Sanitized.plain("a\u{1B}[2Jb\nc\r\u{7F}\u{9B}31m\té") == "a?[2Jb\nc???31m?é")
+        #expect(Sanitized.line("a\nb\u{1B}") == "a?b?")
+        #expect(Sanitized.text("a\nb\u{9B}") == "\"a\\nb?\"")
+    }
+
+    @Test(
+        "marks of direction, characters without a width and separators of lines are replaced (UTS 39, UTR 36)",
+        arguments: [
+            "\u{202E}", "\u{202A}", "\u{2066}", "\u{2069}", "\u{200E}", "\u{200F}", "\u{061C}", "\u{200B}", "\u{200C}",
+            "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{2028}", "\u{2029}", "\u{E0041}", "\u{180E}", "\u{3164}",
+        ]
+    )
+    func invisible(scalar: String) {
+        #expect(Sanitized.plain("a\(scalar)b") == "a?b")
+        #expect(Sanitized.text("a\(scalar)b") == "\"a?b\"")
+        let text = JSON.string("a\(scalar)b").text
+        #expect(text.hasPrefix("\"a\\u") && text.utf8.allSatisfy { $0 < 0x80 }, "\(text)")
+    }
+
+    @Test("letters of right-to-left scripts stay as they are")
+    func letters() {
+        for text in ["שלום", "سلام", "日本語", "é", "🙂"] { #expect(Sanitized.plain(text) == text) }
     }
 
     @Test("a report has no control character in it, not even one that JSON takes")

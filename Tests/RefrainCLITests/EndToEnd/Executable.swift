@@ -160,7 +160,7 @@ struct Executable {
         posix_spawn_file_actions_addopen(&actions, 0, input?.path ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
-        // Whoever runs the tests under nohup passes that on to no process that is tested.
+        // Resets signals that nohup ignores, so that tested processes do not inherit that.
         #if canImport(Darwin)
         var attributes: posix_spawnattr_t?
         #else

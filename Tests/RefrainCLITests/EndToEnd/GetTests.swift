@@ -18,7 +18,7 @@ struct GetTests {
     init() throws { server = try FaultServer() }
 
     private func get(_ arguments: String...) async throws -> Executable.Ended {
-        try await Executable.run(["get", "--backoff", "constant:5ms"] + arguments)
+        try await Executable.run(["get", "--attempts", "3", "--backoff", "constant:5ms"] + arguments)
     }
 
     private func source(_ size: Int) async throws -> [UInt8] {
@@ -164,14 +164,14 @@ struct GetTests {
         file.remove()
     }
 
-    @Test("with --output-dir two URLs never share a file, and the report names it")
+    @Test("with --output-dir two URLs never share a file, one URL is fetched once, and the report names the files")
     func outputDir() async throws {
         let folder = try ScratchFile()
         let url = server.baseURL + "/bytes/10"
-        let ended = try await get(url, url, url + "?x", "--output-dir", folder.path, "--report", "-")
-        #expect(ended.status == 0)
-        #expect(folder.names == ["10", "10-2", "10-3"])
-        for name in folder.names { #expect(ended.text.contains("\"file\":\"\(folder.path)/\(name)\"")) }
+        let ended = try await get(url, url, url + "?x=1", "--output-dir", folder.path, "--report", "-")
+        #expect(ended.status == 0 && ended.lines.count == 2)
+        #expect(folder.files == [OutputNaming.tree(url), OutputNaming.tree(url + "?x=1")])
+        for name in folder.files { #expect(ended.text.contains("\"file\":\"\(folder.path)/\(name)\"")) }
         folder.remove()
     }
 
@@ -213,9 +213,10 @@ struct GetTests {
     }
 
     @Test("R18: a server that asks for too long a wait ends the request, with the status of its answer")
-    func comeBack() async throws {
+    func retryAfterTooLong() async throws {
         let ended = try await get(server.baseURL + "/status/503?retry-after=3600", "--report", "-")
-        #expect(ended.status == 22 && ended.text.contains(#""status":503,"error":"comeBackLater""#))
+        #expect(ended.status == 75 && ended.text.contains(#""status":503,"error":"retryAfterTooLong""#))
+        #expect(ended.text.contains(#""come_back_at":"20"#) && ended.errors.contains("come back at"))
         #expect(server.count(path: "/status/503") == 1)
         let ignored = try await get(server.baseURL + "/status/503?retry-after=3600&x", "--ignore-retry-after")
         #expect(ignored.status == 22 && server.count(path: "/status/503?retry-after=3600&x") == 3)
@@ -257,6 +258,24 @@ struct GetTests {
         list.remove()
     }
 
+    @Test("a Location and a URL cannot turn the direction of what is shown, nor hide a part of it")
+    func invisibleCharacters() async throws {
+        server.on("/elsewhere") { _ in
+            [.text("HTTP/1.1 302 Found\r\nLocation: ftp://h/\u{202E}gpj.exe\u{200B}\r\nContent-Length: 0\r\n\r\n")]
+        }
+        let list = try ScratchFile("h\u{2066}31m\n")
+        for words in [
+            [server.baseURL + "/elsewhere"], ["-v", server.baseURL + "/elsewhere"],
+            ["--report", "-", server.baseURL + "/elsewhere?\u{202E}"], ["--from", list.path], ["h\u{202E}/"],
+        ] {
+            let ended = try await Executable.run(["get", "--attempts", "1"] + words)
+            let shown = ended.errors + ended.text
+            #expect(!shown.unicodeScalars.contains { $0 != "\n" && Sanitized.isControl($0) }, "\(words): \(shown)")
+            #expect(!ended.errors.isEmpty && ended.status != 0)
+        }
+        list.remove()
+    }
+
     @Test("a password in a URL is used, and shown nowhere")
     func password() async throws {
         let address = server.baseURL.split(separator: "/").last.map(String.init) ?? ""
@@ -288,8 +307,8 @@ struct GetTests {
 
     @Test("-v draws the attempts, -q says nothing")
     func shown() async throws {
-        let drawn = try await get(server.baseURL + "/status/503?times=1&v", "-v")
-        #expect(drawn.errors.contains("│") && drawn.errors.contains("transientStatus"))
+        let sample = try await get(server.baseURL + "/status/503?times=1&v", "-v")
+        #expect(sample.errors.contains("│") && sample.errors.contains("transientStatus"))
         #expect(try await get(server.baseURL + "/status/404", "-q").errors.isEmpty)
     }
 }

@@ -36,7 +36,7 @@ struct ScratchFile {
         return pipe
     }
 
-    /// Opens a pipe for writing, once somebody reads it, and writes a text into it.
+    /// Opens a pipe for writing, which waits for a reader, and writes a text into it.
     func openAndWrite(_ text: String) async -> Int32 {
         await Executable.Running.onThread { [path] in
             signal(SIGPIPE, SIG_IGN)
@@ -46,13 +46,13 @@ struct ScratchFile {
         }
     }
 
-    /// Writes a text into a pipe, once somebody reads it, and closes it.
+    /// Writes a text into a pipe, which waits for a reader, and closes it.
     func write(_ text: String) async { close(await openAndWrite(text)) }
 
-    /// Lets go whoever still waits for the other end of a pipe.
+    /// Ends all waits for the other end of a pipe.
     func release() { close(open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)) }
 
-    /// Reads a pipe to its end, once somebody writes it.
+    /// Reads a pipe to its end, which waits for a writer.
     func read() async -> String {
         await Executable.Running.onThread { [path] in
             Executable.Running.text(of: open(path, O_RDONLY | O_CLOEXEC))
@@ -75,6 +75,20 @@ struct ScratchFile {
     }
 
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+    /// The files below a folder, without those that keep the state of a list.
+    var files: [String] {
+        let all = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+        return all.filter { name in
+            var status = stat()
+            let isFile = stat("\(path)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            return isFile && !name.hasPrefix(".refrain.sqlite")
+        }.sorted()
+    }
+    /// A file below a folder.
+    func file(_ name: String) -> ScratchFile { ScratchFile(path: "\(path)/\(name)") }
+
+    fileprivate init(path: String) { self.path = path }
+
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
@@ -82,4 +96,30 @@ struct ScratchFile {
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+extension ScratchFile {
+    /// A file at a path.
+    static func at(_ path: String) -> ScratchFile { ScratchFile(path: path) }
+
+    /// Writes a text into the file.
+    func overwrite(_ text: String) async throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+}
+
+extension ScratchFile {
+    /// Makes the folder.
+    func makeFolder() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    /// When it was changed last, in seconds since 1970.
+    var modified: Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return -1 }
+        #if canImport(Darwin)
+        return status.st_mtimespec.tv_sec
+        #else
+        return status.st_mtim.tv_sec
+        #endif
+    }
 }

@@ -12,7 +12,7 @@ struct BatchTests {
         let decision: String
         var rules: [Int] = []
         var delay: ClosedRange<Double>?
-        var comeBackAt: Double?
+        var retryAfterDate: Double?
 
         var testDescription: String { "\(rule): \(question)" }
     }
@@ -33,7 +33,7 @@ struct BatchTests {
         } else if vector.decision != "retry" {
             #expect(answer.contains("\"delay_min\":null,\"delay_max\":null,"), "\(answer)")
         }
-        if let date = vector.comeBackAt {
+        if let date = vector.retryAfterDate {
             #expect(answer.hasSuffix("\"come_back_at\":\(date)}"), "\(answer)")
         } else {
             #expect(answer.hasSuffix("\"come_back_at\":null}"), "\(answer)")

@@ -7,7 +7,7 @@ extension BatchTests.Vector {
         _ decision: String,
         _ rules: [Int] = [],
         delay: ClosedRange<Double>? = nil,
-        comeBackAt: Double? = nil
+        retryAfterDate: Double? = nil
     ) -> Self {
         Self(
             rule: rule,
@@ -15,7 +15,7 @@ extension BatchTests.Vector {
             decision: decision,
             rules: rules,
             delay: delay,
-            comeBackAt: comeBackAt
+            retryAfterDate: retryAfterDate
         )
     }
 
@@ -140,13 +140,13 @@ extension BatchTests.Vector {
         vector("R16", #""GET","status":503"# + after("Mon, 03 Jun 2019 10:00:00 GMT"), "retry", [16], delay: full),
         vector("R17", #""GET","status":503"# + after("20"), "retry", [17], delay: 20.0...21.0),
         vector("R18", #""GET","status":503"# + after("300"), "retry", [17], delay: 300.0...300.0),
-        vector("R18", #""GET","status":503"# + after("301"), "come_back", [18], comeBackAt: 1_559_559_901.0),
+        vector("R18", #""GET","status":503"# + after("301"), "come_back", [18], retryAfterDate: 1_559_559_901.0),
         vector(
             "R18",
             #""GET","status":503,"deadline":30,"elapsed":25"# + after("7"),
             "come_back",
             [18],
-            comeBackAt: 1_559_559_607.0
+            retryAfterDate: 1_559_559_607.0
         ),
         vector(
             "R19",

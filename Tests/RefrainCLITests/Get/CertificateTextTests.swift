@@ -48,7 +48,7 @@ struct CertificateTextTests {
     #if os(Linux)
     @Test("a file without a name can be read again and again")
     func nameless() throws {
-        let path = try NamelessFile.path(holding: Array(whole.utf8))
+        let path = try UnlinkedTemporaryFile.path(holding: Array(whole.utf8))
         for _ in 1...2 { #expect(try Input(path: path).rest() == Array(whole.utf8)) }
     }
     #endif

@@ -4,68 +4,100 @@ import Testing
 
 @Suite("File names")
 struct OutputNamingTests {
-    private func names(_ urls: String...) -> [String] {
-        var naming = OutputNaming()
-        return urls.map { naming.name(for: $0) }
+    @Test(
+        "a URL's file stands in a tree by host and path",
+        arguments: [
+            ("https://h/a/b.txt", "h/a/b.txt"), ("http://h/a/b.txt", "h+80/a/b.txt"),
+            ("http://H:8080/a/b.txt#f", "h+8080/a/b.txt"), ("https://u:p@h:443/b.txt", "h/b.txt"),
+            ("https://h", "h/index~.html"), ("https://h/a/", "h/a/index~.html"),
+            ("https://h/a/index.html", "h/a/index.html"), ("https://h/users/1", "h/users/1.data"),
+            ("https://h/v1.2/x.js", "h/v1.2_/x.js"), ("https://h/list.php?page=2", "h/list.php@page=2"),
+            ("https://h/s?q=x&n=1", "h/s@q=x&n=1"), ("https://h?x=1", "h/index~@x=1"),
+            ("https://h/My%20File.pdf", "h/My File.pdf"), ("https://[::1]:8443/a.b", "__1+8443/a.b"),
+        ]
+    )
+    func tree(url: String, expected: String) {
+        #expect(OutputNaming.tree(url) == expected)
     }
 
     @Test(
-        "a name is the last component of the path, made harmless",
+        "what a file system would not take is replaced, and told apart by a digest",
         arguments: [
-            ("http://h/a/b.txt", "b.txt"), ("http://h/a/b.txt?x=/y", "b.txt"), ("http://h/a#f", "a"),
-            ("http://h", "index"),
-            ("http://h/", "index"), ("http://h/a/", "a"), ("http://h/a/..", "index"), ("http://h/.", "index"),
-            ("http://h/.hidden", "hidden"), ("http://h/%2e%2e%2fetc", "_etc"),
-            ("http://h/%2Fetc%2Fpasswd", "_etc_passwd"),
-            ("http://h/a%00b", "a_b"), ("http://h/a%0Ab", "a_b"), ("http://h/My%20File.pdf", "My File.pdf"),
-            ("http://h/%FF", "%FF"), ("http://h/a%5Cb", "a_b"), ("http://h/c:d", "c_d"), ("http://h/-rf", "rf"),
-            ("http://h/...", "index"), ("http://h/a...", "a"), ("http://h?x", "index"),
-            ("http://h/%E2%80%AEtxt.exe", "_txt.exe"),
+            "https://h/.hidden", "https://h/%2e%2e%2fetc", "https://h/a%00b", "https://h/a%0Ab.txt", "https://h/c:d",
+            "https://h/-rf", "https://h/a/../b.txt", "https://h/a//b.txt", "https://h/x~y.txt", "https://h/x@y.txt",
+            "https://h/%E2%80%AEtxt.exe", "https://h/a.txt?x=/y", "https://h/a.txt?", "https://h/a.data",
         ]
     )
-    func sanitizes(url: String, expected: String) {
-        #expect(names(url) == [expected])
+    func digests(url: String) {
+        let name = OutputNaming.tree(url)
+        #expect(name.contains("~"), "\(name)")
+        #expect(
+            name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty && $0.first != "." }
+        )
     }
 
-    @Test("two URLs never share a file: equal names are numbered before their ending")
-    func numbers() {
-        #expect(names("http://h/a.txt", "http://i/a.txt", "http://h/a.txt") == ["a.txt", "a-2.txt", "a-3.txt"])
-        #expect(names("http://h/a", "http://h/a", "http://h/a-2", "http://h/a") == ["a", "a-2", "a-2-2", "a-3"])
-        #expect(names("http://h/a-2", "http://h/a", "http://h/a") == ["a-2", "a", "a-3"])
+    @Test("a name depends on its URL alone, and no file stands where another URL needs a folder")
+    func disjoint() {
+        let urls = [
+            "a", "a/", "a/b", "a.b", "a.b/", "a.b/c", "a.b_", "a.data", "a?b", "a@b", "index~.html", "a~", "a~/b",
+        ]
+        var files: Set<String> = []
+        var folders: Set<String> = []
+        for url in urls {
+            let parts = OutputNaming.tree("https://h/" + url).split(separator: "/")
+            #expect(files.insert(parts.joined(separator: "/")).inserted, "\(url)")
+            for end in 1..<parts.count { folders.insert(parts[..<end].joined(separator: "/")) }
+        }
+        #expect(files.isDisjoint(with: folders))
     }
 
-    @Test("names that differ in case, or in the composition of a letter, are numbered too")
-    func folds() {
-        #expect(names("http://h/A.TXT", "http://h/a.txt") == ["A.TXT", "a-2.txt"])
-        #expect(names("http://h/%C3%A9", "http://h/e%CC%81") == ["é", "e\u{301}-2"])
-        #expect(names("http://h/stra%C3%9Fe", "http://h/STRASSE") == ["straße", "STRASSE-2"])
+    @Test("a flat name has the last component and a digest of the whole URL")
+    func flat() {
+        let (a, b) = (OutputNaming.flat("https://h/a/index.html"), OutputNaming.flat("https://h/b/index.html"))
+        #expect(a != b && a.hasPrefix("index~") && a.hasSuffix(".html"))
+        #expect(OutputNaming.flat("https://h/") != OutputNaming.flat("https://i/"))
+    }
+
+    @Test(
+        "the remote name is the last component of the path, made harmless; none without one",
+        arguments: [
+            ("http://h/a/b.txt?x", "b.txt"), ("http://h/%2Fetc%2Fpasswd", "_etc_passwd"), ("http://h/a/", nil),
+            ("http://h", nil), ("http://h/...", "index"),
+        ] as [(String, String?)]
+    )
+    func remote(url: String, expected: String?) {
+        #expect(OutputNaming.remote(url) == expected)
     }
 
     @Test("a long name is cut, and keeps its ending")
     func cuts() {
-        let name = names("http://h/" + String(repeating: "é", count: 1000) + ".tar")[0]
-        #expect(name.utf8.count <= OutputNaming.maximumLength)
-        #expect(name.hasSuffix(".tar"))
+        let name = OutputNaming.tree("https://h/" + String(repeating: "é", count: 1000) + ".tar")
+        #expect(name.utf8.count <= OutputNaming.maximumLength + 2 && name.hasSuffix(".tar"))
+        let deep = OutputNaming.tree("https://h/" + String(repeating: "a/", count: 1000) + "b")
+        #expect(deep.utf8.count < 200)
     }
 
-    @Test("10,000 random URLs get as many names, all of them inside of the folder")
+    @Test("10,000 random URLs have names inside of the folder, and two URLs never have the same one")
     func random() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = Seeded(seed)
-        let parts = ["a", "A", ".", "..", "%2e", "%2F", "/", "\\", "%00", "é", "-", "~", ":", "x.y", "?q", "#f", " "]
-        var naming = OutputNaming()
-        var seen: Set<String> = []
+        let parts = [
+            "a", "A", ".", "..", "%2e", "%2F", "/", "\\", "%00", "é", "-", "~", ":", "x.y", "?q", "@", "_", " ",
+        ]
+        var owners: [String: String] = [:]
         for _ in 0..<10_000 {
             let path = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
                 parts.randomElement(using: &generator) ?? ""
             }
-            let name = naming.name(for: "http://h/" + path.joined())
-            #expect(seen.insert(name.lowercased()).inserted, "seed \(seed): \(name)")
-            #expect(
-                !name.isEmpty && !name.hasPrefix(".") && !name.contains("/") && !name.contains("\0"),
-                "seed \(seed): \(name)"
-            )
-            #expect(name.utf8.count <= 200, "seed \(seed)")
+            // A percent-encoded point is the same URL as a point (RFC 3986 §6.2.2.2).
+            let url = "https://h/" + path.joined().replacing("%2e", with: ".")
+            let name = OutputNaming.tree(url)
+            #expect(owners[name, default: url] == url, "seed \(seed): \(name)")
+            owners[name] = url
+            for part in name.split(separator: "/", omittingEmptySubsequences: false) {
+                #expect(!part.isEmpty && !part.hasPrefix(".") && !part.contains("\0"), "seed \(seed): \(name)")
+                #expect(part.utf8.count <= 240, "seed \(seed)")
+            }
         }
     }
 }

@@ -53,12 +53,12 @@ struct PictureTests {
 
     @Test("the schedule's picture has a row for each retry")
     func schedule() throws {
-        let text = SchedulePicture(try .exponential(from: .seconds(1), maximumNumberOfAttempts: 4)).text
+        let text = ScheduleChart(.exponential(from: .seconds(1), maxAttempts: 4)).text
         let rows = text.split(separator: "\n")
         #expect(rows.count == 5)
         #expect(rows[3].hasSuffix(String(repeating: "█", count: 40)))
-        #expect(SchedulePicture(.never).text == "One try, and no retry.\n")
-        #expect(!SchedulePicture(try .constant(delay: .longestDelay, maximumNumberOfAttempts: nil)).text.isEmpty)
+        #expect(ScheduleChart(.never).text == "One try, and no retry.\n")
+        #expect(!ScheduleChart(.constant(delay: .longestDelay, maxAttempts: nil)).text.isEmpty)
     }
 
     @Test("the progress fits into its terminal")

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Lists of URLs")
 struct URLListTests {
-    private func parse(_ text: String) throws -> [String] { try URLList.parse(Array(text.utf8), name: "list") }
+    private func parse(_ text: String) throws -> [String] {
+        try URLList.parse(Array(text.utf8), name: "list").map(\.url)
+    }
 
     @Test("blank lines, comments, white space and carriage returns do not count")
     func reads() throws {

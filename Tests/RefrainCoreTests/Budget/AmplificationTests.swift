@@ -10,7 +10,7 @@ struct AmplificationTests {
         var (calls, sends) = (0, 0)
         let interval = Duration.nanoseconds(1_000_000_000 / rate)
         for _ in 0..<(rate * seconds) {
-            budget.creditFirstTry()
+            budget.deposit()
             calls += 1
             sends += 1
             // All nine retries come at once, which is the hardest on the budget.
@@ -26,7 +26,7 @@ struct AmplificationTests {
     )
     func fast(rate: Int) async {
         let clock = TestClock()
-        let budget = RetryBudget.standard(clock: ErasedClock(clock))
+        let budget = RetryBudget.standard(clock: AnyClock(clock))
         let seen = await sends(rate: rate, seconds: 60, budget: budget, clock: clock)
         #expect(Double(seen.sends) <= 1.25 * Double(seen.calls))
         // And it is no dead letter: a fifth does come through.
@@ -36,7 +36,7 @@ struct AmplificationTests {
     @Test("R25: it holds within the first second, too, where the store is still full", arguments: [1, 2, 3, 10])
     func firstSeconds(seconds: Int) async {
         let clock = TestClock()
-        let budget = RetryBudget.standard(clock: ErasedClock(clock))
+        let budget = RetryBudget.standard(clock: AnyClock(clock))
         let seen = await sends(rate: 200, seconds: seconds, budget: budget, clock: clock)
         #expect(Double(seen.sends) <= 1.25 * Double(seen.calls))
     }
@@ -47,7 +47,7 @@ struct AmplificationTests {
     )
     func slow(rate: Int) async {
         let clock = TestClock()
-        let budget = RetryBudget.standard(clock: ErasedClock(clock))
+        let budget = RetryBudget.standard(clock: AnyClock(clock))
         let seen = await sends(rate: rate, seconds: 60, budget: budget, clock: clock)
         #expect(Double(seen.sends - seen.calls) <= 10 * 60 + 0.2 * Double(seen.calls))
     }
@@ -55,7 +55,7 @@ struct AmplificationTests {
     @Test("R25: without a budget the same calls come to ten times as many, so the simulation is hard enough")
     func control() async throws {
         let clock = TestClock()
-        let budget = try RetryBudget(ratio: 1, floorPerSecond: 1_000_000, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 1, minimumRetriesPerSecond: 1_000_000, clock: AnyClock(clock))
         let seen = await sends(rate: 200, seconds: 5, budget: budget, clock: clock)
         #expect(seen.sends == 10 * seen.calls)
     }
@@ -63,11 +63,11 @@ struct AmplificationTests {
     @Test("R25: budgets whose retries wait for their turn add no more than those that fail")
     func waiting() async {
         let clock = TestClock()
-        let budget = RetryBudget.standard(whenEmpty: .wait, clock: ErasedClock(clock))
+        let budget = RetryBudget.standard(whenEmpty: .wait, clock: AnyClock(clock))
         var turns: [Duration] = []
         let calls = 200 * 60
         for _ in 0..<calls {
-            budget.creditFirstTry()
+            budget.deposit()
             switch budget.withdraw(longestWait: .seconds(60)) {
             case .granted: turns.append(clock.now.offset)
             case .grantedAfter(let wait): turns.append(clock.now.offset + wait)

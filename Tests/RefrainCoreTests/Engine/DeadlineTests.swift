@@ -9,7 +9,7 @@ struct DeadlineTests {
     @Test("R20: a wait that would pass the deadline is not slept, and the last outcome stands")
     func givesUpAtOnce() async throws {
         var attempts = 0
-        let outcome = try await withRetry(deadline: .seconds(10), clock: clock) { _ in
+        let outcome = try await withRetry(timeout: .seconds(10), clock: clock) { _ in
             attempts += 1
             return attempts
         } decide: { _, _ in
@@ -23,11 +23,11 @@ struct DeadlineTests {
     @Test("R20: a wait that would end exactly at the deadline is not slept either")
     func endsExactly() async throws {
         var given: Duration?
-        let outcome = try await withRetry(deadline: .seconds(5), clock: clock) { _ in
+        let outcome = try await withRetry(timeout: .seconds(5), clock: clock) { _ in
             "tried"
         } decide: { _, _ in
             .retry(after: .seconds(5), .transientError)
-        } giveUp: { attempt, outcome, delay in
+        } onTimeout: { attempt, outcome, delay in
             given = delay
             return "\(outcome) \(attempt.number) time"
         }
@@ -39,7 +39,7 @@ struct DeadlineTests {
     @Test("R20: an attempt knows how much time is left, also after one that took its time")
     func remaining() async throws {
         var seen: [Duration?] = []
-        _ = try await withRetry(deadline: .seconds(10), clock: clock) { attempt in
+        _ = try await withRetry(timeout: .seconds(10), clock: clock) { attempt in
             seen.append(attempt.remaining)
             // The attempt itself takes two seconds.
             try? await clock.sleep(for: .seconds(2))
@@ -52,7 +52,7 @@ struct DeadlineTests {
     @Test("R20: a retry without a wait is not made after an attempt that outlasted the deadline")
     func attemptOutlastsDeadline() async throws {
         var attempts = 0
-        _ = try await withRetry(deadline: .seconds(1), clock: clock) { _ in
+        _ = try await withRetry(timeout: .seconds(1), clock: clock) { _ in
             attempts += 1
             try? await clock.sleep(for: .seconds(2))
         } decide: { _, _ in
@@ -64,7 +64,7 @@ struct DeadlineTests {
     @Test("R20: a clock that oversleeps the deadline does not lead to a late attempt")
     func oversleeping() async throws {
         var attempts = 0
-        _ = try await withRetry(deadline: .seconds(10), clock: SlowClock(base: clock)) { _ in
+        _ = try await withRetry(timeout: .seconds(10), clock: SlowClock(base: clock)) { _ in
             attempts += 1
         } decide: { _, _ in
             .retry(after: .seconds(9), .transientError)
@@ -76,7 +76,7 @@ struct DeadlineTests {
     func spentDeadline(seconds: Int) async throws {
         var seen: [Duration?] = []
         await #expect(throws: Transient.self) {
-            try await withRetry(.standard, deadline: .seconds(seconds), clock: clock) { (attempt: Attempt) in
+            try await withRetry(.standard, timeout: .seconds(seconds), clock: clock) { (attempt: Attempt) in
                 seen.append(attempt.remaining)
                 throw Transient()
             }
@@ -87,7 +87,7 @@ struct DeadlineTests {
     @Test("R20: a deadline beyond all time is none")
     func endlessDeadline() async throws {
         var attempts = 0
-        _ = try await withRetry(deadline: Duration(attoseconds: .max), clock: clock) { _ in
+        _ = try await withRetry(timeout: Duration(attoseconds: .max), clock: clock) { _ in
             attempts += 1
         } decide: { attempt, _ in
             attempt.number == 3 ? .finish((), .succeeded) : .retry(after: .seconds(1 << 20), .transientError)
@@ -97,10 +97,10 @@ struct DeadlineTests {
 
     @Test("R20: the throwing form throws the last error where the deadline ends it")
     func throwingForm() async throws {
-        let schedule = try Backoff.constant(delay: .seconds(3), maximumNumberOfAttempts: nil)
+        let schedule = Backoff.constant(delay: .seconds(3), maxAttempts: nil)
         var attempts = 0
         await #expect(throws: Transient(number: 4)) {
-            try await withRetry(schedule, deadline: .seconds(10), clock: clock) {
+            try await withRetry(schedule, timeout: .seconds(10), clock: clock) {
                 attempts += 1
                 throw Transient(number: attempts)
             }

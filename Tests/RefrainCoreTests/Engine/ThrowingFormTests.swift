@@ -23,7 +23,7 @@ struct ThrowingFormTests {
     @Test("C: withRetry: the call reads as it stands in the documentation")
     func asDocumented() async throws {
         let value = try await withRetry(
-            .exponential(from: .milliseconds(100), maximumNumberOfAttempts: 4),
+            .exponential(from: .milliseconds(100), maxAttempts: 4),
             clock: clock
         ) { (attempt: Attempt) in
             if attempt.number < 4 { throw Transient() }
@@ -81,24 +81,45 @@ struct ThrowingFormTests {
             return attempts
         }
         #expect(value == 2)
-        #expect(try Backoff.standard.limited(toRetries: 3).maximumNumberOfAttempts == 4)
+        #expect(Backoff.standard.limited(maxRetryCount: 3).maxAttempts == 4)
     }
 
-    @Test("R31: a negative count is refused by name")
+    @Test("R31: a negative count counts as zero: one attempt")
     func negativeCount() async {
-        await #expect(throws: InvalidArgument("maxRetryCount", is: -1, expected: "zero or more")) {
-            try await withRetry(-1) { Issue.record("it was tried") }
+        var attempts = 0
+        await #expect(throws: Transient.self) {
+            try await withRetry(-1) {
+                attempts += 1
+                throw Transient()
+            }
         }
+        #expect(attempts == 1)
+    }
+
+    @Test("onRetry is called before each delay, with the attempt, its error and the delay")
+    func onRetry() async {
+        var seen: [String] = []
+        let schedule = Backoff.explicit([.seconds(1), .seconds(2)])
+        await #expect(throws: Transient(number: 3)) {
+            try await withRetry(
+                schedule,
+                clock: clock,
+                onRetry: { seen.append("\($0.number) \(($1 as? Transient)?.number ?? 0) \($2) \(clock.sleeps.count)") }
+            ) { attempt in
+                throw Transient(number: attempt.number)
+            }
+        }
+        #expect(seen == ["1 1 1.0 seconds 0", "2 2 2.0 seconds 1"])
     }
 
     @Test("R31: a count at the end of the range does not overflow")
     func largestCount() throws {
-        #expect(try Backoff.standard.limited(toRetries: .max).maximumNumberOfAttempts == .max)
+        #expect(Backoff.standard.limited(maxRetryCount: .max).maxAttempts == .max)
     }
 
     @Test("R13: a schedule without end goes on for as long as it takes")
     func manyAttempts() async throws {
-        let schedule = try Backoff.exponential(from: .seconds(1), maximumNumberOfAttempts: nil)
+        let schedule = Backoff.exponential(from: .seconds(1), maxAttempts: nil)
         var attempts = 0
         try await withRetry(schedule.capped(at: .seconds(30)), clock: clock) {
             attempts += 1

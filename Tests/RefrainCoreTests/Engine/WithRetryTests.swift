@@ -47,7 +47,7 @@ struct WithRetryTests {
         }
         #expect(outcome == 4)
         #expect(seen.map(\.number) == [1, 2, 3, 4])
-        #expect(seen.map(\.tries) == [1, 2, 3, 4])
+        #expect(seen.map(\.countedAttempts) == [1, 2, 3, 4])
         #expect(seen.map(\.previousDelay) == [.zero, .seconds(1), .seconds(2), .seconds(3)])
         #expect(seen.allSatisfy { $0.remaining == nil })
         #expect(clock.sleeps == [.seconds(1), .seconds(2), .seconds(3)])
@@ -64,18 +64,18 @@ struct WithRetryTests {
                 : .retry(after: .zero, .transientError, isFree: !attempt.number.isMultiple(of: 2))
         }
         #expect(seen.map(\.number) == [1, 2, 3, 4, 5])
-        #expect(seen.map(\.tries) == [1, 1, 2, 2, 3])
+        #expect(seen.map(\.countedAttempts) == [1, 1, 2, 2, 3])
     }
 
     @Test("R11: free retries do not use up a schedule's number of tries")
     func freeAttemptsAndSchedules() async throws {
-        let schedule = try Backoff.constant(delay: .seconds(1), maximumNumberOfAttempts: 2)
+        let schedule = Backoff.constant(delay: .seconds(1), maxAttempts: 2)
         var attempts = 0
         _ = try await withRetry(clock: clock) { _ in
             attempts += 1
         } decide: { attempt, _ in
             if attempt.number <= 3 { return .retry(after: .zero, .transientError, isFree: true) }
-            guard let delay = schedule.delay(after: attempt) else { return .finish((), .triesUsedUp) }
+            guard let delay = schedule.delay(after: attempt) else { return .finish((), .attemptsUsedUp) }
             return .retry(after: delay, .transientError)
         }
         // Three free ones, then the two that the schedule allows.
@@ -112,7 +112,7 @@ struct WithRetryTests {
 
     @Test("R31: a deadline of practically for ever overflows no clock, also one of 64 bits of nanoseconds")
     func endlessDeadline() async throws {
-        let outcome = try await withRetry(deadline: .seconds(Int64.max), clock: NarrowClock()) { _ in
+        let outcome = try await withRetry(timeout: .seconds(Int64.max), clock: NarrowClock()) { _ in
             7
         } decide: { _, outcome in
             .finish(outcome, .succeeded)
@@ -123,8 +123,8 @@ struct WithRetryTests {
     @Test("an attempt's numbers are at least 1, and stay where they are at the end of the range")
     func extremeNumbers() {
         #expect(Attempt(number: 0).number == 1)
-        #expect(Attempt(number: .min, tries: .min).tries == 1)
-        #expect(Attempt(number: .max).tries == .max)
+        #expect(Attempt(number: .min, countedAttempts: .min).countedAttempts == 1)
+        #expect(Attempt(number: .max).countedAttempts == .max)
     }
 
     @Test("both closures run on the caller's actor, and may touch its state")

@@ -22,14 +22,14 @@ struct BackoffPropertyTests {
         let long = Duration(attoseconds: .max)
         for base in [Duration(attoseconds: 1), .milliseconds(500), long] {
             #expect(
-                try Backoff.exponential(from: base, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay
+                Backoff.exponential(from: base, maxAttempts: nil).delay(after: last) == .longestDelay
             )
-            #expect(try Backoff.fibonacci(from: base, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay)
+            #expect(Backoff.fibonacci(from: base, maxAttempts: nil).delay(after: last) == .longestDelay)
         }
-        let linear = try Backoff.linear(from: .zero, increment: long, maximumNumberOfAttempts: nil)
+        let linear = Backoff.linear(from: .zero, increment: long, maxAttempts: nil)
         #expect(linear.delay(after: last) == .longestDelay)
-        #expect(try Backoff.constant(delay: long, maximumNumberOfAttempts: nil).delay(after: last) == .longestDelay)
-        let zero = try Backoff.exponential(from: .zero, factor: 1e308, maximumNumberOfAttempts: nil)
+        #expect(Backoff.constant(delay: long, maxAttempts: nil).delay(after: last) == .longestDelay)
+        let zero = Backoff.exponential(from: .zero, factor: 1e308, maxAttempts: nil)
         #expect(zero.delay(after: last) == .zero)
     }
 
@@ -38,17 +38,17 @@ struct BackoffPropertyTests {
         try forCases(2000) { seed, random in
             let base = Duration.milliseconds(.random(in: 1...10_000, using: &random))
             let kinds = [
-                try Backoff.linear(from: base, maximumNumberOfAttempts: nil),
-                try Backoff.exponential(
+                Backoff.linear(from: base, maxAttempts: nil),
+                Backoff.exponential(
                     from: base,
                     factor: .random(in: 1...4, using: &random),
-                    maximumNumberOfAttempts: nil
+                    maxAttempts: nil
                 ),
-                try Backoff.fibonacci(from: base, maximumNumberOfAttempts: nil),
+                Backoff.fibonacci(from: base, maxAttempts: nil),
             ]
             let number = Int.random(in: 1...200, using: &random)
             return try kinds.allSatisfy { kind in
-                let schedule = try kind.capped(at: .seconds(3600))
+                let schedule = kind.capped(at: .seconds(3600))
                 let first = try #require(schedule.delay(after: Attempt(number: number)))
                 let second = try #require(schedule.delay(after: Attempt(number: number + 1)))
                 return first <= second
@@ -58,7 +58,7 @@ struct BackoffPropertyTests {
 
     @Test("R14: the same seed gives the same delays, another seed gives others")
     func reproducible() throws {
-        let schedule = try Backoff.standard.limited(toAttempts: nil)
+        let schedule = Backoff.standard.limited(maxAttempts: nil)
         func delays(_ seed: UInt64) -> [Duration?] {
             let random = RandomSource(seed: seed)
             return (1...20).map { schedule.delay(after: Attempt(number: $0), using: random) }
@@ -77,10 +77,10 @@ struct BackoffPropertyTests {
     func copiesShare() {
         let source = RandomSource(seed: 1)
         let copy = source
-        let drawn = (0..<500).flatMap { _ in
+        let sample = (0..<500).flatMap { _ in
             [source, copy].map { Backoff.standard.delay(after: .first, using: $0) }
         }
-        #expect(Set(drawn).count == drawn.count)
+        #expect(Set(sample).count == sample.count)
     }
 
     @Test("full jitter is uniform: its mean is half the delay, and each tenth gets its tenth")
@@ -105,23 +105,23 @@ extension Backoff {
         let base = Duration.extreme(&random)
         var schedule: Backoff
         switch Int.random(in: 0...5, using: &random) {
-        case 0: schedule = try .constant(delay: base, maximumNumberOfAttempts: nil)
-        case 1: schedule = try .linear(from: base, increment: .extreme(&random), maximumNumberOfAttempts: nil)
+        case 0: schedule = .constant(delay: base, maxAttempts: nil)
+        case 1: schedule = .linear(from: base, increment: .extreme(&random), maxAttempts: nil)
         case 2:
             let factor = Bool.random(using: &random) ? 2 : Double.random(in: 1...1e300, using: &random)
-            schedule = try .exponential(from: base, factor: factor, maximumNumberOfAttempts: nil)
-        case 3: schedule = try .fibonacci(from: base, maximumNumberOfAttempts: nil)
-        case 4: schedule = try .decorrelated(from: base, maximumNumberOfAttempts: nil)
-        default: schedule = try .explicit([base, .extreme(&random), .extreme(&random)])
+            schedule = .exponential(from: base, factor: factor, maxAttempts: nil)
+        case 3: schedule = .fibonacci(from: base, maxAttempts: nil)
+        case 4: schedule = .decorrelated(from: base, maxAttempts: nil)
+        default: schedule = .explicit([base, .extreme(&random), .extreme(&random)])
         }
         switch Int.random(in: 0...3, using: &random) {
         case 0: break
-        case 1: schedule = try schedule.jittered(.full)
-        case 2: schedule = try schedule.jittered(.equal)
-        default: schedule = try schedule.jittered(.proportional(.random(in: 0...1, using: &random)))
+        case 1: schedule = schedule.jittered(.full)
+        case 2: schedule = schedule.jittered(.equal)
+        default: schedule = schedule.jittered(.proportional(.random(in: 0...1, using: &random)))
         }
         // A cap that is too low for the schedule is refused, and leaves it as it is.
-        return (try? schedule.capped(at: .extreme(&random))) ?? schedule
+        return schedule.capped(at: .extreme(&random))
     }
 }
 

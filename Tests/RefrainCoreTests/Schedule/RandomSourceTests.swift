@@ -55,11 +55,11 @@ struct RandomSourceTests {
     @Test("many tasks that share one source never draw the same number")
     func sharedByTasks() async {
         let source = RandomSource(seed: 5)
-        let drawn = await withTaskGroup(of: [UInt64].self) { group in
+        let sample = await withTaskGroup(of: [UInt64].self) { group in
             for _ in 0..<8 { group.addTask { (0..<2000).map { _ in source.next() } } }
             return await group.reduce(into: Set<UInt64>()) { $0.formUnion($1) }
         }
-        #expect(drawn.count == 16_000)
+        #expect(sample.count == 16_000)
     }
 
     /// The published algorithm, written down a second time.

@@ -28,12 +28,12 @@ struct Transient: Error, Equatable {
 struct Final: Error {}
 
 /// A failure on which a loop further in has spent its tries.
-struct Spent: ExhaustibleError {
+struct Spent: RetryTerminalError {
     var retriesAreExhausted: Bool { true }
 }
 
 /// The work was called off, which another error says than `CancellationError`.
-struct CalledOff: ExhaustibleError {
+struct CalledOff: RetryTerminalError {
     var retriesAreExhausted: Bool { false }
     var isCancellation: Bool { true }
 }

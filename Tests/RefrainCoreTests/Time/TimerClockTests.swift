@@ -79,43 +79,26 @@ struct TimerClockTests {
         }
     }
 
-    @Test("R9: a group ends its own waits, and nobody else's")
-    func groups() async throws {
-        let (first, second) = (SleepGroup(), SleepGroup())
-        let inFirst = (0..<500).map { _ in Task { try await clock.grouped(in: first).sleep(for: .seconds(3600)) } }
-        let inSecond = Task { try await clock.grouped(in: second).sleep(for: .milliseconds(200)) }
-        let inNone = Task { try await clock.sleep(for: .milliseconds(200)) }
-        // Waits that begin after the call are not meant, so it is repeated until all have begun.
-        let ending = Task {
-            while !Task.isCancelled {
-                first.cancelAll()
-                try await clock.sleep(for: .milliseconds(1))
-            }
-        }
-        for task in inFirst { #expect(await task.result.isCancelled) }
-        ending.cancel()
-        try await inSecond.value
-        try await inNone.value
-        // The group can be used again afterwards.
-        try await clock.grouped(in: first).sleep(for: .milliseconds(1))
-    }
-
-    @Test("R9: a group that is closed ends thousands of waits, those that begin meanwhile included, each of them once")
-    func closedGroup() async {
-        let (group, ended) = (SleepGroup(), Counter())
-        let tasks = (0..<5000).map { number in
+    @Test("R9: a token ends thousands of sleeps with it, those that begin meanwhile included, and no others")
+    func tokens() async throws {
+        let (token, other, ended) = (CancellationToken(), CancellationToken(), Counter())
+        let timer = AnyClock(clock)
+        let tasks = (0..<5000).map { _ in
             Task {
                 defer { ended.next() }
-                try await clock.sleep(until: clock.now.advanced(by: .seconds(3600)), in: group)
+                try await timer.cancelled(by: token).sleep(for: .seconds(3600))
             }
         }
-        // Some of them leave on their own, so that alarms without sleepers lie between the others.
+        let withOther = Task { try await timer.cancelled(by: other).sleep(for: .milliseconds(200)) }
+        let withNone = Task { try await clock.sleep(for: .milliseconds(200)) }
         for task in tasks.prefix(2000) { task.cancel() }
-        group.close()
+        token.cancel()
         var cancelled = 0
         for task in tasks where await task.result.isCancelled { cancelled += 1 }
         #expect(cancelled == 5000)
         #expect(ended.value == 5000)
+        try await withOther.value
+        try await withNone.value
     }
 
     @Test("R21: a deadline at the end of time is waited for like any other")

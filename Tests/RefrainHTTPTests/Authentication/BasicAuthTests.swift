@@ -26,7 +26,7 @@ struct BasicAuthTests {
 
     @Test("R27: a thousand challenged requests ask for credentials once, and each is sent once more")
     func asksOnce() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let mock = MockLoader().then(times: 1_000, .held(by: hold, Self.guarded)).otherwise(Self.guarded)
         let loader = basic(passwords: "secret") --> mock
         let tasks = (0..<1_000).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
@@ -40,7 +40,7 @@ struct BasicAuthTests {
 
     @Test("B: BasicAuth: a refusal to give credentials fails all that were under way, and the next request asks again")
     func declined() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let mock = MockLoader().then(times: 100, .held(by: hold, Self.guarded)).otherwise(Self.guarded)
         let loader = basic(passwords: nil, "secret") --> mock
         let tasks = (0..<100).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
@@ -113,9 +113,9 @@ struct BasicAuthTests {
         #expect(!String(reflecting: credentials).contains("secret"))
     }
 
-    @Test("A reset forgets credentials, and ends the wait of those who wait for them")
+    @Test("A reset discards credentials, and ends the waits for them")
     func reset() async {
-        let door = MockHold()
+        let door = MockGate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let basic = BasicAuth(.beforehand) { _ in
             _ = await gate.load(sampleRequest())

@@ -27,7 +27,7 @@ struct OAuthTests {
 
     @Test("R27: a thousand requests with a token that is refused make one refresh, and each is sent once more")
     func oneRefresh() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let mock = MockLoader().then(times: 1_000, .held(by: hold, server.reply)).otherwise(server.reply)
         let loader = oauth() --> mock
         async let loading = loadMany(1_000, on: loader)
@@ -56,7 +56,7 @@ struct OAuthTests {
     @Test("R3: every send stands in the record, also where tries follow the one with a new token")
     func recordWithRetries() async throws {
         let mock = MockLoader().then(.status(401)).then(.status(503)).otherwise(.status(200))
-        let backoff = try Backoff.immediately(maximumNumberOfAttempts: 3)
+        let backoff = Backoff.immediately(maxAttempts: 3)
         let loader = Retry(backoff, budgets: nil) --> oauth() --> mock
         let attempts = await loader.load(sampleRequest()).attempts
         #expect(attempts.map(\.status) == [401, 503, 200])
@@ -66,7 +66,7 @@ struct OAuthTests {
 
     @Test("R27: a request that was signed with an older token is sent once more without a refresh")
     func olderToken() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let mock = MockLoader().then(.held(by: hold, .status(401))).otherwise(server.reply)
         let loader = oauth() --> mock
         let late = loader.load(sampleRequest("late")) { _ in }
@@ -89,7 +89,7 @@ struct OAuthTests {
 
     @Test("R27: a refresh that fails fails all who wait or were under way, and the next request may try again")
     func failedRefresh() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let isDown = Locked(true)
         let oauth = OAuth(store: store) { [server] _ in
             guard !isDown.withLock({ $0 }) else {
@@ -156,16 +156,37 @@ struct OAuthTests {
         mock.otherwise(server.reply)
         let loader = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> oauth --> mock
         chain.withLock { $0 = AnyLoader(loader) }
-        // The refresh knows the chain that it is a part of; the test lets go of it.
+        // The refresh references the chain that it is part of; the test releases it.
         defer { chain.withLock { $0 = nil } }
         #expect(await loader.load(sampleRequest("page")).status == 200)
         #expect(mock.requests.map(\.name) == ["page", "token", "page"])
         #expect(mock.requests[1].headers["Authorization"] == nil)
     }
 
+    @Test("R27: a refresh that goes through the same chain takes no slot of a throttle that its own waiters hold")
+    func refreshBehindThrottle() async throws {
+        let chain = Locked<AnyLoader?>(nil)
+        let oauth = OAuth(store: store) { [server] _ in
+            let loader = chain.withLock { $0 }
+            _ = await loader?.load(sampleRequest("token", method: .post))
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let throttle = Throttle(maximumNumberOfRequests: 1)
+        let mock = MockLoader().otherwise(server.reply)
+        let loader = throttle --> oauth --> mock
+        chain.withLock { $0 = AnyLoader(loader) }
+        defer { chain.withLock { $0 = nil } }
+        #expect(await loadMany(3, on: loader).allSatisfy { $0.status == 200 })
+        #expect(server.refreshes == 1)
+        #expect(mock.requests.count == 5)
+        #expect(throttle.numberOfRunningRequests == 0)
+    }
+
     @Test("A request that leaves while it waits returns at once, and the refresh goes on for the others")
     func leaving() async {
-        let door = MockHold()
+        let door = MockGate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
             _ = await gate.load(sampleRequest())
@@ -189,7 +210,7 @@ struct OAuthTests {
 
     @Test("A reset ends the refresh and all who wait for it, and what the refresh brought is not kept")
     func reset() async {
-        let door = MockHold()
+        let door = MockGate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
             _ = await gate.load(sampleRequest())
@@ -211,9 +232,9 @@ struct OAuthTests {
     /// A store that takes its time to erase its token.
     private final class SlowStore: OAuthTokenStore {
         let store = InMemoryTokenStore(OAuthToken(accessToken: "ada"))
-        let door: MockHold
+        let door: MockGate
 
-        init(_ door: MockHold) { self.door = door }
+        init(_ door: MockGate) { self.door = door }
 
         func token() async -> OAuthToken? { await store.token() }
 
@@ -227,7 +248,7 @@ struct OAuthTests {
 
     @Test("A forgotten token does not come back from a store that was slow to erase it")
     func forgottenForGood() async {
-        let door = MockHold()
+        let door = MockGate()
         let oauth = OAuth(store: SlowStore(door)) { OAuthToken(accessToken: "ben") }
         let mock = MockLoader().otherwise(.status(200))
         let loader = oauth --> mock
@@ -244,7 +265,7 @@ struct OAuthTests {
     @Test("B: OAuth: a token that is out of date is refreshed before the first send; one that is not is used")
     func expiry() async {
         let clock = TestClock()
-        let clocks = clock.clockPair()
+        let clocks = clock.retryClocks()
         await store.save(
             OAuthToken(accessToken: "t1", refreshToken: "again", expiresAt: clocks.wallNow.advanced(by: .seconds(90)))
         )
@@ -261,7 +282,7 @@ struct OAuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
     }
 
-    @Test("B: OAuth: without a stored token somebody must log in; who will not, sends nothing")
+    @Test("B: OAuth: without a stored token the user must log in; otherwise nothing is sent")
     func logIn() async {
         await store.save(nil)
         let mock = MockLoader().otherwise(server.reply)
@@ -304,7 +325,7 @@ struct OAuthTests {
     @Test("R20: what waited for a token until its deadline had passed is not sent")
     func deadline() async {
         let clock = TestClock()
-        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+        let oauth = OAuth(store: store, clocks: clock.retryClocks()) { [server] _ in
             await clock.advance(by: .seconds(10))
             return server.refresh()
         } logIn: {
@@ -312,14 +333,14 @@ struct OAuthTests {
         }
         let mock = MockLoader().otherwise(server.reply)
         var request = sampleRequest()
-        request.deadline = .seconds(10)
+        request.timeout = .seconds(10)
         let result = await (oauth --> mock).load(request)
         #expect(result.status == 401)
         #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
         #expect(mock.requests.count == 1)
         await oauth.reset()
         await store.save(
-            OAuthToken(accessToken: "old", refreshToken: "again", expiresAt: WallInstant(sinceEpoch: .zero))
+            OAuthToken(accessToken: "old", refreshToken: "again", expiresAt: WallClock.Instant(sinceEpoch: .zero))
         )
         let unsent = await (oauth --> mock).load(request)
         #expect(unsent.errorCode == .deadlineExceeded)
@@ -327,23 +348,27 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("R20: the deadline ends the wait for a token; the others get theirs")
-    func deadlineEndsWait() async {
-        let clock = TestClock()
-        let hold = MockHold()
+    /// A stage whose refreshes wait until they are released.
+    private func heldOAuth(_ hold: MockGate, _ clock: TestClock) -> OAuth {
         let gate = MockLoader().then(.held(by: hold, .status(200)))
-        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
+        return OAuth(store: store, clocks: clock.retryClocks()) { [server] _ in
             _ = await gate.load(sampleRequest())
             return server.refresh()
         } logIn: {
             nil
         }
+    }
+
+    @Test("R20: the deadline ends the wait for a token; the others get theirs")
+    func deadlineEndsWait() async {
+        let clock = TestClock()
+        let hold = MockGate()
         let mock = MockLoader().otherwise(server.reply)
-        let chain = oauth --> mock
+        let chain = heldOAuth(hold, clock) --> mock
         let patient = chain.load(sampleRequest()) { _ in }
         await hold.arrivals(atLeast: 1)
         var request = sampleRequest()
-        request.deadline = .seconds(10)
+        request.timeout = .seconds(10)
         let signing = chain.load(request) { _ in }
         await clock.sleepers(atLeast: 1)
         await clock.advance(by: .seconds(10))
@@ -359,18 +384,11 @@ struct OAuthTests {
     @Test("R20: the deadline ends the wait for a new token, and the refusal stands")
     func deadlineEndsRefresh() async {
         let clock = TestClock()
-        let hold = MockHold()
-        let gate = MockLoader().then(.held(by: hold, .status(200)))
-        let oauth = OAuth(store: store, clocks: clock.clockPair()) { [server] _ in
-            _ = await gate.load(sampleRequest())
-            return server.refresh()
-        } logIn: {
-            nil
-        }
+        let hold = MockGate()
         let mock = MockLoader().otherwise(server.reply)
         var request = sampleRequest()
-        request.deadline = .seconds(10)
-        let refused = (oauth --> mock).load(request) { _ in }
+        request.timeout = .seconds(10)
+        let refused = (heldOAuth(hold, clock) --> mock).load(request) { _ in }
         await hold.arrivals(atLeast: 1)
         await clock.sleepers(atLeast: 1)
         await clock.advance(by: .seconds(10))
@@ -383,8 +401,8 @@ struct OAuthTests {
     @Test("B: OAuth: a storm of refreshes ends with excessiveRefresh, and passes with the window")
     func storm() async throws {
         let clock = TestClock()
-        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
-        let oauth = OAuth(store: store, refreshWindow: window, clocks: clock.clockPair()) { [server] _ in
+        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
+        let oauth = OAuth(store: store, refreshWindow: window, clocks: clock.retryClocks()) { [server] _ in
             server.refresh()
         } logIn: {
             nil
@@ -409,9 +427,9 @@ struct OAuthTests {
 
     @Test("B: OAuth: log-ins that brought a token count, those that were declined do not")
     func stormOfLogIns() async throws {
-        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
+        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
         let answers = Journal<Bool>()
-        let oauth = OAuth(refreshWindow: window, clocks: TestClock().clockPair()) {
+        let oauth = OAuth(refreshWindow: window, clocks: TestClock().retryClocks()) {
             answers.add(true)
             return answers.values.count > 4 ? OAuthToken(accessToken: "a") : nil
         }
@@ -428,7 +446,7 @@ struct OAuthTests {
     @Test(
         "B: OAuth: the plan goes from the store to a refresh to a log-in, and never back",
         arguments: [
-            (OAuthPlan.Event.wanted(replacing: nil), OAuthPlan.Step.readStore),
+            (OAuthTokenRequest.Event.wanted(replacing: nil), OAuthTokenRequest.Step.readStore),
             (.wanted(replacing: stale), .refresh(stale)),
             (.wanted(replacing: OAuthToken(accessToken: "a")), .logIn),
             (.stored(stale, isCurrent: true), .use(stale)), (.stored(stale, isCurrent: false), .refresh(stale)),
@@ -436,8 +454,8 @@ struct OAuthTests {
             (.loggedIn(stale), .save(stale)), (.loggedIn(nil), .decline), (.saved(stale), .use(stale)),
         ]
     )
-    func plan(event: OAuthPlan.Event, step: OAuthPlan.Step) {
-        #expect(OAuthPlan(refreshes: true).step(after: event) == step)
+    func plan(event: OAuthTokenRequest.Event, step: OAuthTokenRequest.Step) {
+        #expect(OAuthTokenRequest(refreshes: true).step(after: event) == step)
     }
 
     @Test("R5: the key is the same before and after a refresh, whatever stands behind the stage")
@@ -464,7 +482,7 @@ struct OAuthTests {
     @Test("R27: a token that lives no longer than the leeway is used for half of its life, and then refreshed")
     func shortLife() async {
         let clock = TestClock()
-        let clocks = clock.clockPair()
+        let clocks = clock.retryClocks()
         let oauth = OAuth(store: store, clocks: clocks) { [server] _ in
             var token = server.refresh()
             token.expiresAt = clocks.wallNow.advanced(by: .seconds(25))
@@ -487,8 +505,8 @@ struct OAuthTests {
     @Test("R27: where no further token may be obtained, one that is not past its end is used, unless it was refused")
     func exhaustedWindow() async throws {
         let clock = TestClock()
-        let clocks = clock.clockPair()
-        let window = try RefreshWindow(interval: .seconds(100), maximumAttempts: 1)
+        let clocks = clock.retryClocks()
+        let window = RefreshWindow(interval: .seconds(100), maximumAttempts: 1)
         let oauth = OAuth(store: store, refreshWindow: window, clocks: clocks) { [server] _ in
             var token = server.refresh()
             token.expiresAt = clocks.wallNow.advanced(by: .seconds(40))

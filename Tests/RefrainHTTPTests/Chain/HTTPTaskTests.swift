@@ -22,7 +22,7 @@ struct HTTPTaskTests {
         "R9: a cancelled task cancels its loader, runs its cancel handlers in reverse and completes once, as cancelled"
     )
     func cancels() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let events = Journal<String>()
         let task = MockLoader().then(.held(by: hold, .status(200))).load(sampleRequest()) {
             events.add($0.errorCode?.rawValue ?? "a response")
@@ -40,7 +40,7 @@ struct HTTPTaskTests {
 
     @Test("B: HTTPTask: a response that comes after the cancellation is not handed over")
     func lateResponse() async {
-        let gate = MockHold()
+        let gate = MockGate()
         // A loader that pays no heed to cancellation.
         let deaf = AnyLoader { request in
             await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Deduplicate")
 struct DeduplicateTests {
-    private let hold = MockHold()
+    private let hold = MockGate()
     private let stage = Deduplicate()
 
     private func start(_ count: Int, on loader: some HTTPLoader, _ request: HTTPRequest) async -> [HTTPTask] {
@@ -61,11 +61,11 @@ struct DeduplicateTests {
         .timeLimit(.minutes(1))
     )
     func lastOneLeaves() async {
-        let nobody = MockHold()
+        let nobody = MockGate()
         let ended = Journal<Bool>()
         let mock = MockLoader()
             .then { request in
-                // Nobody ever comes: this waits for the cancellation.
+                // No further request arrives: this waits for the cancellation.
                 await nobody.arrivals(atLeast: 1)
                 ended.add(Task.isCancelled)
                 return .failure(HTTPError(.cancelled, request: request))
@@ -118,7 +118,7 @@ struct DeduplicateTests {
         for task in tasks { _ = await task.result }
     }
 
-    /// A stage of somebody's own, which hands on to another one.
+    /// A custom stage, which forwards to another one.
     private struct Wrapping: HTTPMiddleware {
         let inner: any HTTPMiddleware
 
@@ -129,7 +129,7 @@ struct DeduplicateTests {
 
     /// A transport that answers with the credential of each request, when it may.
     private struct Server: HTTPLoader {
-        let hold: MockHold
+        let hold: MockGate
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
             let text = request.headers["Authorization"] ?? "nobody"
@@ -194,7 +194,7 @@ struct DeduplicateTests {
     @Test("One stage in two chains before transports that are values: each has its own exchanges")
     func twoTransports() async {
         struct Fixed: HTTPLoader {
-            let hold: MockHold
+            let hold: MockGate
             let text: String
 
             func load(_ request: HTTPRequest) async -> HTTPResult {
@@ -211,7 +211,7 @@ struct DeduplicateTests {
         #expect(await (try? second.get())?.text == "two")
     }
 
-    @Test("A reset of one chain leaves those who wait in another one, which has the same stage")
+    @Test("A reset of one chain does not affect the waiters of another one with the same stage")
     func resetOfOneChain() async {
         let one = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
         let two = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
@@ -319,7 +319,7 @@ struct DeduplicateTests {
         let mock = MockLoader()
             .then { request in
                 stubborn.add(1)
-                // Whoever cancels has to wait.
+                // The cancelling task has to wait.
                 await RefrainHTTPTests.wait { !free.values.isEmpty }
                 return .success(HTTPResponse(request: request, status: 200))
             }
@@ -342,7 +342,7 @@ struct DeduplicateTests {
     @Test("An exchange that a reset has overtaken before it began is cancelled when it begins", .timeLimit(.minutes(1)))
     func overtaken() async {
         let mayBegin = Journal<Bool>()
-        let table = ExchangeTable { exchange in
+        let table = CoalescingTable { exchange in
             Task {
                 await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
                 await exchange()
@@ -357,9 +357,9 @@ struct DeduplicateTests {
         )
         let request = sampleRequest()
         guard let key = self.key(request) else { return }
-        let caller = Task { await table.load(request, key: key, next: mock) == nil }
+        let caller = Task { await table.load(request, key: key, next: mock, onJoin: nil) == nil }
         await wait { table.callerCount == 1 }
-        await table.reset(next: nil)
+        await table.reset()
         #expect(await caller.value)
         mayBegin.add(true)
         await wait { table.taskCount == 0 }
@@ -372,35 +372,38 @@ struct DeduplicateTests {
     )
     func starterIsKept() async {
         let mayBegin = Journal<Bool>()
-        let table = ExchangeTable { exchange in
+        let table = CoalescingTable { exchange in
             Task {
                 await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
                 await exchange()
             }
         }
-        var request = sampleRequest()
-        let found = Journal<Bool>()
-        let next = AnyLoader { request in
-            found.add(request.owner?.caller != nil)
-            return .success(HTTPResponse(request: request, status: 200))
-        }
+        let request = sampleRequest()
+        let joined = Journal<Bool>()
         weak var left: Starter?
         do {
-            var starter: Starter? = Starter()
-            left = starter
-            request.owner = starter.map { CallOwner($0) }
             guard let key = self.key(request) else { return }
-            let first = Task { [request] in await table.load(request, key: key, next: next) == nil }
+            func begin() -> Task<Bool, Never> {
+                let starter = Starter()
+                left = starter
+                let next = AnyLoader { request in
+                    withExtendedLifetime(starter) { .success(HTTPResponse(request: request, status: 200)) }
+                }
+                return Task { await table.load(request, key: key, next: next) { joined.add(true) } == nil }
+            }
+            let first = begin()
             await wait { table.callerCount == 1 }
-            let second = Task { await table.load(sampleRequest(), key: key, next: next)?.status == 200 }
+            let second = Task {
+                await table.load(sampleRequest(), key: key, next: MockLoader(), onJoin: nil)?.status == 200
+            }
             await wait { table.callerCount == 2 }
             first.cancel()
             #expect(await first.value)
-            starter = nil
+            #expect(left != nil)
             mayBegin.add(true)
             #expect(await second.value)
         }
-        #expect(found.values == [true])
+        #expect(joined.values == [true])
         await wait { left == nil }
     }
 
@@ -420,10 +423,10 @@ struct DeduplicateTests {
     func surroundings() async {
         let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
         let loader = stage --> mock
-        let desk = CredentialDesk<Int> { _ in .success(1) }
+        let refresher = CredentialRefresher<Int>()
         async let plain = loader.load(sampleRequest())
-        async let nested = RetryNesting.within { await loader.load(sampleRequest()) }
-        async let within = AuthenticationScope.$desks.withValue([WorkScope(of: desk)]) {
+        async let nested = NestedRetry.within { await loader.load(sampleRequest()) }
+        async let within = AuthenticationScope.$operations.withValue([ActiveOperation(of: refresher)]) {
             await loader.load(sampleRequest())
         }
         await hold.arrivals(atLeast: 3)
@@ -447,9 +450,6 @@ struct DeduplicateTests {
         #expect(key(unset) == key(unset))
         #expect(key(unset) != nil)
         var recorded = unset
-        let owner = Starter()
-        recorded.owner = CallOwner(owner)
-        #expect(key(recorded) == key(unset))
         recorded.attemptObserver = { _ in }
         #expect(key(recorded) == nil)
     }
@@ -473,7 +473,7 @@ struct DeduplicateTests {
     @Test("R30: in every order of events each caller is answered exactly once, with the answer of its own key")
     func model() {
         forEachSeed { random in
-            var machine = SharedExchanges<Int, Int>()
+            var machine = CoalescingStateMachine<Int, Int>()
             /// Who waits, by ticket: the key and the exchange.
             var waiting: [UInt64: (key: Int, exchange: UInt64)] = [:]
             var allTickets: [UInt64] = []
@@ -492,7 +492,7 @@ struct DeduplicateTests {
                     allTickets.append(place.ticket)
                     ownTicket[caller] = place.ticket
                 case 5, 6, 7:
-                    // Anybody who ever came, also one who has left or been answered.
+                    // Any earlier caller, also one that has left or has a result.
                     guard let ticket = allTickets.randomElement(using: &random) else { continue }
                     let place = waiting.removeValue(forKey: ticket)
                     let departure = machine.leave(ticket: ticket)
@@ -523,9 +523,5 @@ struct DeduplicateTests {
     }
 }
 
-/// Somebody for whom requests are made.
-private final class Starter: Caller {
-    func note(_ attempts: [AttemptRecord]) {}
-    func cancelTask() {}
-    func sharesExchange() {}
-}
+/// An owner of requests.
+private final class Starter: Sendable {}

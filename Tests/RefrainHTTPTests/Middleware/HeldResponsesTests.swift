@@ -3,7 +3,7 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("Responses that nobody reads any more")
+@Suite("Responses that are not read any more")
 struct HeldResponsesTests {
     private let clock = TestClock(.autoAdvancing)
 
@@ -15,7 +15,7 @@ struct HeldResponsesTests {
     func letsGo(_ stage: String, deadline: Duration?) async throws {
         let first = FirstResponse(status: ["retry": 503, "redirect": 302, "401": 401][stage] ?? 500)
         var request = try HTTPRequest("http://a.example/")
-        request.deadline = deadline
+        request.timeout = deadline
         request.streamsResponse = true
         let chain = try chain(stage, first)
         #expect(await chain.load(request).isResponse)
@@ -26,10 +26,10 @@ struct HeldResponsesTests {
     func waits() async throws {
         let clock = TestClock()
         let first = FirstResponse(status: 503)
-        let policy = RetryPolicy.recommended.with(schedule: try .constant(delay: .seconds(1)))
-        let loader = Retry(policy, budgets: nil, clocks: clock.clockPair()) --> first
+        let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
+        let loader = Retry(policy, budgets: nil, clocks: clock.retryClocks()) --> first
         var request = try HTTPRequest("http://a.example/")
-        request.deadline = .seconds(60)
+        request.timeout = .seconds(60)
         request.streamsResponse = true
         let call = Task { [request] in await loader.load(request) }
         await clock.sleepers(atLeast: 1)
@@ -41,19 +41,19 @@ struct HeldResponsesTests {
     private func chain(_ stage: String, _ loader: FirstResponse) throws -> any HTTPLoader {
         switch stage {
         case "retry":
-            let policy = RetryPolicy.recommended.with(schedule: try .constant(delay: .seconds(1)))
-            return Retry(policy, budgets: nil, clocks: clock.clockPair()) --> loader
+            let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
+            return Retry(policy, budgets: nil, clocks: clock.retryClocks()) --> loader
         case "redirect":
-            return Redirect(clocks: clock.clockPair()) --> loader
+            return Redirect(clocks: clock.retryClocks()) --> loader
         default:
             let tokens = Locked(0)
-            return OAuth(clocks: clock.clockPair()) {
+            return OAuth(clocks: clock.retryClocks()) {
                 OAuthToken(accessToken: "\(tokens.withLock { $0 += 1; return $0 })")
             } --> loader
         }
     }
 
-    /// Answers first with a body that is read as it arrives, and then says whether anybody still holds that one.
+    /// Returns a streamed body first, and then reports whether that body is still referenced.
     private final class FirstResponse: HTTPLoader {
         private final class Connection: Sendable {}
 

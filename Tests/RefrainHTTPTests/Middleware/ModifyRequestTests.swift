@@ -18,7 +18,7 @@ struct ModifyRequestTests {
             return request
         }
         let clock = TestClock(.autoAdvancing)
-        let retry = Retry(try Backoff.immediately(), budgets: nil, clocks: clock.clockPair())
+        let retry = Retry(Backoff.immediately(), budgets: nil, clocks: clock.retryClocks())
         _ = await (retry --> tag --> mock).load(sampleRequest())
         #expect(mock.requests.map { $0.headers[values: "X-Try"] } == [["1"], ["1"]])
     }
@@ -48,15 +48,15 @@ struct ModifyRequestTests {
 
     private func limited() -> HTTPRequest {
         var request = sampleRequest()
-        request.deadline = .seconds(3)
+        request.timeout = .seconds(3)
         return request
     }
 
     @Test("R20: the deadline ends the closure's wait, and nothing is sent")
     func deadline() async {
-        let (clock, hold, mock) = (TestClock(), MockHold(), MockLoader())
+        let (clock, hold, mock) = (TestClock(), MockGate(), MockLoader())
         let gate = MockLoader().then(.held(by: hold, .status(200)))
-        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+        let stage = ModifyRequest(clocks: clock.retryClocks()) { request in
             _ = await gate.load(request)
             return request
         }
@@ -73,7 +73,7 @@ struct ModifyRequestTests {
     @Test("R20: a closure that does not heed the deadline goes on to its end, and nothing is sent after it")
     func unheededDeadline() async {
         let (clock, mock) = (TestClock(), MockLoader().otherwise(.status(200)))
-        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+        let stage = ModifyRequest(clocks: clock.retryClocks()) { request in
             await clock.advance(by: .seconds(5))
             return request
         }
@@ -84,13 +84,12 @@ struct ModifyRequestTests {
     @Test("R20: what is sent has what the closure has left of the deadline")
     func deadlineThatIsLeft() async {
         let (clock, mock) = (TestClock(), MockLoader().otherwise(.status(200)))
-        let stage = ModifyRequest(clocks: clock.clockPair()) { request in
+        let stage = ModifyRequest(clocks: clock.retryClocks()) { request in
             await clock.advance(by: .seconds(1))
             return HTTPRequest(request.url)
         }
         #expect(await (stage --> mock).load(limited()).status == 200)
-        #expect(mock.requests.map(\.deadline) == [.seconds(2)])
-        #expect(mock.requests.map(\.timeout) == [.seconds(2)])
+        #expect(mock.requests.map(\.attemptTimeout) == [.seconds(2)])
     }
 
     @Test("R6, R26: a request that is made anew, or signed, gets nothing back that a redirect has dropped")

@@ -8,7 +8,7 @@ struct PrintLoaderTests {
     private func printed(_ request: HTTPRequest, _ reply: MockReply, secret: Set<String> = []) async -> [String] {
         let journal = Journal<String>()
         let clock = TestClock()
-        let stage = PrintLoader(secretFields: secret, clocks: clock.clockPair()) { journal.add($0) }
+        let stage = PrintLoader(secretFields: secret, clocks: clock.retryClocks()) { journal.add($0) }
         _ = await (stage --> MockLoader().then(reply)).load(request)
         return journal.values
     }

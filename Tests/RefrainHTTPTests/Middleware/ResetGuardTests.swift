@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ResetGuard and Autocancel")
 struct ResetGuardTests {
-    private let hold = MockHold()
+    private let hold = MockGate()
     private let clock = TestClock()
 
     @Test("B: ResetGuard: a reset cancels what is in flight, awaits it, and opens again")
@@ -25,7 +25,7 @@ struct ResetGuardTests {
     }
 
     /// A loader whose request stays until a gate opens, cancelled or not.
-    private func deaf(_ gate: MockHold, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
+    private func deaf(_ gate: MockGate, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
         AnyLoader { request in
             await withTaskCancellationHandler {
                 await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value
@@ -90,8 +90,8 @@ struct ResetGuardTests {
 
     @Test("B: Retry: a reset finds the requests that wait for their next try, for a slot, and for an answer")
     func findsAll() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
-        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let throttle = Throttle(maximumNumberOfRequests: 1)
+        let retry = Retry(Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.retryClocks())
         let mock = MockLoader().then(.status(503)).otherwise(.held(by: hold, .status(200)))
         let loader = ResetGuard() --> retry --> throttle --> mock
         let inBackOff = loader.load(sampleRequest("1")) { _ in }
@@ -116,9 +116,9 @@ struct ResetGuardTests {
     @Test("B: Retry: a thousand requests in back-off end with a reset, and nothing is left behind")
     func massReset() async throws {
         let guardStage = ResetGuard()
-        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let retry = Retry(Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.retryClocks())
         let mock = MockLoader().otherwise(.status(503))
-        let loader = guardStage --> retry --> (try Throttle(maximumNumberOfRequests: 8)) --> mock
+        let loader = guardStage --> retry --> Throttle(maximumNumberOfRequests: 8) --> mock
         let tasks = (0..<1_000).map { loader.load(sampleRequest("\($0)")) { _ in } }
         await clock.sleepers(atLeast: 1_000)
         await loader.reset()
@@ -131,7 +131,7 @@ struct ResetGuardTests {
     @Test("B: Retry: a thousand requests in back-off end when their callers cancel, and nothing is left behind")
     func massCancellation() async throws {
         let guardStage = ResetGuard()
-        let retry = Retry(try Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.clockPair())
+        let retry = Retry(Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.retryClocks())
         let loader = guardStage --> retry --> MockLoader().otherwise(.status(503))
         let tasks = (0..<1_000).map { loader.load(sampleRequest("\($0)")) { _ in } }
         await clock.sleepers(atLeast: 1_000)
@@ -175,7 +175,7 @@ struct ResetGuardTests {
 
     @Test("B: Autocancel: it cancels what has passed it, and lets in what comes during the reset")
     func autocancel() async {
-        let resetGate = MockHold()
+        let resetGate = MockGate()
         let gate = hold
         let mock = MockLoader().then(.held(by: gate, .status(200))).otherwise(.status(202))
         let loader =
@@ -197,12 +197,12 @@ struct ResetGuardTests {
     func outerLoop() async {
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(201))
         let cancellations = Journal<Void>()
-        let gate = MockHold()
+        let gate = MockGate()
         let chain = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> mock
         let slow = ResetGuard() --> deaf(gate) { cancellations.add(()) }
         func loop(_ loader: any HTTPLoader) -> Task<HTTPResponse, any Error> {
             Task { [clock] in
-                try await withRetry(.immediately(maximumNumberOfAttempts: 3), clock: clock, retriesExhausted: true) {
+                try await withRetry(.immediately(maxAttempts: 3), clock: clock, retriesExhausted: true) {
                     try await loader.response(for: sampleRequest())
                 }
             }
@@ -219,7 +219,7 @@ struct ResetGuardTests {
         await wait(until: { !cancellations.values.isEmpty })
         let refused = Journal<HTTPError.Code?>()
         await #expect(throws: HTTPError.self) {
-            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) { () async throws -> HTTPResponse in
+            try await withRetry(.immediately(maxAttempts: 3)) { () async throws -> HTTPResponse in
                 let result = await slow.load(sampleRequest())
                 refused.add(result.errorCode)
                 return try result.get()

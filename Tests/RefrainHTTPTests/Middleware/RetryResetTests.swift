@@ -10,10 +10,10 @@ struct RetryResetTests {
         arguments: [Duration.zero, .seconds(60)]
     )
     func betweenWaits(delay: Duration) async throws {
-        let hold = MockHold()
+        let hold = MockGate()
         let clock = TestClock()
         let mock = MockLoader().then(.held(by: hold, .status(503))).otherwise(.status(200))
-        let retry = Retry(try Backoff.constant(delay: delay), budgets: nil, clocks: clock.clockPair())
+        let retry = Retry(Backoff.constant(delay: delay), budgets: nil, clocks: clock.retryClocks())
         let loader = retry --> mock
         let task = loader.load(sampleRequest()) { _ in }
         await hold.arrivals(atLeast: 1)
@@ -29,24 +29,18 @@ struct RetryResetTests {
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
-    @Test("A closed group takes no sleeper on any clock, and an open one does")
-    func closedGroup() async throws {
-        let group = SleepGroup()
-        group.cancelAll()
-        #expect(!group.isClosed)
-        try await TimerClock().grouped(in: group).sleep(until: .now.advanced(by: .microseconds(1)), tolerance: nil)
-        group.close()
-        let far = Duration.seconds(3600)
-        await #expect(throws: CancellationError.self) {
-            try await TimerClock().grouped(in: group).sleep(until: .now.advanced(by: far), tolerance: nil)
+    @Test("R9: a cancelled token refuses a sleep on any clock, and one that is not cancelled does not")
+    func cancelledToken() async throws {
+        let source = CancellationTokenSource()
+        let token = source.current
+        let timer = AnyClock(TimerClock())
+        try await timer.cancelled(by: token).sleep(for: .microseconds(1))
+        source.cancel()
+        for clock in [timer, AnyClock(ContinuousClock()), AnyClock(TestClock())] {
+            await #expect(throws: CancellationError.self) {
+                try await clock.cancelled(by: token).sleep(for: .seconds(3600))
+            }
         }
-        let erased = ErasedClock(ContinuousClock())
-        await #expect(throws: CancellationError.self) {
-            try await erased.grouped(in: group).sleep(until: erased.now.advanced(by: far), tolerance: nil)
-        }
-        let test = TestClock()
-        await #expect(throws: CancellationError.self) {
-            try await test.grouped(in: group).sleep(until: test.now.advanced(by: far), tolerance: nil)
-        }
+        try await timer.cancelled(by: source.current).sleep(for: .microseconds(1))
     }
 }

@@ -9,7 +9,7 @@ struct ThrottleAndRetryTests {
     private let sends = Journal<String>()
 
     private func retry() throws -> Retry {
-        Retry(try Backoff.constant(delay: .seconds(1)), budgets: nil, clocks: clock.clockPair())
+        Retry(Backoff.constant(delay: .seconds(1)), budgets: nil, clocks: clock.retryClocks())
     }
 
     /// Fails the first two tries of A.
@@ -24,7 +24,7 @@ struct ThrottleAndRetryTests {
 
     @Test("B: order of throttle and retry: throttle --> retry holds the slot through the back-off: A1 A2 A3 B1")
     func throttleFirst() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let chain = throttle --> (try retry()) --> loader
         let a = chain.load(sampleRequest("A")) { _ in }
         await clock.sleepers(atLeast: 1)
@@ -39,7 +39,7 @@ struct ThrottleAndRetryTests {
 
     @Test("B: order of throttle and retry: retry --> throttle gives the slot back during the back-off: A1 B1 A2 A3")
     func retryFirst() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let chain = try retry() --> throttle --> loader
         let a = chain.load(sampleRequest("A")) { _ in }
         await clock.sleepers(atLeast: 1)
@@ -53,17 +53,17 @@ struct ThrottleAndRetryTests {
 
     @Test("R20: nothing is sent after the deadline, though the request waited for its turn until then")
     func deadline() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1, clocks: clock.clockPair())
-        let hold = MockHold()
+        let throttle = Throttle(maximumNumberOfRequests: 1, clocks: clock.retryClocks())
+        let hold = MockGate()
         let mock = MockLoader().then(.held(by: hold, .status(200)))
         mock.otherwise(.status(200))
         let chain = try retry() --> throttle --> mock
         let first = chain.load(sampleRequest("A")) { _ in }
         await hold.arrivals(atLeast: 1)
         var limited = sampleRequest("B")
-        limited.deadline = .seconds(2)
+        limited.timeout = .seconds(2)
         let late = chain.load(limited) { _ in }
-        limited.deadline = .seconds(9)
+        limited.timeout = .seconds(9)
         let inTime = chain.load(limited) { _ in }
         await wait { throttle.numberOfWaitingRequests == 2 }
         await clock.advance(by: .seconds(3))
@@ -72,20 +72,20 @@ struct ThrottleAndRetryTests {
         #expect(await inTime.result.status == 200)
         #expect(await first.result.status == 200)
         #expect(mock.requests.count == 2)
-        #expect(mock.requests.last?.timeout == .seconds(6))
+        #expect(mock.requests.last?.attemptTimeout == .seconds(6))
     }
 
     @Test("R20: the deadline ends the wait for a turn, and the turn goes to the next one")
     func deadlineEndsWait() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1, clocks: clock.clockPair())
-        let hold = MockHold()
+        let throttle = Throttle(maximumNumberOfRequests: 1, clocks: clock.retryClocks())
+        let hold = MockGate()
         let mock = MockLoader().then(.held(by: hold, .status(200)))
         mock.otherwise(.status(200))
         let chain = try retry() --> throttle --> mock
         let first = chain.load(sampleRequest("A")) { _ in }
         await hold.arrivals(atLeast: 1)
         var limited = sampleRequest("B")
-        limited.deadline = .seconds(2)
+        limited.timeout = .seconds(2)
         let late = chain.load(limited) { _ in }
         await clock.sleepers(atLeast: 1)
         await wait { throttle.numberOfWaitingRequests == 1 }
@@ -103,12 +103,12 @@ struct ThrottleAndRetryTests {
 
     @Test("R20: the deadline ends the wait for a judgement, and the answer stands")
     func deadlineEndsJudgement() async throws {
-        let hold = MockHold()
+        let hold = MockGate()
         let slow = SlowJudge(gate: MockLoader().then(.held(by: hold, .status(200))))
         let mock = MockLoader().otherwise(.status(503))
-        let chain = Retry(slow, budgets: nil, clocks: clock.clockPair()) --> mock
+        let chain = Retry(slow, budgets: nil, clocks: clock.retryClocks()) --> mock
         var limited = sampleRequest()
-        limited.deadline = .seconds(2)
+        limited.timeout = .seconds(2)
         let late = chain.load(limited) { _ in }
         await hold.arrivals(atLeast: 1)
         await clock.sleepers(atLeast: 1)
@@ -123,13 +123,11 @@ struct ThrottleAndRetryTests {
 }
 
 /// Wants to try again what failed, but takes its time to say so.
-private struct SlowJudge: HTTPRetryStrategy {
+private struct SlowJudge: RetryStrategy {
     let gate: MockLoader
 
-    func retryDelay(for result: HTTPResult) -> Duration? { .zero }
-
-    func judge(_ facts: RetryFacts, for result: HTTPResult, of request: HTTPRequest) async -> RetryJudgement {
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
         _ = await gate.load(sampleRequest())
-        return judge(facts, for: result)
+        return .retry(after: .zero)
     }
 }

@@ -44,7 +44,7 @@ struct ThrottleQueueTests {
                     model.running -= 1
                     guard queue.finish() == model.admit().first else { return false }
                 case 7:
-                    // Anybody who ever stood in the queue, also one who has left it since.
+                    // Any earlier waiter, also one that has left the queue.
                     guard let leaver = tickets.keys.sorted().randomElement(using: &random) else { continue }
                     let stood = model.line.contains(leaver)
                     model.line.removeAll { $0 == leaver }
@@ -56,13 +56,13 @@ struct ThrottleQueueTests {
                     let line = model.line
                     model.line = []
                     guard Bool.random(using: &random) || line.isEmpty else {
-                        guard queue.turnAllAway() == line else { return false }
+                        guard queue.removeAll() == line else { return false }
                         continue
                     }
                     model.line = line
                 }
                 guard queue.runningCount == model.running, queue.waitingCount == model.line.count else { return false }
-                // Nobody waits in front of a free slot.
+                // No waiter is queued while a slot is free.
                 guard queue.waitingCount == 0 || queue.runningCount >= queue.limit else { return false }
             }
             return true

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    private let hold = MockHold()
+    private let hold = MockGate()
 
     private func held() -> MockLoader { MockLoader().otherwise(.held(by: hold, .status(200))) }
 
@@ -24,13 +24,13 @@ struct ThrottleTests {
 
     @Test("R9: a reset hands no slot from a request that it has cancelled to one that it is about to cancel")
     func resetHandsOnNoSlot() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let sent = Journal<String>()
         let cancelled = Journal<String>()
         let server = AnyLoader { request in
             sent.add(request.name)
             return await withTaskCancellationHandler {
-                await MockLoader().then(.held(by: MockHold(), .status(200))).load(request)
+                await MockLoader().then(.held(by: MockGate(), .status(200))).load(request)
             } onCancel: {
                 cancelled.add(request.name)
                 guard request.throttle == .never, cancelled.values.contains("0") else { return }
@@ -58,9 +58,9 @@ struct ThrottleTests {
 
     @Test("B: Throttle: no more requests pass than the limit allows, and the others follow as they came")
     func firstComeFirstServed() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 2)
+        let throttle = Throttle(maximumNumberOfRequests: 2)
         let journal = Journal<String>()
-        let gate = MockHold()
+        let gate = MockGate()
         let mock = MockLoader()
         mock.then(times: 2, .held(by: gate, .status(200)))
         mock.otherwise(
@@ -73,16 +73,16 @@ struct ThrottleTests {
         await gate.arrivals(atLeast: 2)
         #expect(mock.requests.count == 2)
         #expect(throttle.numberOfWaitingRequests == 4)
-        try throttle.setMaximumNumberOfRequests(1)
+        throttle.setMaximumNumberOfRequests(1)
         await gate.release()
         for task in tasks { #expect(await task.result.status == 200) }
         #expect(journal.values == ["2", "3", "4", "5"])
         #expect(throttle.numberOfRunningRequests == 0)
     }
 
-    @Test("R9: a request that is cancelled in the queue leaves at once, was never sent, and holds nobody up")
+    @Test("R9: a request that is cancelled in the queue leaves at once, was never sent, and delays no other")
     func cancelledWaiter() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = held()
         let tasks = await start(3, on: throttle --> mock, throttle)
         tasks[1].cancel()
@@ -99,7 +99,7 @@ struct ThrottleTests {
 
     @Test("B: Throttle: a request whose task is cancelled beforehand takes no slot")
     func cancelledBeforehand() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = held()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -112,7 +112,7 @@ struct ThrottleTests {
 
     @Test("B: Throttle: a request that asks never to be throttled passes a full throttle and takes no slot")
     func never() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(204))
         let loader = throttle --> mock
         let tasks = await start(2, on: loader, throttle)
@@ -125,34 +125,38 @@ struct ThrottleTests {
         for task in tasks { _ = await task.result }
     }
 
-    @Test("B: Throttle: a higher limit lets waiting requests pass at once; a lower one interrupts nobody")
+    @Test("B: Throttle: a higher limit lets waiting requests pass at once; a lower one interrupts no request")
     func limitChanges() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = held()
         let tasks = await start(4, on: throttle --> mock, throttle)
-        try throttle.setMaximumNumberOfRequests(3)
+        throttle.setMaximumNumberOfRequests(3)
         await hold.arrivals(atLeast: 3)
         #expect(throttle.numberOfWaitingRequests == 1)
-        try throttle.setMaximumNumberOfRequests(1)
+        throttle.setMaximumNumberOfRequests(1)
         #expect(throttle.numberOfRunningRequests == 3)
         #expect(throttle.maximumNumberOfRequests == 1)
         await hold.release()
         for task in tasks { #expect(await task.result.status == 200) }
     }
 
-    @Test("R31: a limit under 1 is refused where it is given, in words", arguments: [0, -1, .min])
+    @Test(
+        "R31: a limit under 1 counts as 1, and is refused in words where it comes from outside",
+        arguments: [0, -1, .min]
+    )
     func refusedLimits(limit: Int) throws {
         let refusal = InvalidArgument("maximumNumberOfRequests", is: limit, expected: "1 or more")
-        #expect(throws: refusal) { try Throttle(maximumNumberOfRequests: limit) }
+        #expect(throws: refusal) { try Throttle.validated(maximumNumberOfRequests: limit) }
         let throttle = Throttle()
         #expect(throttle.maximumNumberOfRequests == .max)
-        #expect(throws: refusal) { try throttle.setMaximumNumberOfRequests(limit) }
-        #expect(throttle.maximumNumberOfRequests == .max)
+        throttle.setMaximumNumberOfRequests(limit)
+        #expect(throttle.maximumNumberOfRequests == 1)
+        #expect(Throttle(maximumNumberOfRequests: limit).maximumNumberOfRequests == 1)
     }
 
     @Test("B: Throttle: a reset sends everybody in the queue away, and the throttle works on")
     func reset() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let tasks = await start(5, on: throttle --> held(), throttle)
         await throttle.reset()
         for task in tasks.dropFirst() { #expect(await task.result.errorCode == .cancelled) }
@@ -162,9 +166,9 @@ struct ThrottleTests {
         #expect(await (throttle --> MockLoader().then(.status(200))).load(sampleRequest()).status == 200)
     }
 
-    @Test("B: Throttle: a thousand requests, cancelled at random moments, leave no slot taken and nobody waiting")
+    @Test("B: Throttle: a thousand requests, cancelled at random times, leave no slot taken and no waiter")
     func massCancellation() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 3)
+        let throttle = Throttle(maximumNumberOfRequests: 3)
         let loader = throttle --> MockLoader().otherwise(.status(200))
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {

@@ -38,7 +38,7 @@ struct HTTPDateRoundTripTests {
     }
 
     static func check(_ calendar: Calendar, second: Int) -> Bool {
-        let instant = WallInstant(sinceEpoch: .seconds(calendar.days * 86_400 + second))
+        let instant = WallClock.Instant(sinceEpoch: .seconds(calendar.days * 86_400 + second))
         let forms = calendar.forms(second)
         return forms.allSatisfy { HTTPDate.parse($0, now: instant) == instant } && HTTPDate.format(instant) == forms[0]
     }
@@ -86,7 +86,7 @@ struct HTTPDateRoundTripTests {
         let seed = UInt64.random(in: .min ... .max)
         var random = RandomSource(seed: seed)
         for _ in 0..<10_000 {
-            let instant = WallInstant(
+            let instant = WallClock.Instant(
                 sinceEpoch: .seconds(Int64.random(in: -62_167_219_200...253_402_300_799, using: &random))
             )
             let text = HTTPDate.format(instant)

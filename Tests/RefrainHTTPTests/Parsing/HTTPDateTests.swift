@@ -4,9 +4,9 @@ import Testing
 
 @Suite("HTTP dates")
 struct HTTPDateTests {
-    static let now = WallInstant(sinceEpoch: .seconds(1_559_559_600))
+    static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 
-    static func seconds(_ text: String, now: WallInstant = now) -> Int64? {
+    static func seconds(_ text: String, now: WallClock.Instant = now) -> Int64? {
         HTTPDate.parse(text, now: now)?.sinceEpoch.components.seconds
     }
 
@@ -86,10 +86,10 @@ struct HTTPDateTests {
 
     @Test("R15: the century follows the clock, whatever the clock says")
     func centuryOfOtherClocks() {
-        let in2095 = WallInstant(sinceEpoch: .seconds(3_944_678_400))
+        let in2095 = WallClock.Instant(sinceEpoch: .seconds(3_944_678_400))
         #expect(Self.seconds("Sunday, 06-Nov-05 08:49:37 GMT", now: in2095) == 4_286_940_577)
         for sinceEpoch in [Duration(attoseconds: .min), Duration(attoseconds: .max), .zero, .seconds(Int64.min)] {
-            _ = Self.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: WallInstant(sinceEpoch: sinceEpoch))
+            _ = Self.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: WallClock.Instant(sinceEpoch: sinceEpoch))
         }
     }
 
@@ -101,12 +101,14 @@ struct HTTPDateTests {
 
     @Test("Instants that dates cannot write become the nearest that they can")
     func formatting() {
-        #expect(HTTPDate.format(WallInstant(sinceEpoch: .seconds(784_111_777))) == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(HTTPDate.format(WallInstant(sinceEpoch: .milliseconds(-1))) == "Wed, 31 Dec 1969 23:59:59 GMT")
-        #expect(HTTPDate.format(WallInstant(sinceEpoch: .milliseconds(1999))) == "Thu, 01 Jan 1970 00:00:01 GMT")
-        let last = HTTPDate.format(WallInstant(sinceEpoch: Duration(attoseconds: .max)))
+        #expect(
+            HTTPDate.format(WallClock.Instant(sinceEpoch: .seconds(784_111_777))) == "Sun, 06 Nov 1994 08:49:37 GMT"
+        )
+        #expect(HTTPDate.format(WallClock.Instant(sinceEpoch: .milliseconds(-1))) == "Wed, 31 Dec 1969 23:59:59 GMT")
+        #expect(HTTPDate.format(WallClock.Instant(sinceEpoch: .milliseconds(1999))) == "Thu, 01 Jan 1970 00:00:01 GMT")
+        let last = HTTPDate.format(WallClock.Instant(sinceEpoch: Duration(attoseconds: .max)))
         #expect(last == "Fri, 31 Dec 9999 23:59:59 GMT")
-        let first = HTTPDate.format(WallInstant(sinceEpoch: Duration(attoseconds: .min)))
+        let first = HTTPDate.format(WallClock.Instant(sinceEpoch: Duration(attoseconds: .min)))
         #expect(first == "Sat, 01 Jan 0000 00:00:00 GMT")
     }
 }

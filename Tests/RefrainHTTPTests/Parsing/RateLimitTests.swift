@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rate limits")
 struct RateLimitTests {
-    static let now = WallInstant(sinceEpoch: .seconds(1_559_559_600))
+    static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 
     static func limits(_ fields: [String: [String]]) -> [RateLimit] { limits(RateLimitFields(), fields) }
 
@@ -71,6 +71,18 @@ struct RateLimitTests {
         #expect(Self.limits(plain, ["ratelimit": ["a;r=0;t=30"]]).first?.reset == .seconds(30))
         let structured = RateLimitFields(structuredReset: .delay(.milliseconds))
         #expect(Self.limits(structured, ["ratelimit": ["a;r=0;t=30"]]).first?.reset == .milliseconds(30))
+    }
+
+    @Test(
+        "R19: an epoch with a fraction is read within the second that Date names",
+        arguments: [(1_559_559_600.6, Duration.milliseconds(600)), (1_559_559_605.6, .milliseconds(1_200))]
+    )
+    func fractionalEpoch(_ now: Double, _ expected: Duration) {
+        // The wall clock is within that second in the first case, and 5 s off in the second.
+        let fields = ["x-ratelimit-reset": ["1559559601.2"], "date": ["Mon, 03 Jun 2019 11:00:00 GMT"]]
+        let wall = WallClock.Instant(sinceEpoch: .milliseconds(Int64((now * 1000).rounded())))
+        let limits = RateLimitFields().limits(wallClock: wall) { fields[$0] ?? [] }
+        #expect(limits.first?.reset == expected)
     }
 
     @Test("R19: an epoch is read against the response's own Date")

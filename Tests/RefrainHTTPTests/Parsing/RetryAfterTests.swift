@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Retry-After")
 struct RetryAfterTests {
-    static let now = WallInstant(sinceEpoch: .seconds(1_559_559_600))
-    static let date = WallInstant(sinceEpoch: .seconds(784_111_777))
+    static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
+    static let date = WallClock.Instant(sinceEpoch: .seconds(784_111_777))
 
     static func parse(_ values: String...) -> RetryAfter? { RetryAfter.parse(fieldValues: values, now: now) }
 
@@ -100,8 +100,8 @@ struct RetryAfterTests {
 
     @Test("R15: clocks and dates at the ends of time saturate")
     func endsOfTime() {
-        let first = WallInstant(sinceEpoch: Duration(attoseconds: .min))
-        let last = WallInstant(sinceEpoch: Duration(attoseconds: .max))
+        let first = WallClock.Instant(sinceEpoch: Duration(attoseconds: .min))
+        let last = WallClock.Instant(sinceEpoch: Duration(attoseconds: .max))
         #expect(RetryAfter.date(last).delay(date: [], age: [], wallClock: first) == .longestDelay)
         #expect(RetryAfter.date(first).delay(date: [], age: [], wallClock: last) == .zero)
         #expect(last.advanced(by: .longestDelay) == last)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What is worth trying again")
 struct ClassificationTests {
-    private func isTransient(_ facts: RetryFacts) -> Bool {
+    private func isTransient(_ facts: RetryContext) -> Bool {
         if case .transient = Classification.recommended(facts) { return true }
         return false
     }
@@ -24,7 +24,9 @@ struct ClassificationTests {
         for status: HTTPStatus in [403, 413] {
             #expect(isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"])))
             #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3 s"])))
-            #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"], serverDelays: .ignored)))
+            #expect(
+                !isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"], retryAfterPolicy: .ignored))
+            )
         }
         for status: HTTPStatus in [400, 401, 404, 410, 451] {
             #expect(!isTransient(facts(.get, .status(status), headers: ["Retry-After": "3"])))
@@ -41,9 +43,9 @@ struct ClassificationTests {
     @Test("R7: after 408 and 421 the next try goes over another connection")
     func freshConnections() {
         for status: HTTPStatus in [408, 421] {
-            #expect(RetryPolicy.recommended.judge(facts(.get, .status(status))).needsFreshConnection)
+            #expect(RetryPolicy.recommended.decide(in: facts(.get, .status(status))).needsFreshConnection)
         }
-        #expect(!RetryPolicy.recommended.judge(facts(.get, .status(503))).needsFreshConnection)
+        #expect(!RetryPolicy.recommended.decide(in: facts(.get, .status(503))).needsFreshConnection)
     }
 
     /// Written by hand from rule R8 and from Alamofire's list; not from the code.
@@ -73,51 +75,55 @@ struct ClassificationTests {
     @Test("R8: the bare policy follows Alamofire's list of 18 failures and 5 statuses")
     func alamofire() throws {
         let policy = RetryPolicy()
-        let retried = HTTPError.Code.allCases.filter { policy.judge(facts(.get, .failure($0))).retries }
+        let retried = HTTPError.Code.allCases.filter { policy.decide(in: facts(.get, .failure($0))).retries }
         #expect(Set(retried) == RetryPolicy.defaultRetryableErrorCodes)
         #expect(retried.count == 18)
         let statuses = (100...599).map { HTTPStatus(rawValue: $0) }.filter {
-            policy.judge(facts(.get, .status($0))).retries
+            policy.decide(in: facts(.get, .status($0))).retries
         }
         #expect(statuses == [408, 500, 502, 503, 504])
         let methods: [HTTPMethod] = [.get, .head, .options, .trace, .put, .delete, .post, .patch, .connect, .query]
-        #expect(methods.filter { policy.judge(facts($0, .status(503))).retries } == Array(methods.prefix(6)))
-        #expect(policy.judge(facts(.get, .status(503), attempt: 1)).range == .milliseconds(500)...(.milliseconds(500)))
-        #expect(policy.judge(facts(.get, .status(503), attempt: 2)).range == .seconds(1)...(.seconds(1)))
-        #expect(policy.judge(facts(.get, .status(503), attempt: 3)).reason == .triesUsedUp)
-        let longer = try RetryPolicy(retryLimit: 4)
-        #expect(longer.judge(facts(.get, .status(503), attempt: 4)).range == .seconds(4)...(.seconds(4)))
+        #expect(methods.filter { policy.decide(in: facts($0, .status(503))).retries } == Array(methods.prefix(6)))
+        #expect(
+            policy.decide(in: facts(.get, .status(503), attempt: 1)).range == .milliseconds(500)...(.milliseconds(500))
+        )
+        #expect(policy.decide(in: facts(.get, .status(503), attempt: 2)).range == .seconds(1)...(.seconds(1)))
+        #expect(policy.decide(in: facts(.get, .status(503), attempt: 3)).reason == .attemptsUsedUp)
+        let longer = RetryPolicy(retryLimit: 4)
+        #expect(longer.decide(in: facts(.get, .status(503), attempt: 4)).range == .seconds(4)...(.seconds(4)))
     }
 
     @Test("R2: naming POST in the methods of the bare policy is the caller's leave")
     func namedPost() throws {
-        let policy = try RetryPolicy(retryableHTTPMethods: [.get, .post])
-        #expect(policy.judge(facts(.post, .status(503))).retries)
-        #expect(!policy.judge(facts(.post, .status(503), body: .onceAndRead)).retries)
-        #expect(!policy.judge(facts(.post, .status(503), replay: .forbidden)).retries)
+        let policy = RetryPolicy(retryableHTTPMethods: [.get, .post])
+        #expect(policy.decide(in: facts(.post, .status(503))).retries)
+        #expect(!policy.decide(in: facts(.post, .status(503), body: .onceAndRead)).retries)
+        #expect(!policy.decide(in: facts(.post, .status(503), replay: .forbidden)).retries)
     }
 
     @Test("R9: cancellation is never retried, under either policy")
     func cancellation() {
         for policy in [RetryPolicy.recommended, RetryPolicy()] {
-            #expect(policy.judge(facts(.get, .failure(.cancelled))).reason == .cancelled)
+            #expect(policy.decide(in: facts(.get, .failure(.cancelled))).reason == .cancelled)
         }
     }
 
-    @Test("A: RetryPolicy: settings that make no sense are refused by name")
+    @Test("A: RetryPolicy: settings that make no sense are clamped, and refused by name where they come from outside")
     func refusals() {
+        #expect(RetryPolicy(retryLimit: -1) == RetryPolicy(retryLimit: 0))
+        #expect(RetryPolicy(exponentialBackoffScale: .nan) == RetryPolicy(exponentialBackoffScale: 0))
         func refused(_ make: () throws(InvalidArgument) -> RetryPolicy) -> String? {
             do throws(InvalidArgument) { _ = try make() } catch { return error.argument }
             return nil
         }
-        #expect(refused { () throws(InvalidArgument) in try RetryPolicy(retryLimit: -1) } == "retryLimit")
+        #expect(refused { () throws(InvalidArgument) in try RetryPolicy.validated(retryLimit: -1) } == "retryLimit")
         #expect(
-            refused { () throws(InvalidArgument) in try RetryPolicy(exponentialBackoffBase: 1) }
+            refused { () throws(InvalidArgument) in try RetryPolicy.validated(exponentialBackoffBase: 1) }
                 == "exponentialBackoffBase"
         )
         for scale in [-1, .nan, .infinity] as [Double] {
             #expect(
-                refused { () throws(InvalidArgument) in try RetryPolicy(exponentialBackoffScale: scale) }
+                refused { () throws(InvalidArgument) in try RetryPolicy.validated(exponentialBackoffScale: scale) }
                     == "exponentialBackoffScale"
             )
         }

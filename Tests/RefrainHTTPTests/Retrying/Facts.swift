@@ -3,7 +3,7 @@ import RefrainHTTP
 /// The facts of one attempt, with what a test does not name at its plainest.
 func facts(
     _ method: HTTPMethod = .get,
-    _ outcome: RetryFacts.Outcome,
+    _ outcome: RetryContext.Outcome,
     headers: HTTPHeaders = [:],
     bytesSent: Int64? = 120,
     body: HTTPBody.Replayability = .none,
@@ -11,11 +11,11 @@ func facts(
     replay: ReplayPermission = .automatic,
     attempt: Int = 1,
     remaining: Duration? = nil,
-    serverDelays: ServerDelays = .honoured,
+    retryAfterPolicy: RetryAfterPolicy = .honoured,
     progress: Int64? = nil,
-    now: WallInstant = WallInstant(sinceEpoch: .seconds(1_559_559_600))
-) -> RetryFacts {
-    var facts = RetryFacts(method: method, outcome: outcome, now: now)
+    now: WallClock.Instant = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
+) -> RetryContext {
+    var facts = RetryContext(method: method, outcome: outcome, now: now)
     facts.headers = headers
     facts.bytesSent = bytesSent
     facts.body = body
@@ -23,12 +23,12 @@ func facts(
     facts.replay = replay
     facts.attempt = Attempt(number: attempt)
     facts.remaining = remaining
-    facts.serverDelays = serverDelays
+    facts.retryAfterPolicy = retryAfterPolicy
     facts.progress = progress
     return facts
 }
 
-extension RetryJudgement {
+extension RetryDecision {
     /// The range of the wait, or nil where there is none.
     var range: ClosedRange<Duration>? {
         if case .retry(let wait) = action { return wait.range }

@@ -5,7 +5,7 @@ import Testing
 struct ReplaySafetyTests {
     private let unsafeMethods: [HTTPMethod] = [.post, .patch, .connect, "FROBNICATE", "get"]
 
-    private func isSafe(_ facts: RetryFacts, repeatable: Set<HTTPMethod> = []) -> Bool {
+    private func isSafe(_ facts: RetryContext, repeatable: Set<HTTPMethod> = []) -> Bool {
         if case .safe = ReplaySafety.judge(facts, repeatable: repeatable) { return true }
         return false
     }

@@ -10,8 +10,8 @@ struct ResumeTests {
     private let content = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 7) }
 
     private func chain(_ schedule: Backoff = .standard) -> some HTTPLoader {
-        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil, clocks: clock.clockPair())
-            --> Resume(clocks: clock.clockPair()) --> mock
+        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil, clocks: clock.retryClocks())
+            --> Resume(clocks: clock.retryClocks()) --> mock
     }
 
     /// A response that delivers a part of the content, and then fails.
@@ -33,6 +33,10 @@ struct ResumeTests {
     }
 
     private let whole: HTTPHeaders = ["ETag": "\"v1\"", "Content-Length": "1000"]
+
+    private func rest(_ first: Int, _ last: Int) -> HTTPHeaders {
+        ["Content-Range": "bytes \(first)-\(last)/1000", "ETag": "\"v1\""]
+    }
 
     private func load(_ sink: CollectingSink, _ loader: some HTTPLoader) async throws -> HTTPResult {
         var request = try HTTPRequest("http://a.example/file")
@@ -89,7 +93,7 @@ struct ResumeTests {
     func freeResumptions() async throws {
         mock.then(part(0..<100, status: 200, headers: whole, cut: true))
         for start in stride(from: 100, to: 1000, by: 100) {
-            let headers: HTTPHeaders = ["Content-Range": "bytes \(start)-999/1000"]
+            let headers: HTTPHeaders = ["Content-Range": "bytes \(start)-999/1000", "ETag": "\"v1\""]
             mock.then(part(start..<(start + 100), status: 206, headers: headers, cut: start < 900))
         }
         let sink = CollectingSink()
@@ -101,10 +105,10 @@ struct ResumeTests {
     @Test("R11: resumptions that bring nothing use up tries")
     func emptyResumptions() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
-        mock.otherwise(part(400..<400, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: true))
+        mock.otherwise(part(400..<400, status: 206, headers: rest(400, 999), cut: true))
         let result = try await load(CollectingSink(), chain())
         #expect(result.attempts.count == 3)
-        #expect(result.attempts.last?.reason == .triesUsedUp)
+        #expect(result.attempts.last?.reason == .attemptsUsedUp)
     }
 
     @Test(
@@ -117,6 +121,15 @@ struct ResumeTests {
             ("several parts", 206, ["Content-Type": "multipart/byteranges; boundary=x"]),
             ("no range", 206, [:]),
             ("a coding", 206, ["Content-Range": "bytes 400-999/1000", "Content-Encoding": "gzip"]),
+            ("no validator", 206, ["Content-Range": "bytes 400-999/1000"]),
+            (
+                "several parts with a range", 206,
+                [
+                    "Content-Range": "bytes 400-999/1000", "ETag": "\"v1\"",
+                    "Content-Type": "Multipart/ByteRanges; boundary=x",
+                ]
+            ),
+            ("nothing new", 304, ["ETag": "\"v1\""]),
             ("no such range", 416, ["Content-Range": "bytes */1000"]),
             ("an end behind the end", 206, ["Content-Range": "bytes 400-1000/*", "ETag": "\"v1\""]),
         ] as [(String, HTTPStatus, HTTPHeaders)]
@@ -175,11 +188,49 @@ struct ResumeTests {
         #expect(mock.requests.last?.headers["If-Range"] == date)
     }
 
+    @Test("R11: a part with an entity tag that the beginning did not have is of another content")
+    func newEntityTag() async throws {
+        let headers: HTTPHeaders = [
+            "Last-Modified": "Mon, 03 Jun 2019 10:00:00 GMT", "Date": "Mon, 03 Jun 2019 11:00:00 GMT",
+            "Content-Length": "1000",
+        ]
+        mock.then(part(0..<400, status: 200, headers: headers, cut: true))
+            .then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
+            .then(part(0..<1000, status: 200, headers: headers, cut: false))
+        let sink = CollectingSink()
+        _ = try await load(sink, chain()).get()
+        #expect(sink.bytes == content)
+        #expect(sink.restarts == 1)
+    }
+
+    @Test("R11: a 304 is an answer only to a request that was made on a condition (RFC 9110 §13.1)")
+    func notModified() async throws {
+        mock.otherwise(.status(304, headers: ["ETag": "\"v1\""]))
+        let result = try await load(CollectingSink(), chain())
+        let error = try #require(throws: HTTPError.self) { try result.get() }
+        #expect(error.code == .resourceUnavailable && error.attempts.count == 3)
+        var request = try HTTPRequest("http://a.example/file", headers: ["If-None-Match": "\"v1\""])
+        request.download = Download(to: CollectingSink())
+        #expect(try await chain().load(request).get().status == 304)
+    }
+
+    @Test("R10, R11: Transfer-Encoding beats a Content-Length that is too long (RFC 9112 §6.3)")
+    func transferEncoding() async throws {
+        let headers: HTTPHeaders = ["Content-Length": "5000", "Transfer-Encoding": "chunked", "ETag": "\"v1\""]
+        mock.then(part(0..<1000, status: 200, headers: headers, cut: false))
+        let sink = CollectingSink()
+        var request = try HTTPRequest("http://a.example/file")
+        let download = Download(to: sink)
+        request.download = download
+        #expect(try await chain().load(request).get().attempts.count == 1)
+        #expect(sink.bytes == content && download.bytesExpected == nil)
+    }
+
     @Test("R10: a rest that is shorter or longer than it was said to be is no success")
     func wrongLength() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
-            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
-            .then(part(700..<1000, status: 206, headers: ["Content-Range": "bytes 700-899/1000"], cut: false))
+            .then(part(400..<700, status: 206, headers: rest(400, 999), cut: false))
+            .then(part(700..<1000, status: 206, headers: rest(700, 899), cut: false))
             .then(part(0..<1000, status: 200, headers: whole, cut: false))
         let sink = CollectingSink()
         _ = try await load(sink, chain())
@@ -190,20 +241,27 @@ struct ResumeTests {
     func unknownLength() async throws {
         let chunked: HTTPHeaders = ["ETag": "\"v1\""]
         mock.then(part(0..<400, status: 200, headers: chunked, cut: true))
-            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
-            .then(part(700..<1000, status: 206, headers: ["Content-Range": "bytes 700-999/1000"], cut: false))
+            .then(part(400..<700, status: 206, headers: rest(400, 999), cut: false))
+            .then(part(700..<1000, status: 206, headers: rest(700, 999), cut: false))
         let sink = CollectingSink()
         _ = try await load(sink, chain())
         #expect(sink.bytes == content)
         mock.then(part(0..<400, status: 200, headers: chunked, cut: true))
-            .then(part(400..<700, status: 206, headers: ["Content-Range": "bytes 400-699/*"], cut: false))
+            .then(
+                part(
+                    400..<700,
+                    status: 206,
+                    headers: ["Content-Range": "bytes 400-699/*", "ETag": "\"v1\""],
+                    cut: false
+                )
+            )
             .then(part(0..<1000, status: 200, headers: chunked, cut: false))
         let second = CollectingSink()
         _ = try await load(second, chain())
         #expect(second.bytes == content)
     }
 
-    @Test("R10: a part that nobody asked for is not the whole, unless it is all of it")
+    @Test("R10: a part that was not requested is not the whole, unless it covers it")
     func unaskedPart() async throws {
         mock.then(part(0..<400, status: 206, headers: ["Content-Range": "bytes 0-399/1000"], cut: false))
             .then(part(0..<1000, status: 206, headers: ["Content-Range": "bytes 0-999/1000"], cut: false))
@@ -219,7 +277,7 @@ struct ResumeTests {
             .then(.status(302, headers: ["Location": "/other"]))
             .then(part(0..<1000, status: 200, headers: whole, cut: false))
         let sink = CollectingSink()
-        _ = try await load(sink, Redirect(clocks: clock.clockPair()) --> chain())
+        _ = try await load(sink, Redirect(clocks: clock.retryClocks()) --> chain())
         #expect(sink.bytes == content)
         #expect(mock.requests.map { $0.headers["Range"] } == [nil, "bytes=400-", nil])
         #expect(sink.restarts == 1)
@@ -272,7 +330,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("An answer to a download whose size nobody has limited has the limit of bodies that are collected")
+    @Test("A response to a download without a size limit has the limit of collected bodies")
     func standardLimitOfOtherAnswer() async throws {
         mock.then(
             MockReply { request in
@@ -304,7 +362,7 @@ struct ResumeTests {
     func otherStatus() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
             .then(.status(503))
-            .then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+            .then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
         let sink = CollectingSink()
         _ = try await load(sink, chain())
         #expect(sink.bytes == content)
@@ -316,7 +374,7 @@ struct ResumeTests {
     @Test("The limit of a body counts over all its parts")
     func limit() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
-            .then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+            .then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
         var request = try HTTPRequest("http://a.example/file")
         request.maximumBodySize = 999
         request.download = Download(to: CollectingSink())
@@ -349,7 +407,7 @@ struct ResumeTests {
                     let isRest = from > 0 && !ignoresRange
                     let headers: HTTPHeaders =
                         isRest
-                        ? ["Content-Range": "bytes \(start)-999/1000"] : ["ETag": "\"v1\"", "Content-Length": "1000"]
+                        ? rest(start, 999) : ["ETag": "\"v1\"", "Content-Length": "1000"]
                     return .success(
                         HTTPResponse(
                             request: request,
@@ -360,8 +418,8 @@ struct ResumeTests {
                     )
                 }
             )
-            let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 200))
-            let loader = Retry(policy, budgets: nil, clocks: clock.clockPair()) --> Resume() --> mock
+            let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 200))
+            let loader = Retry(policy, budgets: nil, clocks: clock.retryClocks()) --> Resume() --> mock
             var request = try HTTPRequest("http://a.example/file")
             let sink = CollectingSink()
             request.download = Download(to: sink)
@@ -373,13 +431,13 @@ struct ResumeTests {
 
     @Test("R11: a download starts over under Alamofire's lists, too, and under any that let it go on")
     func startsOverByLists() async throws {
-        let cutOnly = try RetryPolicy(retryableHTTPStatusCodes: [], retryableErrorCodes: [.networkConnectionLost])
+        let cutOnly = RetryPolicy(retryableHTTPStatusCodes: [], retryableErrorCodes: [.networkConnectionLost])
         for policy in [RetryPolicy(), cutOnly] {
             mock.then(part(0..<400, status: 200, headers: whole, cut: true)).then(.status(416))
                 .then(part(0..<1000, status: 200, headers: whole, cut: false))
             let sink = CollectingSink()
-            let retry = Retry(policy, budgets: nil, clocks: clock.clockPair())
-            let result = try await load(sink, retry --> Resume(clocks: clock.clockPair()) --> mock)
+            let retry = Retry(policy, budgets: nil, clocks: clock.retryClocks())
+            let result = try await load(sink, retry --> Resume(clocks: clock.retryClocks()) --> mock)
             #expect(sink.bytes == content)
             #expect(result.attempts.map(\.reason) == [.resumed, .transientFailure, .succeeded])
         }
@@ -387,13 +445,13 @@ struct ResumeTests {
 
     @Test("R11: to start over uses up a try, and is no leave to send a POST again")
     func startsOverWithinBounds() async throws {
-        let retry = Retry(RetryPolicy(), budgets: nil, clocks: clock.clockPair())
-        let loader = retry --> Resume(clocks: clock.clockPair()) --> mock
+        let retry = Retry(RetryPolicy(), budgets: nil, clocks: clock.retryClocks())
+        let loader = retry --> Resume(clocks: clock.retryClocks()) --> mock
         mock.then(part(0..<400, status: 200, headers: whole, cut: true)).then(.status(416))
             .then(part(0..<400, status: 200, headers: whole, cut: true))
         let result = try await load(CollectingSink(), loader)
-        #expect(result.attempts.map(\.reason) == [.resumed, .transientFailure, .triesUsedUp])
-        mock.then(part(400..<1000, status: 206, headers: ["Content-Range": "bytes 400-999/1000"], cut: false))
+        #expect(result.attempts.map(\.reason) == [.resumed, .transientFailure, .attemptsUsedUp])
+        mock.then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
         var request = try HTTPRequest("http://a.example/file", method: .post, body: .text("which"))
         request.download = Download(to: CollectingSink())
         #expect(await loader.load(request).attempts.map(\.reason) == [.notReplayable])

@@ -9,15 +9,15 @@ struct RetryBudgetStageTests {
     private let mock = MockLoader().otherwise(.status(503))
 
     private func stage(_ budget: RetryBudget, tries: Int = 2) throws -> Retry {
-        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: tries))
-        return Retry(policy, budgets: RetryBudgets { _ in budget }, clocks: clock.clockPair())
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: tries))
+        return Retry(policy, budgets: RetryBudgets { _ in budget }, clocks: clock.retryClocks())
     }
 
     private func request() throws -> HTTPRequest { try HTTPRequest("http://api.example/items") }
 
-    @Test("R22: those who are cancelled while they wait for their turn leave it to others")
+    @Test("R22: retries that are cancelled while they wait for the budget leave it to others")
     func cancelledTurns() async throws {
-        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))
         #expect(budget.withdraw() == .granted)
         let loader = try stage(budget) --> mock
         let request = try request()
@@ -30,7 +30,7 @@ struct RetryBudgetStageTests {
 
     @Test("R22: those whose waits a reset ends leave their turns to others")
     func resetTurns() async throws {
-        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))
         #expect(budget.withdraw() == .granted)
         let loader = try stage(budget) --> mock
         let request = try request()
@@ -43,8 +43,8 @@ struct RetryBudgetStageTests {
 
     @Test("R22: a retry that was made is not given back when it is cancelled")
     func cancelledTries() async throws {
-        let budget = try RetryBudget(ratio: 0, floorPerSecond: 2, clock: ErasedClock(clock))
-        let hold = MockHold()
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 2, clock: AnyClock(clock))
+        let hold = MockGate()
         mock.then(.status(503)).then(.held(by: hold, .status(200)))
         let loader = try stage(budget) --> mock
         let request = try request()
@@ -57,7 +57,7 @@ struct RetryBudgetStageTests {
 
     @Test("R22, R25: stages round each other credit a first try once", arguments: [1, 2, 3])
     func nestedStages(depth: Int) async throws {
-        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         var loader = AnyLoader(mock)
         for _ in 0..<depth { loader = AnyLoader(try stage(budget, tries: 3) --> loader) }
         let request = try request()
@@ -68,8 +68,8 @@ struct RetryBudgetStageTests {
 
     @Test("R22: a stage round another one with a budget of its own credits that")
     func nestedBudgets() async throws {
-        let outer = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
-        let inner = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let outer = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
+        let inner = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader = try stage(outer) --> stage(inner) --> mock
         mock.then(times: 5, .status(200))
         let request = try request()
@@ -80,7 +80,7 @@ struct RetryBudgetStageTests {
 
     @Test("R22: stages round each other give the tokens of a success back once")
     func nestedTokens() async throws {
-        let budget = try RetryBudget.tokens(capacity: 100, refund: 5)
+        let budget = RetryBudget.tokens(capacity: 100, refund: 5)
         for _ in 0..<4 { #expect(budget.withdraw() == .granted) }
         let loader = try stage(budget) --> stage(budget) --> mock
         mock.then(.status(200)).then(.status(503)).then(.status(200))
@@ -92,15 +92,15 @@ struct RetryBudgetStageTests {
 
     @Test("R22, R25: a request whose URL a stage further in completes draws on the budget of where it was sent")
     func completedURL() async throws {
-        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let origins = Locked<[Origin]>([])
         let budgets = RetryBudgets { origin in
             origins.withLock { $0.append(origin) }
             return budget
         }
-        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
         let loader =
-            Retry(policy, budgets: budgets, clocks: clock.clockPair())
+            Retry(policy, budgets: budgets, clocks: clock.retryClocks())
             --> ApplyEnvironment(ServerEnvironment(host: "api.example")) --> mock
         let request = try HTTPRequest(path: "people")
         for _ in 0..<200 { _ = await loader.load(request) }
@@ -111,7 +111,7 @@ struct RetryBudgetStageTests {
 
     @Test("R22: the first try of such a request is credited, also where it succeeds at once")
     func creditOfCompletedURL() async throws {
-        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0, clock: ErasedClock(clock))
+        let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader =
             try stage(budget) --> ApplyEnvironment(ServerEnvironment(host: "api.example")) --> stage(budget) --> mock
         mock.then(times: 5, .status(200))

@@ -9,10 +9,10 @@ struct RetryStageTests {
     private let mock = MockLoader()
 
     private func chain(
-        _ strategy: (any HTTPRetryStrategy)? = RetryPolicy.recommended,
+        _ strategy: (any RetryStrategy)? = RetryPolicy.recommended,
         budgets: RetryBudgets? = nil
     ) -> some HTTPLoader {
-        Retry(strategy, budgets: budgets, clocks: clock.clockPair(), random: RandomSource(seed: 1)) --> mock
+        Retry(strategy, budgets: budgets, clocks: clock.retryClocks(), random: RandomSource(seed: 1)) --> mock
     }
 
     private func request(_ method: HTTPMethod = .get, body: HTTPBody = .empty) throws -> HTTPRequest {
@@ -38,14 +38,14 @@ struct RetryStageTests {
     @Test("R29: the record is on the error as well, and starts count from the beginning of the call")
     func recordOnError() async throws {
         mock.then(times: 3, .failure(.timedOut, bytesSent: 10))
-        let loader = chain(try Backoff.constant(delay: .seconds(2)))
+        let loader = chain(Backoff.constant(delay: .seconds(2)))
         guard case .failure(let error) = await loader.load(try request()) else {
             Issue.record("a success")
             return
         }
         #expect(error.code == .timedOut)
         #expect(error.attempts.map(\.start) == [.zero, .seconds(2), .seconds(4)])
-        #expect(error.attempts.last?.reason == .triesUsedUp)
+        #expect(error.attempts.last?.reason == .attemptsUsedUp)
         #expect(error.retriesAreExhausted)
         #expect("\(error)".contains("3. timedOut"))
     }
@@ -61,7 +61,7 @@ struct RetryStageTests {
     @Test("B: RetryOption: the request's own strategy goes before the stage's")
     func ownStrategy() async throws {
         var own = try request()
-        own.retryStrategy = try Backoff.immediately(maximumNumberOfAttempts: 2)
+        own.retryStrategy = Backoff.immediately(maxAttempts: 2)
         mock.then(times: 2, .status(503))
         let response = try await chain().response(for: own)
         #expect(response.attempts.count == 2)
@@ -73,16 +73,16 @@ struct RetryStageTests {
         for deadline: Duration? in [nil, .seconds(60)] {
             let clock = TestClock()
             let cause = Locked(Weakly())
-            let stage = Retry(try Backoff.constant(delay: .seconds(5)), budgets: nil, clocks: clock.clockPair())
+            let stage = Retry(Backoff.constant(delay: .seconds(5)), budgets: nil, clocks: clock.retryClocks())
             let loader = stage --> FailsOnce(cause: cause)
             var request = try request()
-            request.deadline = deadline
+            request.timeout = deadline
             let call = Task { [request] in await loader.load(request) }
             await clock.sleepers(atLeast: 1)
             #expect(cause.withLock { $0.error == nil } == (deadline == nil))
             await clock.advanceToNextSleeper()
             #expect(await call.value.attempts.map(\.error) == [.networkConnectionLost, nil])
-            // A judgement that needs no wait has no limit to ring for.
+            // A decision that needs no wait has no limit to ring for.
             #expect(clock.sleeps == [.seconds(5)])
         }
     }
@@ -147,7 +147,7 @@ struct RetryStageTests {
         #expect(try await chain().response(for: request(.put, body: stream())).status == 200)
     }
 
-    @Test("R4: a one-shot body of which a chunk was asked for is spent, though the chunk came when nobody listened")
+    @Test("R4: a one-shot body is used up once a chunk was requested, even if it arrived after its reader ended")
     func lateChunks() async throws {
         let (chunks, feed) = AsyncStream.makeStream(of: [UInt8].self)
         let body = HTTPBody.oneShot(chunks)
@@ -158,7 +158,7 @@ struct RetryStageTests {
         feed.yield(Array("important".utf8))
         feed.finish()
         #expect(body.replayability == .onceAndRead)
-        // Nobody gets less than the whole of it, and takes it for the whole.
+        // No reader gets a truncated body without an error.
         await #expect(throws: BodyReadTwice.self) { for try await _ in body {} }
     }
 
@@ -168,7 +168,7 @@ struct RetryStageTests {
             for seed in UInt64(0)..<50 {
                 mock.then(.status(429, headers: ["Retry-After": "1"])).then(.status(200))
                 var limited = try request()
-                limited.deadline = deadline
+                limited.timeout = deadline
                 let clocks = TickingClock.pair()
                 let random = RandomSource(seed: seed)
                 let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clocks, random: random) --> mock
@@ -179,10 +179,10 @@ struct RetryStageTests {
     }
 
     /// A clock that is a microsecond later whenever it is read, and on which every wait is over at once.
-    private struct TickingClock: InterruptibleClock {
+    private struct TickingClock: CancellableClock {
         private let present = Locked(Duration.zero)
 
-        static func pair() -> ClockPair { ClockPair(monotonic: ErasedClock(TickingClock())) { WallInstant.now } }
+        static func pair() -> RetryClocks { RetryClocks(monotonic: AnyClock(TickingClock())) { WallClock.Instant.now } }
 
         var now: TestClock.Instant {
             TestClock().now.advanced(
@@ -194,10 +194,14 @@ struct RetryStageTests {
         var minimumResolution: Duration { .microseconds(1) }
 
         func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
-            try await sleep(until: deadline, in: nil)
+            try await sleep(until: deadline, for: .delay, cancelledBy: nil)
         }
 
-        func sleep(until deadline: TestClock.Instant, in group: SleepGroup?) async throws {
+        func sleep(
+            until deadline: TestClock.Instant,
+            for purpose: SleepPurpose,
+            cancelledBy token: CancellationToken?
+        ) async throws {
             let left = now.duration(to: deadline)
             if left > .zero { present.withLock { $0 += left } }
         }
@@ -239,9 +243,9 @@ struct RetryStageTests {
     func originals() async throws {
         let adapting =
             Retry(
-                try Backoff.immediately(),
+                Backoff.immediately(),
                 budgets: nil,
-                clocks: clock.clockPair()
+                clocks: clock.retryClocks()
             ) --> AddHeader(name: "X-Signed") --> mock
         mock.then(times: 2, .status(503)).then(.status(200))
         _ = try await adapting.response(for: request())
@@ -258,7 +262,7 @@ struct RetryStageTests {
     @Test("R9: a cancelled wait ends the call, and the record says so")
     func cancelledWait() async throws {
         let clock = TestClock()
-        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> mock
+        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) --> mock
         mock.then(.status(503, headers: ["Retry-After": "60"]))
         let request = try request()
         let task = Task { await loader.load(request) }
@@ -276,7 +280,7 @@ struct RetryStageTests {
     @Test("R9: a reset ends every wait of the stage, and nothing is tried again")
     func resetDuringWaits() async throws {
         let clock = TestClock()
-        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair()) --> mock
+        let loader = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) --> mock
         mock.then(times: 50, .status(503, headers: ["Retry-After": "60"]))
         let request = try request()
         let tasks = (0..<50).map { _ in Task { await loader.load(request) } }
@@ -293,15 +297,15 @@ struct RetryStageTests {
     }
 
     @Test("R18: a wait over the cap becomes an error with the response and the date")
-    func comeBack() async throws {
+    func retryAfterTooLong() async throws {
         mock.then(.status(503, headers: ["Retry-After": "301"]))
         guard case .failure(let error) = await chain().load(try request()) else {
             Issue.record("a success")
             return
         }
-        #expect(error.code == .comeBackLater)
+        #expect(error.code == .retryAfterTooLong)
         #expect(error.response?.status == 503)
-        #expect(error.comeBackAt == clock.clockPair().wallNow.advanced(by: .seconds(301)))
+        #expect(error.retryAfterDate == clock.retryClocks().wallNow.advanced(by: .seconds(301)))
         #expect("\(error)".contains("come back at Mon, 03 Jun 2019 11:05:01 GMT"))
         #expect(clock.sleeps.isEmpty)
     }
@@ -309,21 +313,21 @@ struct RetryStageTests {
     @Test("R20: the deadline bounds waits and cuts the last try, each try's own timeout stays")
     func deadline() async throws {
         var limited = try request()
-        limited.deadline = .seconds(5)
-        limited.timeout = .seconds(4)
-        limited.retryStrategy = try Backoff.constant(delay: .seconds(2), maximumNumberOfAttempts: 9)
+        limited.timeout = .seconds(5)
+        limited.attemptTimeout = .seconds(4)
+        limited.retryStrategy = Backoff.constant(delay: .seconds(2), maxAttempts: 9)
         mock.then(times: 3, .status(503))
         let response = try await chain().response(for: limited)
         #expect(response.attempts.count == 3)
         #expect(response.attempts.last?.reason == .deadlineExceeded)
-        #expect(mock.requests.map(\.timeout) == [.seconds(4), .seconds(3), .seconds(1)])
+        #expect(mock.requests.map(\.attemptTimeout) == [.seconds(4), .seconds(3), .seconds(1)])
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
     @Test("R20: a try that the deadline cut ends with an error of its own")
     func cutByDeadline() async throws {
         var limited = try request()
-        limited.deadline = .seconds(1)
+        limited.timeout = .seconds(1)
         let clock = clock
         mock.then { request in
             try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
@@ -343,10 +347,10 @@ struct RetryStageTests {
     )
     func extremeLimits(limit: Duration) async throws {
         var extreme = try request()
-        extreme.deadline = limit
-        extreme.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
         extreme.timeout = limit
-        extreme.retryStrategy = try Backoff.constant(delay: .seconds(2), maximumNumberOfAttempts: 2)
+        extreme.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+        extreme.attemptTimeout = limit
+        extreme.retryStrategy = Backoff.constant(delay: .seconds(2), maxAttempts: 2)
         let clock = clock
         let slow = MockReply { request in
             try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
@@ -363,44 +367,45 @@ struct RetryStageTests {
         #expect(mock.requests.count == error.attempts.count)
     }
 
-    @Test("R22: without budget the call ends with an error that says that the limit is local")
+    @Test("R22: without budget the last answer stands, status and all, and its record says why")
     func emptyBudget() async throws {
         let clock = clock
-        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, clock: ErasedClock(clock))
-        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, clock: AnyClock(clock))
+        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
         mock.then(times: 2, .status(503))
+        let response = try await loader.response(for: request())
+        #expect(response.status == 503)
+        #expect(response.attempts.map(\.reason) == [.transientStatus, .budgetExhausted])
+        #expect(response.retriesAreExhausted)
+        #expect(mock.requests.count == 2)
+        mock.then(.failure(.networkConnectionLost))
         guard case .failure(let error) = await loader.load(try request()) else {
             Issue.record("a success")
             return
         }
-        #expect(error.code == .budgetExhausted)
-        #expect(error.response?.status == 503)
-        #expect(error.attempts.map(\.reason) == [.transientStatus, .budgetExhausted])
+        #expect(error.code == .networkConnectionLost)
+        #expect(error.attempts.map(\.reason) == [.budgetExhausted])
         #expect("\(error)".contains("local"))
     }
 
     @Test("R22: a budget that waits gives the retry its turn, within the deadline")
     func waitingBudget() async throws {
-        let budget = try RetryBudget(ratio: 0, floorPerSecond: 1, whenEmpty: .wait, clock: ErasedClock(clock))
-        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))
+        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
         mock.then(times: 2, .status(503)).then(.status(200))
         #expect(try await loader.response(for: request()).status == 200)
         #expect(clock.sleeps.count == 1)
         var hurried = try request()
-        hurried.deadline = .milliseconds(10)
+        hurried.timeout = .milliseconds(10)
         mock.then(.status(503))
-        guard case .failure(let error) = await loader.load(hurried) else {
-            Issue.record("a success")
-            return
-        }
-        #expect(error.code == .budgetExhausted)
+        #expect(try await loader.response(for: hurried).attempts.map(\.reason) == [.budgetExhausted])
     }
 
     @Test("R22: a budget of tokens takes a price for each kind of failure, and success gives it back")
     func tokenBudget() async throws {
         let costs = RetryBudget.Costs(transient: 5, timeout: 10, throttled: 7)
-        let budget = try RetryBudget.tokens(capacity: 100, costs: costs)
-        let loader = chain(try Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let budget = RetryBudget.tokens(capacity: 100, costs: costs)
+        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
         let failures: [(MockReply, Double)] = [
             (.status(503), 5), (.failure(.timedOut, bytesSent: 1), 10), (.status(429), 7),
             (.status(503, headers: ["Retry-After": "0"]), 7),
@@ -420,8 +425,8 @@ struct RetryStageTests {
 
     @Test("R24: a stage round another one adds no tries to what that one has spent")
     func nestedStages() async throws {
-        let outer = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
-        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        let outer = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
+        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
         mock.otherwise(.status(503))
         let response = try await (outer --> inner --> mock).response(for: request())
         #expect(mock.requests.count == 3)
@@ -430,8 +435,8 @@ struct RetryStageTests {
 
     @Test("R24: within a further try of an outer stage, an inner one makes a single try")
     func nestedSecondTry() async throws {
-        let outer = Retry(try Backoff.immediately(), budgets: nil, clocks: clock.clockPair())
-        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair())
+        let outer = Retry(Backoff.immediately(), budgets: nil, clocks: clock.retryClocks())
+        let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
         // A stage between the two fails the first try by itself, after the inner one has succeeded.
         let loader = outer --> FailFirst() --> inner --> mock
         mock.then(.status(200)).then(.status(503)).then(.status(503)).then(.status(200))
@@ -446,7 +451,7 @@ struct RetryStageTests {
         let loader = chain()
         let request = try request()
         await #expect(throws: HTTPError.self) {
-            try await withRetry(.immediately(maximumNumberOfAttempts: 5)) { try await loader.response(for: request) }
+            try await withRetry(.immediately(maxAttempts: 5)) { try await loader.response(for: request) }
         }
         #expect(mock.requests.count == 3)
     }
@@ -472,7 +477,7 @@ struct RetryStageTests {
                 }
             )
             let loader =
-                Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.clockPair(), random: random) --> mock
+                Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks(), random: random) --> mock
             let result = await loader.load(try request(methods[Int(random.next() % 4)]))
             #expect(result.attempts.count == mock.requests.count, "seed \(seed)")
             #expect(result.attempts.count <= 3, "seed \(seed)")

@@ -44,7 +44,7 @@ final class Journal<Value: Sendable>: Sendable {
     var values: [Value] { contents.withLock { $0 } }
 }
 
-/// Returns when the condition holds; for handshakes with state that nobody announces.
+/// Returns when the condition holds; for state whose changes are not signalled.
 func wait(until condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }

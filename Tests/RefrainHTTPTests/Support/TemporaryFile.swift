@@ -30,7 +30,7 @@ final class TemporaryFile: Sendable {
     func remove() throws { try FileManager.default.removeItem(atPath: path) }
 }
 
-/// Sets the length of a file in place, as somebody else would who has it open.
+/// Sets the length of a file in place, as another process with the file open would.
 func truncate(_ file: TemporaryFile, to length: Int) throws {
     try #require(truncate(file.path, length) == 0)
 }

@@ -11,7 +11,7 @@ import Foundation
 struct AttemptRecordTests {
     @Test("R29: every record survives a trip through JSON")
     func roundTrip() throws {
-        let reasons: [RetryReason] = [.succeeded, .transientStatus, .comeBackLater, RetryReason(rawValue: "own")]
+        let reasons: [RetryReason] = [.succeeded, .transientStatus, .retryAfterTooLong, RetryReason(rawValue: "own")]
         for seed in UInt64(0)..<1_000 {
             var random = RandomSource(seed: seed)
             let record = AttemptRecord(

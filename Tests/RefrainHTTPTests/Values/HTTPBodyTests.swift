@@ -88,7 +88,7 @@ struct HTTPBodyTests {
         #expect(body.replayability == .onceAndRead)
     }
 
-    @Test("R4: what has not been read is a property of the body, whoever holds a copy")
+    @Test("R4: what has not been read is a property of the body, shared by all copies")
     func copies() async throws {
         let body = HTTPBody.oneShot(chunks("a"))
         let copy = body

@@ -21,15 +21,13 @@ struct HTTPErrorTests {
     @Test("R29: an error tells what happened, to which request, after which attempts, and what to do")
     func description() throws {
         let request = try HTTPRequest("https://user:secret@api.example.com/x", method: .post)
-        var error = HTTPError(.budgetExhausted, request: request, message: "too many failures")
-        error.lastFailure = .networkConnectionLost
+        var error = HTTPError(.networkConnectionLost, request: request, message: "too many failures")
         error.attempts = [record(1, .retry, .transientStatus), record(2, .finish, .budgetExhausted)]
         let lines = error.description.split(separator: "\n").map(String.init)
         #expect(lines.count == 3)
         #expect(
-            lines[0] == "POST https://api.example.com/x failed: budgetExhausted (too many failures); the last attempt "
-                + "failed with networkConnectionLost. This limit is local: the retry budget of the origin is empty, "
-                + "the server was not asked"
+            lines[0] == "POST https://api.example.com/x failed: networkConnectionLost (too many failures). "
+                + "This limit is local: the retry budget of the origin is empty, the server was not asked again"
         )
         #expect(lines[1] == "  1. status 503 in 7 ms, again after 250 ms: transientStatus")
         #expect(lines[2] == "  2. networkConnectionLost in 7 ms, ended: budgetExhausted")
@@ -48,23 +46,32 @@ struct HTTPErrorTests {
         #expect(second.code == .cancelled)
     }
 
-    @Test("R24: an error whose tries are used up says so")
+    @Test(
+        "R24: an error whose attempts are used up, or that must not be repeated, says so; no retries have used up nothing"
+    )
     func exhaustion() {
         for (reason, isExhausted) in [
-            (RetryReason.triesUsedUp, true), (.budgetExhausted, true), (.deadlineExceeded, true),
-            (.comeBackLater, true),
-            (.exhaustedWithin, true), (.finalFailure, false), (.cancelled, false), (.notReplayable, false),
+            (RetryReason.attemptsUsedUp, false), (.budgetExhausted, true), (.deadlineExceeded, true),
+            (.retryAfterTooLong, true),
+            (.exhaustedWithin, true), (.finalFailure, false), (.cancelled, false), (.notReplayable, true),
+            (.replayForbidden, true), (.bodyNotReplayable, true), (.strategyDeclined, true), (.noStrategy, false),
         ] {
             var error = HTTPError(.timedOut, request: sampleRequest())
             #expect(!error.retriesAreExhausted)
             error.attempts = [record(1, .finish, reason)]
             #expect(error.retriesAreExhausted == isExhausted, "\(reason)")
         }
+        // What follows a redirect is no retry, so that no attempts are used up by it.
+        for (first, isExhausted) in [(RetryReason.transientStatus, true), (.redirected, false)] {
+            var error = HTTPError(.timedOut, request: sampleRequest())
+            error.attempts = [record(1, .retry, first), record(2, .finish, .attemptsUsedUp)]
+            #expect(error.retriesAreExhausted == isExhausted, "\(first)")
+        }
     }
 
     @Test("R24: an error whose code rules a further try out says so, whatever its record")
     func exhaustionByCode() {
-        let codes: Set<HTTPError.Code> = [.comeBackLater, .budgetExhausted, .deadlineExceeded]
+        let codes: Set<HTTPError.Code> = [.retryAfterTooLong, .deadlineExceeded]
         for code in HTTPError.Code.allCases {
             var error = HTTPError(code, request: sampleRequest())
             #expect(error.retriesAreExhausted == codes.contains(code), "\(code)")
@@ -73,9 +80,9 @@ struct HTTPErrorTests {
         }
     }
 
-    @Test("R8: there are the 48 codes of URLError and eleven of our own, each with a name of its own")
+    @Test("R8: there are the 48 codes of URLError and thirteen of our own, each with a name of its own")
     func codes() {
-        #expect(HTTPError.Code.allCases.count == 59)
-        #expect(Set(HTTPError.Code.allCases.map(\.rawValue)).count == 59)
+        #expect(HTTPError.Code.allCases.count == 61)
+        #expect(Set(HTTPError.Code.allCases.map(\.rawValue)).count == 61)
     }
 }

@@ -32,8 +32,8 @@ struct HTTPRequestOptionTests {
     func defaults() {
         let request = sampleRequest()
         #expect(request.timeouts == .standard)
+        #expect(request.attemptTimeout == nil)
         #expect(request.timeout == nil)
-        #expect(request.deadline == nil)
         #expect(request.throttle == .always)
         #expect(request.serverEnvironment == nil)
         #expect(request.retryStrategy == nil)

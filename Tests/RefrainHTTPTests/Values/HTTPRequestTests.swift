@@ -122,6 +122,20 @@ struct HTTPRequestTests {
         #expect(error?.message?.contains(says) == true, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "R31: a content type that no header field can have is refused, and not left out",
+        arguments: ["", "a\r\nb", "a\0"]
+    )
+    func badContentTypes(contentType: String) throws {
+        var request = sampleRequest()
+        request.body = .text("x", contentType: contentType)
+        let error = #expect(throws: HTTPError.self) { try request.validated() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message?.contains("content type of the body") == true, "\(error?.message ?? "")")
+        request.body = .text("x", contentType: nil)
+        _ = try request.validated()
+    }
+
     @Test("Values with inner tabs, with letters beyond ASCII and without any content are legal")
     func goodFields() throws {
         var request = sampleRequest()

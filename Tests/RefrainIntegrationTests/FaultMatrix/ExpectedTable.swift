@@ -11,15 +11,15 @@ enum ExpectedTable {
         | /status/501, /status/505, /status/506, /status/508, /status/510, /status/511 | all | both | CODE | 1 | \
         finalStatus | R7 |
         | /status/500, /status/502, /status/503, /status/504, /status/507, /status/520, /status/599 | repeatable | \
-        both | CODE | 3 | triesUsedUp | R1 R2 R5 R7 R12 |
+        both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/503?retry-after=0, /status/503?retry-after=soon, /status/503?retry-after=-5 | repeatable | both | \
-        CODE | 3 | triesUsedUp | R1 R2 R5 R7 R12 R15 |
+        CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/503?retry-after=3600, /status/503?retry-after=99999999999999999999999999999999999999999 | \
-        repeatable | both | comeBackLater | 1 | comeBackLater | R1 R2 R5 R7 R15 R18 |
+        repeatable | both | retryAfterTooLong | 1 | retryAfterTooLong | R1 R2 R5 R7 R15 R18 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/503?times=1 | repeatable | both | 200 | 2 | succeeded | R1 R5 R7 |
@@ -28,43 +28,44 @@ enum ExpectedTable {
         | /status/503?times=2 | repeatable | both | 200 | 3 | succeeded | R1 R5 R7 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/408, /status/421, /status/425 | repeatable, POST | both | CODE | 3 | triesUsedUp | R1 R2 R5 R7 R12 |
+        | /status/408, /status/421, /status/425 | repeatable, POST | both | CODE | 3 | attemptsUsedUp | \
+        R1 R2 R5 R7 R12 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/408?times=1, /status/421?times=1, /status/425?times=1 | repeatable, POST | both | 200 | 2 | \
         succeeded | R1 R2 R5 R7 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/409 | keyed POST | both | CODE | 3 | triesUsedUp | R2 R5 R7 R12 |
+        | /status/409 | keyed POST | both | CODE | 3 | attemptsUsedUp | R2 R5 R7 R12 |
         | | idempotent, POST, one-shot POST | both | CODE | 1 | finalStatus | R7 |
-        | /status/429 | repeatable | both | CODE | 3 | triesUsedUp | R1 R2 R5 R7 R12 |
+        | /status/429 | repeatable | both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/429?retry-after=0, /status/413?retry-after=0 | repeatable, POST | both | CODE | 3 | triesUsedUp | \
+        | /status/429?retry-after=0, /status/413?retry-after=0 | repeatable, POST | both | CODE | 3 | attemptsUsedUp | \
         R1 R2 R5 R7 R12 R15 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/429?retry-after=3600 | repeatable, POST | both | comeBackLater | 1 | comeBackLater | \
+        | /status/429?retry-after=3600 | repeatable, POST | both | retryAfterTooLong | 1 | retryAfterTooLong | \
         R1 R2 R5 R7 R15 R18 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/403?retry-after=0 | repeatable | both | CODE | 3 | triesUsedUp | R1 R2 R5 R7 R12 R15 |
+        | /status/403?retry-after=0 | repeatable | both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/103 | all | both | 200 | 1 | succeeded | R3 |
-        | /flaky?rate=1, /outage?down=3600000 | repeatable | both | 503 | 3 | triesUsedUp | R1 R2 R5 R7 R12 |
+        | /flaky?rate=1, /outage?down=3600000 | repeatable | both | 503 | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | 503 | 1 | notReplayable | R2 |
         | | one-shot POST | both | 503 | 1 | bodyNotReplayable | R4 |
         | /reset-before, /reset-headers, /reset-body, /flaky?rate=1&fault=reset | repeatable | both | \
-        networkConnectionLost | 3 | triesUsedUp | R1 R2 R3 R5 R8 R10 R12 |
+        networkConnectionLost | 3 | attemptsUsedUp | R1 R2 R3 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /close-before, /close-headers, /close-body, /flaky?rate=1&fault=close, /flaky?rate=1&fault=cut | \
-        repeatable | both | networkConnectionLost | 3 | triesUsedUp | R1 R2 R3 R5 R8 R10 R12 |
+        repeatable | both | networkConnectionLost | 3 | attemptsUsedUp | R1 R2 R3 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /reset-before?unread=1, /close-before?unread=1 | repeatable | both | networkConnectionLost | 3 | \
-        triesUsedUp | R1 R2 R3 R5 R8 R10 R12 |
+        attemptsUsedUp | R1 R2 R3 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable or notReplayable | R2 R4 |
         | /close-chunked, /close-chunked?mid=1, /close-chunked?reset=1, /stream?chunks=3&interval=1&cut=2 | \
-        repeatable | both | networkConnectionLost | 3 | triesUsedUp | R1 R2 R3 R5 R8 R10 R12 |
+        repeatable | both | networkConnectionLost | 3 | attemptsUsedUp | R1 R2 R3 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /drop-reused, /drop-reused?close=1 | all | new | 200 | 1 | succeeded | R3 |
@@ -81,7 +82,7 @@ enum ExpectedTable {
         | | POST | both | badServerResponse | 1 | notReplayable | R2 |
         | | one-shot POST | both | badServerResponse | 1 | bodyNotReplayable | R4 |
         | /hang, /hang-headers, /hang-body, /hang-body?chunked=1, /hang-unread | repeatable | both | timedOut | 3 | \
-        triesUsedUp | R1 R2 R5 R8 R12 R20 |
+        attemptsUsedUp | R1 R2 R5 R8 R12 R20 |
         | | POST | both | timedOut | 1 | notReplayable | R2 |
         | | one-shot POST | both | timedOut | 1 | bodyNotReplayable | R4 |
         | /delay?ms=100, /trickle?bytes=10&interval=5, /trickle-headers?interval=2, /stream?chunks=3&interval=5 | \
@@ -98,14 +99,14 @@ enum ExpectedTable {
         | /redirect-to?url=/ok&status=307, /redirect-to?url=/ok&status=308 | repeatable, POST | both | 200 | 2 | \
         succeeded | R26 |
         | | one-shot POST | both | requestBodyStreamExhausted | 1 | finalFailure | R4 R8 R26 |
-        | /redirect-to?url=/ok&retry-after=3600 | all | both | comeBackLater | 1 | comeBackLater | R15 R18 R26 |
+        | /redirect-to?url=/ok&retry-after=3600 | all | both | retryAfterTooLong | 1 | retryAfterTooLong | R15 R18 R26 |
         | /redirect-loop | all | both | httpTooManyRedirects | 21 | finalFailure | R8 R26 |
         | /redirect-loop?status=307 | repeatable, POST | both | httpTooManyRedirects | 21 | finalFailure | R8 R26 |
         | | one-shot POST | both | requestBodyStreamExhausted | 1 | finalFailure | R4 R8 R26 |
         | /redirect-no-location | all | both | redirectToNonExistentLocation | 1 | finalFailure | R8 R26 |
-        | /rate-limited?limit=0&window=1 | repeatable, POST | both | 429 | 3 | triesUsedUp | R1 R2 R5 R7 R12 R15 |
+        | /rate-limited?limit=0&window=1 | repeatable, POST | both | 429 | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
         | | one-shot POST | both | 429 | 1 | bodyNotReplayable | R4 |
-        | /rate-limited?limit=0&window=1&no-retry-after=1 | repeatable | both | 429 | 3 | triesUsedUp | \
+        | /rate-limited?limit=0&window=1&no-retry-after=1 | repeatable | both | 429 | 3 | attemptsUsedUp | \
         R1 R2 R5 R7 R12 R19 |
         | | POST | both | 429 | 1 | notReplayable | R2 |
         | | one-shot POST | both | 429 | 1 | bodyNotReplayable | R4 |
@@ -116,11 +117,11 @@ enum ExpectedTable {
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /early-response, /expect, /expect?ignore=1 | all | both | 200 | 1 | succeeded | R3 |
         | /early-response?status=503, /early-response?status=503&close=1 | repeatable | both | 503 | 3 | \
-        triesUsedUp | R1 R2 R5 R7 R12 |
+        attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | 503 | 1 | notReplayable | R2 |
         | | one-shot POST | both | 503 | 1 | bodyNotReplayable or notReplayable | R2 R4 |
         | /expect?status=417 | all | both | 417 | 1 | finalStatus | R7 |
-        | /bytes/20000?cut=6000 | GET, PUT, upload, keyed POST | both | networkConnectionLost | 3 | triesUsedUp | \
+        | /bytes/20000?cut=6000 | GET, PUT, upload, keyed POST | both | networkConnectionLost | 3 | attemptsUsedUp | \
         R1 R2 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
@@ -129,38 +130,45 @@ enum ExpectedTable {
         | | download | both | 206 | 2 | succeeded | R10 R11 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
+        | /bytes/20000?cut=6000&times=1&etag=whole, /bytes/20000?cut=6000&times=1&not-modified=1, \
+        /bytes/20000?cut=6000&times=1&multipart-range=labelled | GET, PUT, upload, keyed POST | both | 200 | 2 | \
+        succeeded | R1 R2 R5 R8 R10 |
+        | | download | both | 200 | 3 | succeeded | R10 R11 |
+        | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
+        | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
+        | /bytes/20000?chunked=1&length=90000 | all | both | 200 | 1 | succeeded | R11 |
         | /bytes/20000?cut=6000&times=1&encoding=gzip, /bytes/20000?cut=6000&times=1&no-range=1 | repeatable | \
         both | 200 | 2 | succeeded | R1 R2 R5 R8 R10 R11 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /bytes/20000?cut=6000&etag=weak&last-modified=none | repeatable | both | networkConnectionLost | 3 | \
-        triesUsedUp | R1 R2 R5 R8 R10 R11 R12 |
+        attemptsUsedUp | R1 R2 R5 R8 R10 R11 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /bytes/20000?cut=6000&no-range=1, /bytes/20000?cut=6000&etag=changing | GET, PUT, upload, keyed POST | \
-        both | networkConnectionLost | 3 | triesUsedUp | R1 R2 R5 R8 R10 R12 |
-        | | download | both | networkConnectionLost | 3 | triesUsedUp | R1 R8 R10 R11 R12 |
+        both | networkConnectionLost | 3 | attemptsUsedUp | R1 R2 R5 R8 R10 R12 |
+        | | download | both | networkConnectionLost | 3 | attemptsUsedUp | R1 R8 R10 R11 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
-        | mode: refuse | all | both | cannotConnectToHost | 3 (0) | triesUsedUp | R1 R2 R4 R5 R8 R12 |
+        | mode: refuse | all | both | cannotConnectToHost | 3 (0) | attemptsUsedUp | R1 R2 R4 R5 R8 R12 |
         | mode: reset-on-accept, mode: close-on-accept | repeatable | both | \
-        networkConnectionLost or cannotConnectToHost | 3 (0) | triesUsedUp | R1 R2 R5 R8 R12 |
+        networkConnectionLost or cannotConnectToHost | 3 (0) | attemptsUsedUp | R1 R2 R5 R8 R12 |
         | | POST, one-shot POST | both | networkConnectionLost or cannotConnectToHost | 1 to 3 (0) | \
-        notReplayable or bodyNotReplayable or triesUsedUp | R2 R4 R8 R12 |
+        notReplayable or bodyNotReplayable or attemptsUsedUp | R2 R4 R8 R12 |
         | mode: garbage-on-accept | repeatable | both | badServerResponse | 2 (0) | finalFailure | R1 R2 R5 R8 |
         | | POST | both | badServerResponse | 1 (0) | notReplayable | R2 |
         | | one-shot POST | both | badServerResponse | 1 (0) | bodyNotReplayable or notReplayable | R2 R4 |
-        | mode: hang-on-accept | repeatable | both | timedOut | 3 (0) | triesUsedUp | R1 R2 R5 R8 R12 R20 |
+        | mode: hang-on-accept | repeatable | both | timedOut | 3 (0) | attemptsUsedUp | R1 R2 R5 R8 R12 R20 |
         | | POST | both | timedOut | 1 (0) | notReplayable | R2 |
         | | one-shot POST | both | timedOut | 1 (0) | bodyNotReplayable | R4 |
-        | mode: never-accept | all | both | timedOut | 3 (0) | triesUsedUp | R1 R2 R4 R5 R8 R12 R20 |
+        | mode: never-accept | all | both | timedOut | 3 (0) | attemptsUsedUp | R1 R2 R4 R5 R8 R12 R20 |
         | tls: expired | all | new | serverCertificateHasBadDate | 1 (0) | finalFailure | R8 |
         | tls: not yet valid | all | new | serverCertificateNotYetValid | 1 (0) | finalFailure | R8 |
         | tls: self-signed, tls: untrusted root | all | new | serverCertificateHasUnknownRoot | 1 (0) | \
         finalFailure | R8 |
         | tls: wrong host | all | new | serverCertificateUntrusted | 1 (0) | finalFailure | R8 |
-        | tls: plain text | all | new | secureConnectionFailed | 3 (0) | triesUsedUp | R1 R2 R4 R5 R8 R12 |
-        | tls: end without close_notify | repeatable | both | networkConnectionLost | 3 | triesUsedUp | \
+        | tls: plain text | all | new | secureConnectionFailed | 3 (0) | attemptsUsedUp | R1 R2 R4 R5 R8 R12 |
+        | tls: end without close_notify | repeatable | both | networkConnectionLost | 3 | attemptsUsedUp | \
         R1 R2 R5 R8 R10 R12 |
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 R10 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 R10 |

@@ -109,7 +109,7 @@ final class MatrixRun: Sendable {
             do {
                 after = mode == .refuse ? nil : try FaultServer(port: before.port, mode: mode)
             } catch {
-                // Somebody else was given the port.
+                // Another process was given the port.
                 continue
             }
             let result = try await send(cell, "\(before.baseURL)/ok?key=\(token)", through: loader, token)
@@ -165,7 +165,7 @@ final class MatrixRun: Sendable {
         through transport: CurlLoader,
         _ token: String
     ) async throws -> HTTPResult {
-        let schedule = try Backoff.exponential(from: .milliseconds(5), maximumNumberOfAttempts: 3)
+        let schedule = Backoff.exponential(from: .milliseconds(5), maxAttempts: 3)
         let policy = RetryPolicy.recommended.with(schedule: schedule)
         let chain = Redirect() --> Retry(policy, budgets: nil) --> Resume() --> transport
         var request = try HTTPRequest(url)

@@ -31,17 +31,17 @@ struct StageTests {
     private var arrivals: [String] { server.log.map { String($0.path.dropFirst()) } }
 
     private func retry(_ schedule: Backoff) -> Retry {
-        Retry(policy(schedule), budgets: nil, clocks: clock.clockPair())
+        Retry(policy(schedule), budgets: nil, clocks: clock.retryClocks())
     }
 
     @Test("B: order of throttle and retry: on the wire the one order is A A A B, the other A B A A")
     func bothOrders() async throws {
-        let second = try Backoff.constant(delay: .seconds(1), maximumNumberOfAttempts: 3)
+        let second = Backoff.constant(delay: .seconds(1), maxAttempts: 3)
         func failTwice(_ path: String) {
             server.on(path) { $0.occurrence < 3 ? [.respond(.init(503))] : [.respond(.ok)] }
         }
         failTwice("/A")
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let holding = try throttle --> retry(second) --> transport()
         let a = holding.load(try request("/A")) { _ in }
         await clock.sleepers(atLeast: 1)
@@ -87,7 +87,7 @@ struct StageTests {
                 return [.respond(.ok)]
             }
         }
-        let throttle = try Throttle(maximumNumberOfRequests: 2)
+        let throttle = Throttle(maximumNumberOfRequests: 2)
         let counted = AnyLoader { [loader = try transport()] request in
             let result = await loader.load(request)
             running.withLock { $0.now -= 1 }
@@ -101,7 +101,7 @@ struct StageTests {
             return running.withLock { $0.most }
         }
         #expect(try await most(2, of: 0..<10) == 2)
-        try throttle.setMaximumNumberOfRequests(4)
+        throttle.setMaximumNumberOfRequests(4)
         #expect(try await most(4, of: 10..<20) == 4)
         var urgent = try request("/ok")
         urgent.throttle = .never
@@ -110,7 +110,7 @@ struct StageTests {
 
     @Test("B: Throttle: what is cancelled in the queue never reaches the server, and the others keep their order")
     func cancelledWaiter() async throws {
-        let throttle = try Throttle(maximumNumberOfRequests: 1)
+        let throttle = Throttle(maximumNumberOfRequests: 1)
         let chain = try throttle --> transport()
         let first = chain.load(try request("/hang?times=1")) { _ in }
         _ = await eventually { server.log.count == 1 }
@@ -131,7 +131,7 @@ struct StageTests {
     @Test("B: Retry: a thousand requests wait for their next try on one timer, and each keeps its own request")
     func oneTimer() async throws {
         server.on("/later") { $0.header("X-Again") == nil ? [.respond(.init(503))] : [.respond(.ok)] }
-        let schedule = try Backoff.constant(delay: .seconds(1), maximumNumberOfAttempts: 2)
+        let schedule = Backoff.constant(delay: .seconds(1), maxAttempts: 2)
         let tries = Locked<[String: Int]>([:])
         // What the first try of a request is given must not be on its second, nor that of another.
         let mark = ModifyRequest { request in
@@ -162,7 +162,7 @@ struct StageTests {
     @Test("B: Retry: a request in its back-off is found by a cancellation and by a reset, and is not sent again")
     func foundInBackOff() async throws {
         server.on("/down") { _ in [.respond(.init(503))] }
-        let chain = try retry(.constant(delay: .seconds(60), maximumNumberOfAttempts: 9)) --> transport()
+        let chain = try retry(.constant(delay: .seconds(60), maxAttempts: 9)) --> transport()
         let tasks = try (0..<20).map { _ in chain.load(try request("/down")) { _ in } }
         await clock.sleepers(atLeast: 20)
         tasks[0].cancel()

@@ -11,8 +11,8 @@ struct StrategyTests {
 
     init() throws { server = try FaultServer() }
 
-    private func load(_ strategy: (any HTTPRetryStrategy)?, _ path: String) async throws -> HTTPResult {
-        let chain = try Retry(strategy, budgets: nil, clocks: clock.clockPair()) --> transport()
+    private func load(_ strategy: (any RetryStrategy)?, _ path: String) async throws -> HTTPResult {
+        let chain = try Retry(strategy, budgets: nil, clocks: clock.retryClocks()) --> transport()
         return await chain.load(try HTTPRequest(server.baseURL + path))
     }
 
@@ -26,11 +26,10 @@ struct StrategyTests {
         func retryDelay(for result: HTTPResult) -> Duration? { (try? result.get().status) == 503 ? delay : nil }
     }
 
-    /// The richer form, which is asked in place of the other one.
-    private struct Counting: HTTPRetryStrategy {
-        func retryDelay(for result: HTTPResult) -> Duration? { nil }
-        func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
-            attempt.tries < 4 ? .seconds(attempt.tries) : nil
+    /// The general form, which knows the attempt.
+    private struct Counting: RetryStrategy {
+        func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+            context.attempt.countedAttempts < 4 ? .retry(after: .seconds(context.attempt.countedAttempts)) : .finish()
         }
     }
 
@@ -54,9 +53,9 @@ struct StrategyTests {
     @Test("B: Backoff as a strategy: it retries failures and transient statuses, never a success")
     func backoff() async throws {
         let schedules: [(Backoff, [Duration])] = [
-            (try .immediately(maximumNumberOfAttempts: 3), []),
-            (try .constant(delay: .seconds(2), maximumNumberOfAttempts: 3), [.seconds(2), .seconds(2)]),
-            (try .exponential(delay: .seconds(2), maximumNumberOfAttempts: 3), [.seconds(2), .seconds(4)]),
+            (.immediately(maxAttempts: 3), []),
+            (.constant(delay: .seconds(2), maxAttempts: 3), [.seconds(2), .seconds(2)]),
+            (.exponential(delay: .seconds(2), maxAttempts: 3), [.seconds(2), .seconds(4)]),
         ]
         for (index, (schedule, waits)) in schedules.enumerated() {
             let before = clock.sleeps.count
@@ -85,9 +84,9 @@ struct StrategyTests {
         }
     }
 
-    @Test("B: ServerDirected: what ten lines do for one API it does for all, and it falls back on a schedule")
+    @Test("B: RetryAfterStrategy: what ten lines do for one API it does for all, and it falls back on a schedule")
     func serverDirected() async throws {
-        for (index, strategy) in [OneAPI(), ServerDirected()].enumerated()
+        for (index, strategy) in [OneAPI(), RetryAfterStrategy()].enumerated()
             as EnumeratedSequence<[any HTTPRetryStrategy]>
         {
             answer("/limit\(index)", 429, [("X-Rate-Limit-Reset", "20"), ("X-RateLimit-Reset", "20")], times: 1)
@@ -100,7 +99,7 @@ struct StrategyTests {
             #expect(try await load(strategy, "/gone\(index)").get().attempts.count == 1)
         }
         answer("/silent", 503)
-        let fallback = ServerDirected(fallback: try .constant(delay: .seconds(3), maximumNumberOfAttempts: 2))
+        let fallback = RetryAfterStrategy(fallback: .constant(delay: .seconds(3), maxAttempts: 2))
         #expect(try await load(fallback, "/silent").get().attempts.count == 2)
         #expect(clock.sleeps.last == .seconds(3))
         // The ten lines say nothing of it, and so end there.
@@ -112,11 +111,11 @@ struct StrategyTests {
     func option() async throws {
         answer("/down", 503)
         #expect(try await load(nil, "/down").get().attempts.count == 1)
-        let chain = try Retry(Counting(), budgets: nil, clocks: clock.clockPair()) --> transport()
+        let chain = try Retry(Counting(), budgets: nil, clocks: clock.retryClocks()) --> transport()
         var request = try HTTPRequest(server.baseURL + "/down")
         #expect(request.retryStrategy == nil)
         #expect(await chain.load(request).attempts.count == 4)
-        request.retryStrategy = try Backoff.immediately(maximumNumberOfAttempts: 2)
+        request.retryStrategy = Backoff.immediately(maxAttempts: 2)
         #expect(await chain.load(request).attempts.count == 2)
         request.retryStrategy = Backoff.never
         #expect(await chain.load(request).attempts.count == 1)

@@ -7,7 +7,7 @@ func policy(_ schedule: Backoff) -> RetryPolicy { RetryPolicy.recommended.with(s
 
 /// Tries that follow each other after a few milliseconds.
 func quick(_ tries: Int = 3) throws -> RetryPolicy {
-    policy(try .constant(delay: .milliseconds(2), maximumNumberOfAttempts: tries))
+    policy(.constant(delay: .milliseconds(2), maxAttempts: tries))
 }
 
 /// A transport with so many connections to an origin.

@@ -11,7 +11,7 @@ struct CancellationTests {
 
     @Test("R9: cancellation ends a back-off within 5 ms, and the server sees no further request")
     func duringBackOff() async throws {
-        let schedule = try Backoff.constant(delay: .seconds(60), maximumNumberOfAttempts: 3)
+        let schedule = Backoff.constant(delay: .seconds(60), maxAttempts: 3)
         let chain = try Redirect() --> Retry(policy(schedule), budgets: nil) --> transport()
         // The best of many: where other tests keep the machine busy, any single one may be late.
         var shortest = Duration.seconds(60)
@@ -55,7 +55,7 @@ struct CancellationTests {
 
     @Test("R9: a reset ends requests in flight and in back-off, and none is sent again")
     func reset() async throws {
-        let schedule = try Backoff.constant(delay: .seconds(60), maximumNumberOfAttempts: 3)
+        let schedule = Backoff.constant(delay: .seconds(60), maxAttempts: 3)
         let chain = try Retry(policy(schedule), budgets: nil) --> transport()
         let calls = try ["/hang", "/status/503"].map { path in
             let request = try HTTPRequest(server.baseURL + path)

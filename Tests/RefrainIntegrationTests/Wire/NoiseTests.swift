@@ -43,13 +43,13 @@ struct NoiseTests {
             let seed = request.query("seed").flatMap { UInt64($0) } ?? 0
             return [.send(Self.noise(seed)), .close]
         }
-        let chain = try Redirect() --> Retry(quick(2), budgets: nil) --> Pace() --> Resume() --> transport()
+        let chain = try Redirect() --> Retry(quick(2), budgets: nil) --> RateLimiter() --> Resume() --> transport()
         let completions = Locked([Int](repeating: 0, count: 300))
         try await concurrently(300, inFlight: 16) { number in
             let method: HTTPMethod = number % 3 == 0 ? .post : .get
             var request = try HTTPRequest("\(server.baseURL)/noise?seed=\(number)", method: method)
             request.timeouts.total = .seconds(60)
-            request.deadline = .seconds(90)
+            request.timeout = .seconds(90)
             request.pacing = .on
             if number % 3 == 1 { request.download = Download(to: NowhereSink()) }
             let task = chain.load(request) { _ in completions.withLock { $0[number] += 1 } }

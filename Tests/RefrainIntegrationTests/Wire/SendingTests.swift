@@ -89,7 +89,7 @@ struct SendingTests {
 
     @Test("R5: with a key, 409 is waited out, and both calls get the one execution")
     func stillRunning() async throws {
-        let schedule = try Backoff.constant(delay: .milliseconds(50), maximumNumberOfAttempts: 200)
+        let schedule = Backoff.constant(delay: .milliseconds(50), maxAttempts: 200)
         let chain = try Retry(policy(schedule), budgets: nil) --> transport()
         var hasMet = false
         // On a machine that is busy elsewhere the second call may come when the first one is done: then both are made

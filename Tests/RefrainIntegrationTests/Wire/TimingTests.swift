@@ -15,10 +15,10 @@ struct TimingTests {
         schedule: Duration = .milliseconds(2),
         deadline: Duration? = nil
     ) async throws -> (result: HTTPResult, elapsed: Duration) {
-        let policy = policy(try .constant(delay: schedule, maximumNumberOfAttempts: 3))
+        let policy = policy(.constant(delay: schedule, maxAttempts: 3))
         let chain = Redirect() --> Retry(policy, budgets: nil) --> (try transport())
         var request = try HTTPRequest(server.baseURL + target)
-        request.deadline = deadline
+        request.timeout = deadline
         let began = ContinuousClock.now
         let result = await chain.load(request)
         return (result, ContinuousClock.now - began)
@@ -68,8 +68,8 @@ struct TimingTests {
             server.clearLog()
             let (result, elapsed) = try await load("/status/503?retry-after=\(value)")
             let error = try failure(of: result)
-            #expect(error.code == .comeBackLater)
-            #expect(error.comeBackAt != nil)
+            #expect(error.code == .retryAfterTooLong)
+            #expect(error.retryAfterDate != nil)
             #expect(elapsed < .seconds(300))
             #expect(server.log.count == 1)
         }
@@ -78,14 +78,14 @@ struct TimingTests {
     @Test("R18: a delay past the deadline ends the call at once")
     func pastTheDeadline() async throws {
         let (result, elapsed) = try await load("/status/503?retry-after=600", deadline: .seconds(500))
-        #expect(try failure(of: result).code == .comeBackLater)
+        #expect(try failure(of: result).code == .retryAfterTooLong)
         #expect(elapsed < .seconds(300))
         #expect(server.log.count == 1)
     }
 
     @Test("R19: with pacing on, a limit that is known is kept, and no request meets a 429")
     func pacing() async throws {
-        let chain = try Retry(quick(), budgets: nil) --> Pace() --> transport()
+        let chain = try Retry(quick(), budgets: nil) --> RateLimiter() --> transport()
         var request = try HTTPRequest(server.baseURL + "/rate-limited?limit=5&window=1")
         request.pacing = .on
         for _ in 1...12 {

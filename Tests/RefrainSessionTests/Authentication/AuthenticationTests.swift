@@ -23,7 +23,7 @@ struct AuthenticationTests {
             authenticator: authenticator,
             credential: token,
             refreshWindow: window,
-            clock: ErasedClock(clock)
+            clock: AnyClock(clock)
         )
     }
 
@@ -39,13 +39,50 @@ struct AuthenticationTests {
     func refreshes() async throws {
         let service = TokenService(accepting: 2)
         let session = Session.testing(service, interceptor: interceptor(service)) { settings in
-            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+            settings.budgets = RetryBudgets { _ in
+                RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
+            }
         }
         let request = session.request(HTTPRequest("/a", method: .post, body: .text("x"))).validate()
         let response = await request.serializingString().response
         #expect(response.value == "200")
         #expect(service.refreshes == 1)
         #expect(response.attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
+    }
+
+    @Test("A: AuthenticationInterceptor: the authenticator is asked as often as Alamofire asks it")
+    func questions() async throws {
+        struct Counting: Authenticator {
+            let calls = Locked<[String]>([])
+            let base: TokenAuthenticator
+
+            func apply(_ credential: Token, to request: inout HTTPRequest) {
+                calls.withLock { $0.append("apply") }
+                base.apply(credential, to: &request)
+            }
+            func refresh(_ credential: Token, for session: Session) async throws -> Token {
+                calls.withLock { $0.append("refresh") }
+                return try await base.refresh(credential, for: session)
+            }
+            func didRequest(
+                _ request: HTTPRequest,
+                with response: HTTPResponse,
+                failDueToAuthenticationError error: any Error
+            ) -> Bool {
+                calls.withLock { $0.append("didRequest") }
+                return base.didRequest(request, with: response, failDueToAuthenticationError: error)
+            }
+            func isRequest(_ request: HTTPRequest, authenticatedWith credential: Token) -> Bool {
+                calls.withLock { $0.append("isRequest") }
+                return base.isRequest(request, authenticatedWith: credential)
+            }
+        }
+        let service = TokenService(accepting: 2)
+        let counting = Counting(base: TokenAuthenticator { _, _ in Token(value: service.refresh()) })
+        let authentication = AuthenticationInterceptor(authenticator: counting, credential: Token(value: "t1"))
+        let session = Session.testing(service, interceptor: authentication)
+        _ = try await session.request(HTTPRequest.sample).validate().serializingData().value
+        #expect(counting.calls.withLock { $0 } == ["apply", "didRequest", "isRequest", "refresh", "apply"])
     }
 
     @Test("R27: a request that is refused again after its replay is not sent a third time")
@@ -144,7 +181,7 @@ struct AuthenticationTests {
     func storm() async throws {
         let service = TokenService(acceptsNothing: true)
         let clock = InstantClock()
-        let window = try RefreshWindow(interval: .seconds(30), maximumAttempts: 5)
+        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 5)
         let interceptor = interceptor(service, window: window, clock: clock)
         let session = Session.testing(service, interceptor: interceptor, clock: clock)
         for _ in 0..<5 {
@@ -245,7 +282,9 @@ struct AuthenticationTests {
     func wrapped() async throws {
         let service = TokenService(accepting: 2)
         let session = Session.testing(service, interceptor: Wrapping(inner: interceptor(service))) { settings in
-            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+            settings.budgets = RetryBudgets { _ in
+                RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
+            }
         }
         let request = session.request(HTTPRequest("/a", method: .post, body: .text("x"))).validate()
         let response = await request.serializingString().response
@@ -264,7 +303,9 @@ struct AuthenticationTests {
             service,
             interceptor: RefrainSession.Interceptor(retriers: [always], interceptors: [wrapping])
         ) { settings in
-            settings.budgets = RetryBudgets { _ in (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard() }
+            settings.budgets = RetryBudgets { _ in
+                RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
+            }
         }
         let response = await session.request(HTTPRequest.sample).serializingResponse().response
         // The other retrier is asked last, and its retry is paid for: there is nothing to pay with.
@@ -281,7 +322,7 @@ struct AuthenticationTests {
         }
         let interceptors: [any RequestInterceptor] = [others, RetryPolicy.recommended, interceptor(service)]
         let session = Session.testing(service, interceptor: RefrainSession.Interceptor(interceptors: interceptors))
-        let response = await RetryNesting.within {
+        let response = await NestedRetry.within {
             await session.request(HTTPRequest.sample).serializingResponse().response
         }
         #expect(response.response?.status == 200)
@@ -298,7 +339,7 @@ struct AuthenticationTests {
             }
             let interceptors: [any RequestInterceptor] = [others, RetryPolicy.recommended, interceptor(refusing)]
             let session = Session.testing(loader, interceptor: RefrainSession.Interceptor(interceptors: interceptors))
-            let response = await RetryNesting.within {
+            let response = await NestedRetry.within {
                 await session.request(HTTPRequest.sample).serializingResponse().response
             }
             #expect(response.response?.status.rawValue == status)
@@ -344,7 +385,7 @@ struct AuthenticationTests {
         #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
     }
 
-    /// Answers those who ask for a number when it is theirs, each with a 401; and all others at once.
+    /// Answers numbered requests in the order of their numbers, each with a 401; all others at once.
     private func turnstile(_ mayEnd: [Signal]) -> some HTTPLoader {
         AnyLoader { request in
             if let number = Int(request.url.lastPathComponent) { await mayEnd[number].wait() }
@@ -352,7 +393,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("R27: a refresh that failed is not tried again for those who were under way, but for who comes after it")
+    @Test("R27: a failed refresh is not repeated for requests in flight, but for later ones")
     func sharedFailure() async throws {
         let signals = (0..<4).map { _ in Signal() }
         let (arrived, refreshes) = (Counter(), Counter())

@@ -114,7 +114,7 @@ struct ErrorTests {
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
         let folder = try TemporaryFolder()
         do {
-            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+            try await withRetry(.immediately(maxAttempts: 3)) {
                 let request = session.request(HTTPRequest.sample)
                 switch reading {
                 case .decodable: _ = try await request.serializingDecodable([Int].self).value

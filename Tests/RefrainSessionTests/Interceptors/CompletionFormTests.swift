@@ -57,7 +57,7 @@ struct CompletionFormTests {
 
     @Test("R30: a completion that is kept and never called ends with the cancellation of its request")
     func keptForEver() async {
-        let kept = Journal<InterceptorCompletion<Result<HTTPRequest, any Error>>>()
+        let kept = Journal<@Sendable (Result<HTTPRequest, any Error>) -> Void>()
         let asked = Signal()
         let adapter = Adapter { _, _, completion in
             kept.append(completion)

@@ -85,7 +85,7 @@ struct PolicyTests {
     @Test("A: decision order: naming POST in the policy's methods is leave to send it again")
     func namedMethod() async throws {
         let loader = ScriptedLoader(.status(500), .status(200, body: "ok"))
-        let session = Session.testing(loader, interceptor: try .retryPolicy(retryableHTTPMethods: [.post]))
+        let session = Session.testing(loader, interceptor: .retryPolicy(retryableHTTPMethods: [.post]))
         let request = HTTPRequest("/a", method: .post, body: .text("x"))
         #expect(try await session.request(request).serializingString().value == "ok")
     }
@@ -141,7 +141,7 @@ struct PolicyTests {
     func wrappedLeave(delay: Duration?, wait: Duration) async throws {
         let clock = InstantClock()
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
-        let wrapper = Wrapper(policy: try RetryPolicy(retryableHTTPMethods: [.post]), delay: delay)
+        let wrapper = Wrapper(policy: RetryPolicy(retryableHTTPMethods: [.post]), delay: delay)
         let session = Session.testing(loader, interceptor: wrapper, clock: clock)
         let request = session.request(HTTPRequest("/a", method: .post, body: .text("x")))
         #expect(try await request.serializingString().value == "ok")
@@ -151,7 +151,7 @@ struct PolicyTests {
 
     @Test("R2: the leave of a policy that a retrier has asked in vain is none for the next retrier")
     func leaveOfOthers() async throws {
-        let policy = try RetryPolicy(retryableHTTPMethods: [.post])
+        let policy = RetryPolicy(retryableHTTPMethods: [.post])
         let asks = Retrier { request, session, error in
             _ = await policy.retry(request, for: session, dueTo: error)
             return .doNotRetry
@@ -181,7 +181,7 @@ struct PolicyTests {
 
     @Test("R18: a wrapped policy ends the call where the server wants too long a wait")
     func wrappedComeBack() async {
-        // Fifty seconds from now for whoever takes it for a date, and not for the time to wait that it is.
+        // Fifty seconds from now if read as a date, although it is a delay.
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000000100"]
         let fields = RateLimitFields(reset: .delay(.seconds))
         for delay in [nil, .milliseconds(1)] as [Duration?] {
@@ -191,7 +191,7 @@ struct PolicyTests {
             let policy = RetryPolicy(criteria: .rules(), rateLimitFields: fields)
             let session = Session.testing(loader, interceptor: Wrapper(policy: policy, delay: delay), clock: clock)
             let response = await session.request(HTTPRequest.sample).serializingString().response
-            #expect(response.attempts.map(\.reason) == [.comeBackLater])
+            #expect(response.attempts.map(\.reason) == [.retryAfterTooLong])
             #expect(clock.waits == [])
         }
     }
@@ -209,8 +209,8 @@ struct PolicyTests {
     @Test("A: static accessors: the accessors make what they say")
     func accessors() throws {
         let made: [any RequestInterceptor] = [
-            .retryPolicy, try .retryPolicy(retryLimit: 1), .connectionLostRetryPolicy,
-            try .connectionLostRetryPolicy(retryLimit: 1), .recommendedRetryPolicy,
+            .retryPolicy, .retryPolicy(retryLimit: 1), .connectionLostRetryPolicy,
+            .connectionLostRetryPolicy(retryLimit: 1), .recommendedRetryPolicy,
             .interceptor(
                 adapters: [.adapter(using: { request, _ in request })],
                 retriers: [.retrier(using: { _, _, _ in .retry })]
@@ -218,7 +218,7 @@ struct PolicyTests {
             .interceptor(adapter: { request, _ in request }, retrier: { _, _, _ in .doNotRetry }),
         ]
         #expect(made.count == 7)
-        #expect(throws: InvalidArgument.self) { try RetryPolicy(exponentialBackoffBase: 1) }
+        #expect(throws: InvalidArgument.self) { try RetryPolicy.validated(exponentialBackoffBase: 1) }
     }
 
     @Test("A: RetryResult: a result says whether it wants a retry, and when")

@@ -82,12 +82,12 @@ struct RetryRulesTests {
     }
 
     @Test("R18: a server that wants too long a wait ends the request with the date to come back at")
-    func comeBackLater() async {
+    func retryAfterTooLong() async {
         let loader = ScriptedLoader(.status(503, headers: ["Retry-After": "86400"]))
         let session = Session.testing(loader, interceptor: always)
         let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
-        #expect(error?.transportCode == .comeBackLater)
-        #expect(error?.transportError?.comeBackAt != nil)
+        #expect(error?.transportCode == .retryAfterTooLong)
+        #expect(error?.transportError?.retryAfterDate != nil)
         #expect(loader.requests.count == 1)
     }
 
@@ -96,11 +96,13 @@ struct RetryRulesTests {
         let loader = ScriptedLoader(.status(503))
         let session = Session.testing(loader, interceptor: always) { settings in
             settings.budgets = RetryBudgets { _ in
-                (try? RetryBudget(ratio: 0, floorPerSecond: 0)) ?? .standard()
+                RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
             }
         }
-        let error = await session.request(HTTPRequest.sample).serializingData().response.error
-        #expect(error?.transportCode == .budgetExhausted)
+        let response = await session.request(HTTPRequest.sample).validate().serializingData().response
+        #expect(response.error?.responseCode == 503)
+        #expect(response.error?.attempts.last?.reason == .budgetExhausted)
+        #expect(response.response?.status == 503)
         #expect(loader.requests.count == 1)
     }
 
@@ -111,7 +113,7 @@ struct RetryRulesTests {
         let retrier = Retrier { _, _, _ in .retryWithDelay(.seconds(60)) }
         let session = Session.testing(loader, interceptor: retrier, clock: clock)
         var request = HTTPRequest.sample
-        request.deadline = .seconds(10)
+        request.timeout = .seconds(10)
         let response = await session.request(request).validate().serializingData().response
         #expect(response.error?.responseCode == 503)
         #expect(response.attempts.last?.reason == .deadlineExceeded)
@@ -124,7 +126,7 @@ struct RetryRulesTests {
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
         let count = Counter()
         await #expect(throws: RefrainError.self) {
-            try await withRetry(try Backoff.immediately(maximumNumberOfAttempts: 3)) {
+            try await withRetry(Backoff.immediately(maxAttempts: 3)) {
                 count.increment()
                 return try await session.request(HTTPRequest.sample).serializingData().value
             }
@@ -139,7 +141,7 @@ struct RetryRulesTests {
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
         let count = Counter()
         do {
-            _ = try await withRetry(try Backoff.immediately(maximumNumberOfAttempts: 3)) {
+            _ = try await withRetry(Backoff.immediately(maxAttempts: 3)) {
                 count.increment()
                 return try await session.request(HTTPRequest.sample).validate().serializingData().value
             }
@@ -176,9 +178,9 @@ struct RetryRulesTests {
         let adapter = Adapter { request, _ in HTTPRequest(request.url, headers: ["X-New": "1"]) }
         let session = Session.testing(loader, interceptor: Interceptor(adapter: adapter, retrier: always))
         var request = HTTPRequest.sample
-        request.timeout = .seconds(3)
+        request.attemptTimeout = .seconds(3)
         #expect(try await session.request(request).validate().serializingString().value == "ok")
-        #expect(loader.requests.map(\.timeout) == [.seconds(3), .seconds(3)])
+        #expect(loader.requests.map(\.attemptTimeout) == [.seconds(3), .seconds(3)])
     }
 
     /// Makes a request of its own, of which the chain knows nothing.

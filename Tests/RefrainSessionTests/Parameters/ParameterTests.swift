@@ -22,6 +22,26 @@ struct ParameterTests {
         #expect(text(parameters) == "a[]=1&a[]=2&a[][k]=1&b[a][x]=y&b[z]=1&d=1.5&t=0")
     }
 
+    @Test(
+        "A: parameters: an optional member that is nil is written as `nils` says, also where Swift wrote its encoding"
+    )
+    func optionalMembers() throws {
+        struct Values: Encodable, Sendable {
+            var one: String? = "one"
+            var two: String?
+            var three: Int?
+            var four: [Int]?
+        }
+        for (nils, expected) in [
+            (FormEncoding.NilEncoding.dropKey, "one=one"), (.null, "four=null&one=one&three=null&two=null"),
+            (.dropValue, "four=&one=one&three=&two="),
+        ] {
+            let encoder = URLEncodedFormParameterEncoder(form: FormEncoding(nils: nils), destination: .httpBody)
+            let request = try encoder.encode(Values(), into: HTTPRequest("http://host.test/", method: .post))
+            #expect(request.body.bytesInMemory.map { String(decoding: $0, as: UTF8.self) } == expected)
+        }
+    }
+
     @Test("A: parameters: lists, truth, nothing and spaces have their forms")
     func forms() {
         let parameters: Parameters = ["a": [1, 2], "b": true, "n": nil, "s": "x y"]

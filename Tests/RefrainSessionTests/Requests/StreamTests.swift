@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Streams", .timeLimit(.minutes(5)))
 struct StreamTests {
-    /// What a transport holds for a body that nobody has read: here, only something to be let go of.
+    /// What a transport holds for an unread body: here, an object whose deallocation is observed.
     private final class Connection: Sendable {}
 
     /// Answers a status with a body that can be read once and holds a connection until then, and then others.
@@ -44,7 +44,7 @@ struct StreamTests {
         }
     }
 
-    @Test("R28: a stream whose answer fails its check lets go of the connection, also while the request is kept")
+    @Test("R28: a stream whose response fails validation frees the connection, also while the request is referenced")
     func refusedAnswer() async {
         let loader = StreamingLoader((404, [:]))
         let session = Session.testing(loader)
@@ -83,7 +83,7 @@ struct StreamTests {
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
         let request = session.streamRequest(HTTPRequest.sample)
         let error = await ended(request)
-        #expect(error?.transportCode == .comeBackLater)
+        #expect(error?.transportCode == .retryAfterTooLong)
         while loader.holdsConnection { await Task.yield() }
         #expect(request.response?.status == 503)
     }

@@ -22,7 +22,7 @@ struct TransferTests {
         var settings = Session.Settings()
         settings.budgets = nil
         settings.random = RandomSource(seed: 1)
-        let backoff = try Backoff.constant(delay: .milliseconds(1), maximumNumberOfAttempts: 4)
+        let backoff = Backoff.constant(delay: .milliseconds(1), maxAttempts: 4)
         session = Session(
             loader: CurlLoader(),
             interceptor: RetryPolicy.recommended.with(schedule: backoff),

@@ -133,8 +133,8 @@ struct AdaptedRequestsTests {
             request.url = URL(string: "http://host.test/\(request.url.path)") ?? request.url
             return request
         }
-        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
-        let budget = try RetryBudget(ratio: 0.2, floorPerSecond: 0)
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
+        let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0)
         let session = Session.testing(
             loader,
             interceptor: Interceptor(adapters: [completing], interceptors: [policy])

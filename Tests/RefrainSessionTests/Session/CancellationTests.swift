@@ -107,7 +107,7 @@ struct CancellationTests {
         let current = Locked<DataRequest?>(nil)
         let loop = Task {
             try await withRetry(
-                .immediately(maximumNumberOfAttempts: 3),
+                .immediately(maxAttempts: 3),
                 retriesExhausted: retriesExhausted
             ) { () async throws -> String in
                 let request = session.request(HTTPRequest.sample)
@@ -141,7 +141,7 @@ struct CancellationTests {
         let loader = ScriptedLoader(.status(200))
         let session = Session.testing(loader, interceptor: Interceptor(adapter: adapter, retrier: retrier))
         do {
-            _ = try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+            _ = try await withRetry(.immediately(maxAttempts: 3)) {
                 try await session.request(HTTPRequest.sample).serializingData().value
             }
             Issue.record("nothing can be sent")
@@ -161,7 +161,7 @@ struct CancellationTests {
             interceptor: Retrier { _, _, _ in .doNotRetryWithError(CancellationError()) }
         )
         await #expect(throws: RefrainError.self) {
-            try await withRetry(.immediately(maximumNumberOfAttempts: 3)) {
+            try await withRetry(.immediately(maxAttempts: 3)) {
                 try await session.request(HTTPRequest.sample).serializingResponse().value
             }
         }

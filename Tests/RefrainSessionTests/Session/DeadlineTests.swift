@@ -9,19 +9,19 @@ struct DeadlineTests {
 
     private func session(_ adapters: [any RequestAdapter] = []) -> Session {
         Session.testing(loader, interceptor: Interceptor(adapters: adapters), clock: nil) { settings in
-            settings.clocks = clock.clockPair()
+            settings.clocks = clock.retryClocks()
         }
     }
 
     private func limited() -> HTTPRequest {
         var request = HTTPRequest.sample
-        request.deadline = .seconds(3)
+        request.timeout = .seconds(3)
         return request
     }
 
     @Test("R20: the deadline ends the wait for an adapter")
     func adapter() async {
-        let hold = MockHold()
+        let hold = MockGate()
         let gate = MockLoader().then(.held(by: hold, .status(200)))
         let session = session([
             Adapter { request, _ in
@@ -40,8 +40,8 @@ struct DeadlineTests {
     @Test("R20: the deadline ends the time in which a request is suspended")
     func suspended() async throws {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
-        let policy = RetryPolicy.recommended.with(schedule: try .constant(delay: .seconds(1)))
-        let session = Session.testing(loader, interceptor: policy, clock: nil) { $0.clocks = clock.clockPair() }
+        let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
+        let session = Session.testing(loader, interceptor: policy, clock: nil) { $0.clocks = clock.retryClocks() }
         let request = session.request(limited())
         let task = Task { await request.serializingData().response }
         await clock.sleepers(atLeast: 1)
@@ -60,7 +60,7 @@ struct DeadlineTests {
             loader,
             interceptor: Interceptor(adapters: [Adapter { request, _ in request }]),
             clock: nil
-        ) { $0.clocks = clock.clockPair() }
+        ) { $0.clocks = clock.retryClocks() }
         let response = await session.request(limited()).serializingString().response
         #expect(try response.result.get() == "ok")
         #expect(clock.sleeps.isEmpty)

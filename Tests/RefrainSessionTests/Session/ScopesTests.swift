@@ -129,12 +129,12 @@ struct ScopesTests {
     func resetWaits() async throws {
         let worker = Worker<Bool>()
         let isOver = Counter()
-        let letGo = Signal()
+        let resumeAndAwait = Signal()
         let loader = ScriptedLoader(
             .compute { request in
                 if request.url.path() == "/slow" {
                     await untilCancelled()
-                    await letGo.wait()
+                    await resumeAndAwait.wait()
                     isOver.increment()
                 }
                 return .success(HTTPResponse(request: request, status: 200, body: .text("x")))
@@ -145,7 +145,7 @@ struct ScopesTests {
                 worker.start {
                     let reset = Task { await session.reset() }
                     // It has begun once the slow request is cancelled; that one returns only now.
-                    letGo.set()
+                    resumeAndAwait.set()
                     await reset.value
                     return isOver.value == 1
                 }

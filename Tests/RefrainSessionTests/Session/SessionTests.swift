@@ -46,7 +46,7 @@ struct SessionTests {
             #expect(third.response?.status == 404)
             (tried, refused, uploaded) = (first, second, third)
         }
-        // The task that ran a request lets go of it a moment after the end.
+        // The task that ran a request releases it shortly after the end.
         while tried != nil || refused != nil || uploaded != nil { await Task.yield() }
     }
 
@@ -197,7 +197,7 @@ struct SessionTests {
                 return .retryWithDelay(.seconds(3600))
             },
             clock: nil
-        ) { $0.throttle = try? Throttle(maximumNumberOfRequests: 1) }
+        ) { $0.throttle = Throttle(maximumNumberOfRequests: 1) }
         let first = session.request(HTTPRequest.sample)
         let task = first.serializingData()
         await waiting.wait()
@@ -212,7 +212,7 @@ struct SessionTests {
         for answer in answers {
             let session = Session.testing(ScriptedLoader(answer), interceptor: CountingInterceptor(.retry, .doNotRetry))
             weak var weakly: DataRequest?
-            var response: DataResponse<String>?
+            var response: DataResponse<String, RefrainError>?
             do {
                 let request = session.request(HTTPRequest.sample).validate()
                 weakly = request

@@ -136,7 +136,7 @@ struct SharingTests {
         let session = session(loader)
         let plain = session.request(HTTPRequest.sample).serializingString()
         while loader.requests.isEmpty { await Task.yield() }
-        let policy = try RetryPolicy(exponentialBackoffScale: 0)
+        let policy = RetryPolicy(exponentialBackoffScale: 0)
         let own = session.request(HTTPRequest.sample, interceptor: policy).validate().serializingString()
         while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
         mayEnd.set()
@@ -145,10 +145,10 @@ struct SharingTests {
         #expect(loader.requests.count == 3)
     }
 
-    @Test("who began the exchange may go; its retriers are asked on behalf of those who stay")
+    @Test("the request that started the exchange may be cancelled; its retriers are called for the remaining ones")
     func ownerKeeping() async throws {
         let loader = loader(503, 200)
-        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         weak var began: DataRequest?
         func begin() async -> DataTask<String> {
             let request = session.request(HTTPRequest.sample).validate()
@@ -167,17 +167,17 @@ struct SharingTests {
         }
         var stays: DataTask<String>?
         await leave()
-        // Nobody here holds the first request any more.
+        // The first request is not referenced here any more.
         mayEnd.set()
         #expect(try await stays?.value == "200")
         #expect(loader.requests.count == 2)
         while began != nil { await Task.yield() }
     }
 
-    @Test("a request that is suspended does not hold up those who share its exchange", .timeLimit(.minutes(5)))
+    @Test("a suspended request does not delay the others of its exchange", .timeLimit(.minutes(5)))
     func suspended() async throws {
         let loader = loader(503, 200)
-        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         let first = session.request(HTTPRequest.sample)
         let leading = first.serializingString()
         await waiting(1)
@@ -215,7 +215,7 @@ struct SharingTests {
     )
     func cancelledSuspended() async throws {
         let loader = loader(503, 200)
-        let session = session(loader, try RetryPolicy(exponentialBackoffScale: 0))
+        let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         let first = session.request(HTTPRequest.sample)
         let leading = first.serializingString()
         await waiting(1)

@@ -1,34 +1,22 @@
 import RefrainCore
+import RefrainHTTP
 import RefrainSession
 
-/// A transport that needs no task, and answers when the test says so.
-final class HeldLoader: PromptLoader {
-    /// A request that it was handed, with the one who waits for the result.
+/// A transport that answers first attempts when the test says so, and later ones at once.
+final class HeldLoader: HTTPLoader {
+    /// A first attempt, which waits for its answer.
     final class Exchange: Sendable {
         let request: HTTPRequest
-        private let held: Locked<(any ResultReceiver)?>
+        fileprivate let result = Promise<HTTPResult>()
 
-        init(_ request: HTTPRequest, _ receiver: any ResultReceiver) {
-            self.request = request
-            held = Locked(receiver)
-        }
-
-        /// The one who waits, until it has been told: it holds the loader.
-        var receiver: (any ResultReceiver)? { held.withLock { $0 } }
+        init(_ request: HTTPRequest) { self.request = request }
 
         func answer(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: String = "ok") {
-            tell(.success(HTTPResponse(request: request, status: status, headers: headers, body: .text(body))))
+            let response = HTTPResponse(request: request, status: status, headers: headers, body: .text(body))
+            result.fulfill(.success(response))
         }
 
-        func cancel() { tell(.failure(HTTPError(.cancelled, request: request, bytesSent: 90))) }
-
-        private func tell(_ result: HTTPResult) {
-            held.withLock { held in
-                defer { held = nil }
-                return held
-            }?
-            .receive(result)
-        }
+        fileprivate func cancel() { result.fulfill(.failure(HTTPError(.cancelled, request: request, bytesSent: 90))) }
     }
 
     private struct State {
@@ -41,8 +29,7 @@ final class HeldLoader: PromptLoader {
     private let onBegin: @Sendable () -> Void
     private let answer: @Sendable (HTTPRequest) async -> HTTPResult
 
-    /// A transport that calls `onBegin` before it returns from a request that is handed over, and `answer` for those
-    /// that it has to load as any loader does.
+    /// A transport that calls `onBegin` when a first attempt is handed over, and answers later attempts by `answer`.
     init(
         onBegin: @escaping @Sendable () -> Void = {},
         answer: @escaping @Sendable (HTTPRequest) async -> HTTPResult = {
@@ -53,27 +40,26 @@ final class HeldLoader: PromptLoader {
         self.answer = answer
     }
 
-    /// The requests that were handed over.
+    /// The first attempts, in order.
     var exchanges: [Exchange] { state.withLock { $0.exchanges } }
-    /// The requests that were loaded.
+    /// The later attempts, in order.
     var loads: [HTTPRequest] { state.withLock { $0.loads } }
-    /// How many exchanges were cancelled.
+    /// How many first attempts were cancelled.
     var cancelled: Int { state.withLock { $0.cancelled } }
 
-    func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
-        let exchange = Exchange(request, receiver)
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        guard !NestedRetry.isInside else {
+            state.withLock { $0.loads.append(request) }
+            return await answer(request)
+        }
+        let exchange = Exchange(request.withAttemptLimits)
         state.withLock { $0.exchanges.append(exchange) }
         onBegin()
-        return exchange
-    }
-
-    func cancel(_ exchange: AnyObject) {
-        state.withLock { $0.cancelled += 1 }
-        (exchange as? Exchange)?.cancel()
-    }
-
-    func load(_ request: HTTPRequest) async -> HTTPResult {
-        state.withLock { $0.loads.append(request) }
-        return await answer(request)
+        return await withTaskCancellationHandler {
+            await exchange.result.value
+        } onCancel: {
+            state.withLock { $0.cancelled += 1 }
+            exchange.cancel()
+        }
     }
 }

@@ -3,7 +3,7 @@ import RefrainSession
 import RefrainTesting
 
 /// A clock on which every wait is over at once, and is written down.
-final class InstantClock: InterruptibleClock {
+final class InstantClock: CancellableClock {
     struct Instant: InstantProtocol {
         var offset: Duration
         func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -17,7 +17,7 @@ final class InstantClock: InterruptibleClock {
     }
 
     private let state = Locked(State())
-    /// A clock that nobody moves.
+    /// A clock that does not move.
     private let still = TestClock()
 
     var now: Instant { Instant(offset: state.withLock { $0.now }) }
@@ -28,13 +28,12 @@ final class InstantClock: InterruptibleClock {
     func advance(by duration: Duration) { state.withLock { $0.now += duration } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try await sleep(until: deadline, in: nil)
+        try await sleep(until: deadline, for: .delay, cancelledBy: nil)
     }
 
-    /// Work that has a limit of its own has its time.
-    func alarm(at deadline: Instant) async throws { try await still.sleep(for: .seconds(1)) }
-
-    func sleep(until deadline: Instant, in group: SleepGroup?) async throws {
+    func sleep(until deadline: Instant, for purpose: SleepPurpose, cancelledBy token: CancellationToken?) async throws {
+        // Work with a timeout of its own has its time.
+        if purpose == .timeout { return try await still.sleep(for: .seconds(1)) }
         try Task.checkCancellation()
         state.withLock { state in
             state.waits.append(deadline.offset - state.now)
@@ -43,7 +42,9 @@ final class InstantClock: InterruptibleClock {
     }
 
     /// This clock, with a wall clock that runs beside it.
-    var pair: ClockPair {
-        ClockPair(monotonic: ErasedClock(self)) { [self] in WallInstant(sinceEpoch: .seconds(1_000_000) + now.offset) }
+    var pair: RetryClocks {
+        RetryClocks(monotonic: AnyClock(self)) { [self] in
+            WallClock.Instant(sinceEpoch: .seconds(1_000_000) + now.offset)
+        }
     }
 }

@@ -33,7 +33,7 @@ final class ScriptedLoader: HTTPLoader {
 
     private func next(_ request: HTTPRequest) -> Answer {
         let index = state.withLock { requests in
-            requests.append(request)
+            requests.append(request.withAttemptLimits)
             return requests.count - 1
         }
         return script[min(index, script.count - 1)]
@@ -41,8 +41,11 @@ final class ScriptedLoader: HTTPLoader {
 
     private static func result(of answer: Answer, _ request: HTTPRequest) async -> HTTPResult {
         switch answer {
-        case .status, .failure:
-            return result(atOnce: answer, request) ?? .failure(HTTPError(.unknown, request: request))
+        case .status(let code, let headers, let body):
+            let status = HTTPStatus(rawValue: code)
+            return .success(HTTPResponse(request: request, status: status, headers: headers, body: .text(body)))
+        case .failure(let code):
+            return .failure(HTTPError(code, request: request))
         case .hang:
             await untilCancelled()
             return .failure(HTTPError(.cancelled, request: request))
@@ -50,40 +53,6 @@ final class ScriptedLoader: HTTPLoader {
             return await answer(request)
         }
     }
-
-    private static func result(atOnce answer: Answer, _ request: HTTPRequest) -> HTTPResult? {
-        switch answer {
-        case .status(let code, let headers, let body):
-            let status = HTTPStatus(rawValue: code)
-            return .success(HTTPResponse(request: request, status: status, headers: headers, body: .text(body)))
-        case .failure(let code):
-            return .failure(HTTPError(code, request: request))
-        case .hang, .compute:
-            return nil
-        }
-    }
-}
-
-/// As a transport that needs no task, so that the session's tests go the way of most requests.
-///
-/// What is known is told before `begin` returns, as a transport does that gets its answer at once.
-extension ScriptedLoader: PromptLoader {
-    private final class Exchange: Sendable {
-        let task: Task<Void, Never>
-
-        init(_ task: Task<Void, Never>) { self.task = task }
-    }
-
-    func begin(_ request: HTTPRequest, for receiver: any ResultReceiver) -> AnyObject? {
-        let answer = next(request)
-        if let result = Self.result(atOnce: answer, request) {
-            receiver.receive(result)
-            return nil
-        }
-        return Exchange(Task { receiver.receive(await Self.result(of: answer, request)) })
-    }
-
-    func cancel(_ exchange: AnyObject) { (exchange as? Exchange)?.task.cancel() }
 }
 
 /// Returns when the task is cancelled, and not before.

@@ -20,7 +20,7 @@ final class TokenService: HTTPLoader, Sendable {
     private let gathering: Int
     private let gathered = Signal()
 
-    /// Accepts the token of this number; answers nobody until so many requests have come.
+    /// Accepts the token of this number; answers no request until so many have come.
     init(accepting number: Int = 1, acceptsNothing: Bool = false, gathering: Int = 0) {
         self.acceptsNothing = acceptsNothing
         self.gathering = gathering

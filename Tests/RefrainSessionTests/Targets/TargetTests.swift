@@ -42,7 +42,7 @@ struct TargetTests {
             default: .requestPlain
             }
         }
-        var headers: HTTPHeaders { ["X-Version": "1"] }
+        var headers: [String: String]? { ["X-Version": "1"] }
         var validationType: ValidationType {
             if case .checked(let type) = self { return type }
             return .none
@@ -81,6 +81,7 @@ struct TargetTests {
             var baseURL: URL { API.form.baseURL }
             var path: String { "" }
             var method: HTTPMethod { .post }
+            var headers: [String: String]? { nil }
         }
         struct Person: Encodable, Sendable { var firstName = "Ada" }
         let loader = ScriptedLoader(.status(200, body: "ok"))

@@ -99,13 +99,13 @@ struct AuthenticationWireTests {
     func storm() async throws {
         server.answer("/closed", 401)
         let clock = InstantClock()
-        let window = try RefreshWindow()
+        let window = RefreshWindow()
         #expect(window.interval == .seconds(30) && window.maximumAttempts == 5)
         let interceptor = Interceptor(
             authenticator: authenticator(),
             credential: Token(value: "t1"),
             refreshWindow: window,
-            clock: ErasedClock(clock)
+            clock: AnyClock(clock)
         )
         let session = Session.overSockets(interceptor, clock: clock)
         for _ in 0..<5 { #expect(await load(session, "/closed").response.error?.responseCode == 401) }
@@ -127,7 +127,7 @@ struct AuthenticationWireTests {
         configuration.maximumConnectionsPerHost = 1
         let interceptor = Interceptor(authenticator: authenticator(), credential: Token(value: "t1"))
         let session = Session.testing(try CurlLoader(configuration: configuration), interceptor: interceptor) {
-            $0.throttle = try? Throttle(maximumNumberOfRequests: 1)
+            $0.throttle = Throttle(maximumNumberOfRequests: 1)
         }
         let tasks = (0..<100).map { _ in load(session) }
         for task in tasks { #expect(try await task.value == "data") }
@@ -142,7 +142,7 @@ struct AuthenticationWireTests {
             if request.header("Authorization") == "Bearer t\(accepted.value)" {
                 return [.respond(.init(200, body: "data"))]
             }
-            // Somebody else has logged in anew while the refusal is on its way.
+            // Another request has logged in again while the refusal is in flight.
             interceptor.credential = Token(value: "t1")
             return [.respond(.init(401))]
         }

@@ -48,7 +48,7 @@ struct EventWireTests {
         let session = Session.overSockets(RetryPolicy.recommended, monitors: [recorder])
         server.answer("/down", 503)
         _ = await session.request(server.baseURL + "/down").validate().serializingData().response
-        #expect(recorder.events.entries.suffix(2) == ["gave up triesUsedUp", "finished"])
+        #expect(recorder.events.entries.suffix(2) == ["gave up attemptsUsedUp", "finished"])
         let hanging = session.request(server.baseURL + "/hang")
         let task = hanging.serializingData()
         while server.count(path: "/hang") == 0 { await Task.yield() }

@@ -9,7 +9,8 @@ struct InterceptorCountWireTests {
 
     init() throws { server = try FaultServer() }
 
-    private func load(_ path: String, _ interceptor: any RequestInterceptor) async -> DataResponse<String> {
+    private func load(_ path: String, _ interceptor: any RequestInterceptor) async -> DataResponse<String, RefrainError>
+    {
         let session = Session.overSockets(interceptor)
         return await session.request(server.baseURL + path).validate().serializingString().response
     }
@@ -23,7 +24,7 @@ struct InterceptorCountWireTests {
         #expect(server.requests(toPath: "/ok").map { $0.values("X-Adapted") } == [["1"]])
     }
 
-    @Test("A: RequestInterceptor: an error that nobody wants again is adapted, sent and asked about once")
+    @Test("A: RequestInterceptor: an error that no retrier retries is adapted, sent and passed to the retriers once")
     func error() async {
         let interceptor = CountingInterceptor(.doNotRetry)
         server.on("/reset") { _ in [.reset] }

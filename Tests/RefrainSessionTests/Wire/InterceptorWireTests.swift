@@ -17,7 +17,7 @@ struct InterceptorWireTests {
         _ path: String,
         _ interceptor: any RequestInterceptor,
         clock: InstantClock = InstantClock()
-    ) async -> DataResponse<String> {
+    ) async -> DataResponse<String, RefrainError> {
         let session = Session.overSockets(interceptor, clock: clock)
         return await session.request(server.baseURL + path).serializingString().response
     }
@@ -210,10 +210,10 @@ struct InterceptorWireTests {
         }
         server.on("/lost") { _ in [.reset] }
         #expect(await sends(.retryPolicy) == 3)
-        #expect(await sends(try .retryPolicy(retryLimit: 1)) == 2)
+        #expect(await sends(.retryPolicy(retryLimit: 1)) == 2)
         #expect(await sends(.connectionLostRetryPolicy) == 1)
         #expect(await sends(.connectionLostRetryPolicy, "/lost") == 3)
-        #expect(await sends(try .connectionLostRetryPolicy(retryLimit: 4), "/lost") == 5)
+        #expect(await sends(.connectionLostRetryPolicy(retryLimit: 4), "/lost") == 5)
         #expect(await sends(.recommendedRetryPolicy) == 3)
         let adapted = await sends(.adapter(using: Self.tag("accessor")))
         #expect(adapted == 1)

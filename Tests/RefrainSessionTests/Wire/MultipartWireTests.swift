@@ -88,7 +88,7 @@ struct MultipartWireTests {
 
     @Test("A: parameters: a form is read from its source no faster than the server takes it")
     func backPressure() async throws {
-        // 4 GiB, if anybody read it all: more than a test's machine would hold.
+        // 4 GiB if read completely: more than a test machine's memory.
         let chunk = [UInt8](repeating: 7, count: 1 << 20)
         let (pulled, total) = (Counter(), 4096)
         let source = HTTPBody.stream(length: Int64(total) << 20) {

@@ -11,7 +11,7 @@ import Foundation
 
 @Suite("On the wire: the offline retrier")
 struct OfflineWireTests {
-    @Test("A: OfflineRetrier: it waits for the network, at most 5 s unless told otherwise, and uses up no try")
+    @Test("A: OfflineRetrier: it waits for the network, at most 5 s by default, and uses up no attempt")
     func returns() async throws {
         #expect(OfflineRetrier.defaultWait == .seconds(5))
         #expect(OfflineRetrier().maximumWait == .seconds(5))
@@ -25,9 +25,9 @@ struct OfflineWireTests {
             request.url = try (base.withLock { $0 } + "/ok").asURL()
             return request
         }
-        let retrier = try OfflineRetrier(maximumWait: .seconds(5), monitor: network)
+        let retrier = OfflineRetrier(maximumWait: .seconds(5), monitor: network)
         // Two tries: were the wait one, there would be none left for the connection that is lost after it.
-        let policy = RetryPolicy.recommended.with(schedule: try .immediately(maximumNumberOfAttempts: 2))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
         let session = Session.overSockets(Interceptor(adapters: [routing], retriers: [retrier, policy]))
         let request = session.request(gone.baseURL + "/ok")
         let task = request.serializingString()
@@ -45,7 +45,7 @@ struct OfflineWireTests {
     func staysAway() async throws {
         let gone = try FaultServer(mode: .refuse)
         let network = OfflineTests.SwitchedNetwork()
-        let session = Session.overSockets(try OfflineRetrier(maximumWait: .seconds(1), monitor: network))
+        let session = Session.overSockets(OfflineRetrier(maximumWait: .seconds(1), monitor: network))
         let task = session.request(gone.baseURL + "/ok").serializingData()
         await network.asked.wait()
         network.end(false)

@@ -35,34 +35,38 @@ struct PolicyWireTests {
         let (attempts, waits) = await load()
         #expect(server.count(path: "/down") == 3)
         #expect(waits == [.milliseconds(500), .seconds(1)])
-        #expect(attempts.last?.reason == .triesUsedUp)
+        #expect(attempts.last?.reason == .attemptsUsedUp)
     }
 
     @Test("A: RetryPolicy: each of its six settings counts, and the delay is base to the power of retries, times scale")
     func settings() async throws {
-        let longer = try RetryPolicy(retryLimit: 4)
+        let longer = RetryPolicy(retryLimit: 4)
         #expect(await load("/down", longer).waits == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
-        let steeper = try RetryPolicy(retryLimit: 3, exponentialBackoffBase: 3, exponentialBackoffScale: 2)
+        let steeper = RetryPolicy(retryLimit: 3, exponentialBackoffBase: 3, exponentialBackoffScale: 2)
         #expect(await load("/down", steeper).waits == [.seconds(2), .seconds(6), .seconds(18)])
-        let never = try RetryPolicy(retryLimit: 0)
+        let never = RetryPolicy(retryLimit: 0)
         #expect(await load("/down", never).attempts.count == 1)
-        let posting = try RetryPolicy(retryableHTTPMethods: [.post])
+        let posting = RetryPolicy(retryableHTTPMethods: [.post])
         #expect(await load("/down", posting, method: .post).attempts.count == 3)
         #expect(await load("/down", posting).attempts.count == 1)
         server.answer("/teapot", 418)
-        let brewing = try RetryPolicy(retryableHTTPStatusCodes: [418])
+        let brewing = RetryPolicy(retryableHTTPStatusCodes: [418])
         #expect(await load("/teapot", brewing).attempts.count == 3)
         #expect(await load("/down", brewing).attempts.count == 1)
         server.on("/lost") { _ in [.reset] }
-        let deaf = try RetryPolicy(retryableErrorCodes: [.timedOut])
+        let deaf = RetryPolicy(retryableErrorCodes: [.timedOut])
         #expect(await load("/lost", deaf).attempts.count == 1)
         #expect(await load("/lost").attempts.count == 3)
     }
 
-    @Test("A: RetryPolicy: a base under 2 is refused by name", arguments: [1, 0, -1, .min])
+    @Test(
+        "A: RetryPolicy: a base under 2 counts as 2, and is refused by name where it comes from outside",
+        arguments: [1, 0, -1, .min]
+    )
     func base(_ base: Int) {
+        #expect(RetryPolicy(exponentialBackoffBase: base) == RetryPolicy())
         #expect(throws: InvalidArgument("exponentialBackoffBase", is: base, expected: "at least 2")) {
-            try RetryPolicy(exponentialBackoffBase: base)
+            try RetryPolicy.validated(exponentialBackoffBase: base)
         }
     }
 
@@ -149,7 +153,7 @@ struct PolicyWireTests {
         #expect(await load("/", policy, on: refusing).attempts.map(\.error) == [.cannotConnectToHost])
         #expect(await load("/hang", policy, timeout: .milliseconds(50)).attempts.map(\.error) == [.timedOut])
         #expect(await load("/lost", policy, method: .post).attempts.count == 1)
-        let longer = try ConnectionLostRetryPolicy(retryLimit: 3, exponentialBackoffBase: 4, exponentialBackoffScale: 1)
+        let longer = ConnectionLostRetryPolicy(retryLimit: 3, exponentialBackoffBase: 4, exponentialBackoffScale: 1)
         #expect(await load("/lost", longer).waits == [.seconds(1), .seconds(4), .seconds(16)])
     }
 }

@@ -171,7 +171,7 @@ struct ResponseWireTests {
         #expect(query.path == "/echo?name=Ada")
     }
 
-    @Test("A: parameters: a GET with a body reaches no server, whoever gave it one")
+    @Test("A: parameters: a GET with a body reaches no server, whatever added the body")
     func getWithBody() async {
         let session = Session.overSockets(RetryPolicy.recommended)
         let url = server.baseURL + "/ok"

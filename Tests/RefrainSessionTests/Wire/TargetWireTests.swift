@@ -61,7 +61,7 @@ struct TargetWireTests {
             case .form: .uploadMultipart([.text("a", "b")])
             }
         }
-        var headers: HTTPHeaders { ["X-Version": "2"] }
+        var headers: [String: String]? { ["X-Version": "2"] }
         var validationType: ValidationType {
             if case .broken(let type) = call { return type }
             return .successCodes
@@ -160,14 +160,17 @@ struct TargetWireTests {
         #expect(server.log.map(\.method) == ["GET"])
     }
 
-    @Test("A: TargetType: all that a target need not say has a default")
+    @Test("A: TargetType: all that Moya has a default for has one")
     func defaults() async throws {
         struct Plain: TargetType {
             var baseURL: URL
             var path: String { "/ok" }
+            var method: HTTPMethod { .get }
+            var task: TargetTask { .requestPlain }
+            var headers: [String: String]? { nil }
         }
         let plain = Plain(baseURL: try #require(URL(string: server.baseURL)))
-        #expect(plain.validationType == .none && plain.headers.isEmpty && plain.sampleData.isEmpty)
+        #expect(plain.validationType == .none && plain.interceptor == nil && plain.sampleData.isEmpty)
         let session = Session.overSockets()
         #expect(try await session.request(plain).serializingString().value == "ok\n")
         #expect(server.log.map(\.method) == ["GET"])

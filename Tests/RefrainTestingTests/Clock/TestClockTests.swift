@@ -118,21 +118,23 @@ struct TestClockTests {
         await #expect(throws: CancellationError.self) { try await early.value }
     }
 
-    @Test("cancelling a group ends the waits of its members only")
-    func groups() async throws {
+    @Test("cancelling a token ends the sleeps with this token only")
+    func tokens() async throws {
         let clock = TestClock()
-        let group = SleepGroup()
-        let members = (0..<10).map { _ in Task { try await clock.grouped(in: group).sleep(for: .seconds(1)) } }
+        let token = CancellationToken()
+        let members = (0..<10).map { _ in
+            Task { try await AnyClock(clock).cancelled(by: token).sleep(for: .seconds(1)) }
+        }
         let other = Task { try await clock.sleep(for: .seconds(1)) }
         await clock.sleepers(atLeast: 11)
-        group.cancelAll()
+        token.cancel()
         for task in members { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(clock.sleepers == 1)
         await clock.advanceToNextSleeper()
         try await other.value
     }
 
-    @Test("cancellation that races with the waking leaves nobody behind")
+    @Test("cancellation that races with the waking leaves no sleeper behind")
     func racing() async {
         for _ in 0..<300 {
             let clock = TestClock()
@@ -205,7 +207,7 @@ struct TestClockTests {
     func wall() async {
         let clock = TestClock()
         await clock.advance(by: .seconds(100))
-        let pair = clock.clockPair(wall: WallInstant(sinceEpoch: .seconds(1_000_000)))
+        let pair = clock.retryClocks(wall: WallClock.Instant(sinceEpoch: .seconds(1_000_000)))
         #expect(pair.wallNow.sinceEpoch == .seconds(1_000_000))
         #expect(pair.now == .zero)
         await clock.advance(by: .seconds(7))
@@ -222,31 +224,39 @@ struct TestClockTests {
         for task in tasks { try await task.value }
     }
 
-    @Test("an alarm does not move the time of a clock that moves by itself, and rings where a wait has")
-    func alarm() async throws {
+    @Test("a timeout does not move the time of a clock that advances by itself, and ends where a delay has")
+    func timeout() async throws {
         let clock = TestClock(.autoAdvancing)
-        let alarm = Task { try await clock.alarm(at: TestClock.Instant(offset: .seconds(3))) }
+        let timeout = Task { try await clock.timeout(at: .seconds(3)) }
         await clock.sleepers(atLeast: 1)
         try await clock.sleep(for: .seconds(2))
         #expect(clock.now.offset == .seconds(2))
         #expect(clock.sleepers == 1)
         try await clock.sleep(for: .seconds(2))
-        try await alarm.value
+        try await timeout.value
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
-        try await clock.alarm(at: TestClock.Instant(offset: .seconds(4)))
-        let cancelled = Task { try await clock.alarm(at: TestClock.Instant(offset: .seconds(9))) }
+        try await clock.timeout(at: .seconds(4))
+        let cancelled = Task { try await clock.timeout(at: .seconds(9)) }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(clock.now.offset == .seconds(4))
     }
 
-    @Test("an alarm on a clock that the test moves rings at its time")
-    func manualAlarm() async throws {
+    @Test("a timeout on a clock that the test moves ends at its time")
+    func manualTimeout() async throws {
         let clock = TestClock()
-        let erased = ErasedClock(clock)
-        let alarm = Task { try await erased.alarm(at: erased.now.advanced(by: .seconds(3))) }
+        let erased = AnyClock(clock)
+        let timeout = Task {
+            try await erased.sleep(until: erased.now.advanced(by: .seconds(3)), for: .timeout, cancelledBy: nil)
+        }
         await clock.advanceToNextSleeper()
-        try await alarm.value
+        try await timeout.value
         #expect(clock.now.offset == .seconds(3))
+    }
+}
+
+extension TestClock {
+    fileprivate func timeout(at offset: Duration) async throws {
+        try await sleep(until: Instant(offset: offset), for: .timeout, cancelledBy: nil)
     }
 }

@@ -87,7 +87,7 @@ struct BodyTests {
 
     @Test("R4: a one-shot body is sent once, and not again")
     func oneShot() async throws {
-        let chain = Retry(try RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> loader
+        let chain = Retry(RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> loader
         var request = try upload(.oneShot(Chunks(count: 3, size: 1000)), to: "/status/503")
         request.replay = .allowed
         let response = try await chain.response(for: request)
@@ -130,7 +130,7 @@ struct BodyTests {
         task.cancel()
         #expect(try failure(of: await task.value).code == .cancelled)
         var limited = request
-        limited.timeout = .milliseconds(100)
+        limited.attemptTimeout = .milliseconds(100)
         #expect(try failure(of: await loader.load(limited)).code == .timedOut)
         #expect(try await loader.response(for: upload(.text("next"))).status == 200)
     }
@@ -142,7 +142,7 @@ struct BodyTests {
         }
         func get(within limit: Duration = .seconds(60)) throws -> HTTPRequest {
             var request = try HTTPRequest(server.baseURL + "/hang")
-            request.timeout = limit
+            request.attemptTimeout = limit
             return request
         }
         let start = ContinuousClock.now
@@ -169,7 +169,7 @@ struct BodyTests {
         #expect(ContinuousClock.now - start < .seconds(25))
     }
 
-    @Test("R30: uploads that are cancelled before, while and after their task is made complete, and are let go")
+    @Test("R30: uploads that are cancelled before, while and after their task is made complete, and are deallocated")
     func cancelledUploads() async throws {
         for round in 0..<40 {
             let tasks = (0..<6).map { number in

@@ -5,39 +5,39 @@ import Testing
 
 @Suite("What URLSession says of what was sent")
 struct EvidenceTests {
-    typealias Transaction = SendEvidence.Transaction
+    typealias Transaction = TransmissionMetrics.Transaction
 
     @Test("R2: nothing was sent where no task was started")
-    func notStarted() { #expect(SendEvidence().bytesSent == 0) }
+    func notStarted() { #expect(TransmissionMetrics().bytesSent == 0) }
 
-    @Test("R2: without metrics nobody knows, unless a part of the body was announced as sent")
+    @Test("R2: without metrics the bytes sent are unknown, unless a part of the body was reported as sent")
     func noMetrics() {
-        #expect(SendEvidence(wasStarted: true).bytesSent == nil)
-        #expect(SendEvidence(wasStarted: true, transactions: []).bytesSent == nil)
-        #expect(SendEvidence(wasStarted: true, bodyBytes: 5).bytesSent == 5)
+        #expect(TransmissionMetrics(wasStarted: true).bytesSent == nil)
+        #expect(TransmissionMetrics(wasStarted: true, transactions: []).bytesSent == nil)
+        #expect(TransmissionMetrics(wasStarted: true, bodyBytes: 5).bytesSent == 5)
     }
 
     @Test("R2: nothing was sent where the metrics say that no request was begun")
     func notBegun() {
-        let evidence = SendEvidence(wasStarted: true, transactions: [Transaction(requestBegan: false)])
+        let evidence = TransmissionMetrics(wasStarted: true, transactions: [Transaction(requestBegan: false)])
         #expect(evidence.bytesSent == 0)
     }
 
     @Test("R2: a request that was begun can have left, also where nothing was counted")
     func begun() {
-        let silent = SendEvidence(wasStarted: true, transactions: [Transaction(requestBegan: true)])
+        let silent = TransmissionMetrics(wasStarted: true, transactions: [Transaction(requestBegan: true)])
         #expect(silent.bytesSent == 1)
         let counted = Transaction(requestBegan: true, headBytes: 100, bodyBytes: 20)
-        #expect(SendEvidence(wasStarted: true, transactions: [counted]).bytesSent == 120)
+        #expect(TransmissionMetrics(wasStarted: true, transactions: [counted]).bytesSent == 120)
     }
 
     @Test("R3: what URLSession sends again by itself is counted as well, and saturates")
     func resent() {
         let twice = [Transaction(requestBegan: true, headBytes: 100), Transaction(requestBegan: false)]
-        #expect(SendEvidence(wasStarted: true, transactions: twice).bytesSent == 100)
+        #expect(TransmissionMetrics(wasStarted: true, transactions: twice).bytesSent == 100)
         let endless = Transaction(requestBegan: true, headBytes: .max, bodyBytes: .max)
-        #expect(SendEvidence(wasStarted: true, transactions: [endless, endless]).bytesSent == .max)
-        #expect(SendEvidence(wasStarted: true, bodyBytes: 7, transactions: twice).bytesSent == 100)
+        #expect(TransmissionMetrics(wasStarted: true, transactions: [endless, endless]).bytesSent == .max)
+        #expect(TransmissionMetrics(wasStarted: true, bodyBytes: 7, transactions: twice).bytesSent == 100)
     }
 
     @Test("R20: a limit that has passed is named; the next look is at the first one that has not")

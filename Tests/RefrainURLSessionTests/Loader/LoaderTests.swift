@@ -95,7 +95,7 @@ struct LoaderTests {
     func unauthorizedCut() async throws {
         let head = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 10\r\n\r\n"
         server.on("/cut") { _ in [.text(head + "12345"), .close] }
-        #expect(try failure(of: await loader.load(request("/cut"))).code.worth != .final)
+        #expect(try failure(of: await loader.load(request("/cut"))).code.retryability != .final)
     }
 
     @Test("R27: credentials that were refused are answered to the caller")
@@ -136,12 +136,12 @@ struct LoaderTests {
             case .success(let response):
                 error = try await #require(throws: HTTPError.self) { try await response.body.collect() }
             }
-            #expect(error.code.worth != .final, "\(error)")
+            #expect(error.code.retryability != .final, "\(error)")
         }
         #expect(server.log.count == 2)
     }
 
-    @Test("R2: a refused connection is no byte sent, to those who decide on another try")
+    @Test("R2: a refused connection is reported as no byte sent")
     func refused() async throws {
         let refusing = try FaultServer(mode: .refuse)
         let request = try HTTPRequest(refusing.baseURL + "/", method: .post, body: .text("once"))
@@ -153,7 +153,7 @@ struct LoaderTests {
 
     @Test("R3: one call is one send, and the chain's tries are counted as they are")
     func tries() async throws {
-        let chain = Retry(try RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> loader
+        let chain = Retry(RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> loader
         let response = try await chain.response(for: request("/status/503?times=2"))
         #expect(response.status == 200)
         #expect(response.attempts.count == 3)

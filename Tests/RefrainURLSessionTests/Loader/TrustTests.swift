@@ -51,7 +51,7 @@ struct TrustTests {
     }
 
     #if !canImport(Darwin)
-    @Test("where URLSession asks nobody whom to trust, a ServerTrust is refused with the reason")
+    @Test("where URLSession has no trust evaluation, a ServerTrust is refused with the reason")
     func refusedOnLinux() throws {
         let trust = try ServerTrust(evaluators: [:])
         let error = #expect(throws: InvalidArgument.self) {

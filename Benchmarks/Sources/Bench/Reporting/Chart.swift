@@ -3,7 +3,8 @@ struct Chart {
     let results: Results
 
     private static let colours = [
-        "wrk": "#9aa0a6", "curl-multi": "#5f6368", "loader": "#7baaf7", "session": "#1a73e8", "urlsession": "#e8710a",
+        "wrk": "#9aa0a6", "curl-multi": "#5f6368", "loader": "#7baaf7", "session": "#1a73e8",
+        "session-decodable": "#12b5cb", "urlsession": "#e8710a",
     ]
     private static let width = 860
     private static let labelWidth = 110

@@ -53,7 +53,7 @@ struct Report {
                 median(series, Metric.lateP99, 2), median(series, Metric.cancelling, 1),
             ]
         }
-        let header = ["who waits", "bytes each", "late p50 ms", "late p99 ms", "cancel all ms"]
+        let header = ["waiters", "bytes each", "late p50 ms", "late p99 ms", "cancel all ms"]
         return rows.isEmpty ? nil : Table(title: "In back-off for a second", header: header, rows: rows)
     }
 

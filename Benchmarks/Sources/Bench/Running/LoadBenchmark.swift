@@ -16,6 +16,7 @@ struct LoadBenchmark: Benchmark {
         case curlMulti = "CurlMulti"
         case loader = "LoaderClient"
         case session = "SessionClient"
+        case sessionDecodable = "SessionDecodableClient"
         case urlSession = "URLSessionClient"
 
         /// The name that the client prints, and that the table shows.
@@ -25,6 +26,7 @@ struct LoadBenchmark: Benchmark {
             case .curlMulti: "curl-multi"
             case .loader: "loader"
             case .session: "session"
+            case .sessionDecodable: "session-decodable"
             case .urlSession: "urlsession"
             }
         }
@@ -82,7 +84,9 @@ struct LoadBenchmark: Benchmark {
 }
 
 extension LoadBenchmark {
-    private static let everybody: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession]
+    private static let plain: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession]
+    /// The clients of cases whose body is JSON.
+    private static let all2B: [Client] = [.wrk, .curlMulti, .loader, .session, .sessionDecodable, .urlSession]
 
     static let all = [
         LoadBenchmark(
@@ -90,18 +94,18 @@ extension LoadBenchmark {
             title: "One after the other, 2 B",
             path: "/2b",
             concurrency: 1,
-            clients: everybody
+            clients: all2B
         ),
-        LoadBenchmark(name: "64-2b", title: "64 in flight, 2 B", path: "/2b", concurrency: 64, clients: everybody),
-        LoadBenchmark(name: "64-16k", title: "64 in flight, 16 KB", path: "/16k", concurrency: 64, clients: everybody),
-        LoadBenchmark(name: "64-1m", title: "64 in flight, 1 MB", path: "/1m", concurrency: 64, clients: everybody),
+        LoadBenchmark(name: "64-2b", title: "64 in flight, 2 B", path: "/2b", concurrency: 64, clients: all2B),
+        LoadBenchmark(name: "64-16k", title: "64 in flight, 16 KB", path: "/16k", concurrency: 64, clients: plain),
+        LoadBenchmark(name: "64-1m", title: "64 in flight, 1 MB", path: "/1m", concurrency: 64, clients: plain),
         LoadBenchmark(
             name: "10000",
             title: "10,000 in flight, 2 B",
             path: "/2b",
             concurrency: 10_000,
-            // wrk holds a connection for each in flight, and so does nobody else.
-            clients: [.curlMulti, .loader, .session, .urlSession]
+            // wrk alone would open a connection for each request in flight.
+            clients: [.curlMulti, .loader, .session, .sessionDecodable, .urlSession]
         ),
         LoadBenchmark(
             name: "http2",

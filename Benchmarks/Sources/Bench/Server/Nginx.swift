@@ -27,8 +27,9 @@ final class Nginx {
         secureURL = "https://127.0.0.1:\(secure)"
         certificateFile = folder + "/certificate.pem"
         mkdir(folder + "/files", 0o755)
+        // Digits, so that the smallest body is JSON as well.
         for (name, size) in [("2b", 2), ("16k", 16_384), ("1m", 1_048_576)] {
-            try Self.write([UInt8](repeating: 0x61, count: size), to: folder + "/files/" + name)
+            try Self.write([UInt8](repeating: UInt8(ascii: "1"), count: size), to: folder + "/files/" + name)
         }
         let certificate = try Child.run(
             "openssl",

@@ -1,7 +1,7 @@
-/// Chunks that are pulled one after the other: the iterator of a body, whatever it stands on.
+/// A type-erased iterator over the chunks of a body.
 package final class ChunkSource: @unchecked Sendable {
-    // @unchecked Sendable: a source is pulled by one reader at a time. `OneShotSource` enforces that for sources that
-    // outlive a reader; all others are made for one reader, and stay with it.
+    // @unchecked Sendable: a source has one reader at a time. `OneShotSource` enforces that for sources that outlive a
+    // reader; all others are made for one reader.
     private let pull: () async throws -> HTTPBody.Chunk?
 
     package init(_ pull: @escaping () async throws -> HTTPBody.Chunk?) { self.pull = pull }
@@ -15,7 +15,7 @@ package final class ChunkSource: @unchecked Sendable {
     package func next() async throws -> HTTPBody.Chunk? { try await pull() }
 }
 
-/// A source that has only one life, and knows whether any of it is spent.
+/// A source that can be read once, and records whether reading has begun.
 package final class OneShotSource: Sendable {
     package let length: Int64?
     private let source: ChunkSource
@@ -32,20 +32,22 @@ package final class OneShotSource: Sendable {
         self.source = source
     }
 
-    /// Whether anybody has asked for a chunk, which may come after he has gone: then it is lost, with no byte read.
+    /// Whether a chunk was requested.
+    ///
+    /// A chunk requested by a reader that has ended is lost, even if no byte was read.
     package var wasPulled: Bool { state.withLock { $0.wasPulled } }
 
-    /// A ticket for a new reader; the reader before it is turned away from then on.
+    /// Makes an identifier for a new reader, and invalidates the previous reader.
     package func makeReader() -> Int {
         state.withLock { state in
-            // A body that has been read keeps its reader: whoever comes later is told so, instead of missing the start.
+            // A body that is being read keeps its reader; a later one gets an error rather than a truncated body.
             guard !state.wasPulled else { return -1 }
             state.reader += 1
             return state.reader
         }
     }
 
-    /// The next chunk for the reader with this ticket.
+    /// Returns the next chunk for a reader.
     package func next(for reader: Int) async throws -> HTTPBody.Chunk? {
         let mayPull = state.withLock { state in
             guard state.reader == reader, !state.isPulling else { return false }
@@ -59,9 +61,9 @@ package final class OneShotSource: Sendable {
     }
 }
 
-/// A body that can be read only once was read a second time.
+/// Thrown when a one-shot body is read a second time.
 public struct BodyReadTwice: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What happened, and what to do.
+    /// A sentence that describes the error and its remedy.
     public var description: String {
         "a body that can be read only once was read a second time; collect its bytes first"
     }

@@ -6,13 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A local file, opened for one reading; it is as long as it was when it was opened.
+/// A local file, opened for one reading.
+///
+/// Its length is fixed when it is opened.
 package final class FileChunks: @unchecked Sendable {
     // @unchecked Sendable: read by one reader at a time, like any `ChunkSource`.
     private let descriptor: Int32
     private let path: String
 
-    /// The number of bytes that the reading delivers.
+    /// The number of bytes to read.
     package let length: Int64
     private var left: Int64
 
@@ -22,21 +24,22 @@ package final class FileChunks: @unchecked Sendable {
     /// Opens the file.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - promised: the length that has been announced; a file that has grown since then is read only that far.
-    /// - Throws: ``LocalFileError``, also for a file that is shorter than promised, and for what is no regular file.
+    ///   - path: the path of the file.
+    ///   - promised: the length that was announced; a file that has grown since is read only up to that length.
+    /// - Throws: ``LocalFileError`` if the file cannot be opened, is not a regular file, or is shorter than announced.
     package init(path: String, promised: Int64? = nil) throws(LocalFileError) {
         self.path = path
-        // A named pipe that nobody writes to would block the thread that opens it, which serves other requests too.
+        // Without O_NONBLOCK, opening a named pipe without a writer would block the thread, which serves other requests
+        // too.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .open, errno: errno) }
         var status = stat()
         let found = fstat(descriptor, &status) == 0
         let kind = status.st_mode & S_IFMT
-        // Pipes, sockets and devices have no length that could be announced, and may have no end.
+        // Pipes, sockets and devices have no length, and may have no end.
         guard found, kind == S_IFREG else {
             let reason = !found ? errno : kind == S_IFDIR ? EISDIR : EOPNOTSUPP
-            // `deinit` does not run for an object that was never complete.
+            // `deinit` does not run for an object whose initializer throws before it is complete.
             close(descriptor)
             throw LocalFileError(path: path, operation: .open, errno: reason)
         }
@@ -51,9 +54,9 @@ package final class FileChunks: @unchecked Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads at most `capacity` bytes into memory of the caller's; 0 at the end.
+    /// Reads at most `capacity` bytes into the buffer; returns 0 at the end.
     ///
-    /// - Throws: ``LocalFileError`` where the file cannot be read, or has become shorter.
+    /// - Throws: ``LocalFileError`` if the file cannot be read or has become shorter.
     package func read(into buffer: UnsafeMutableRawPointer, capacity: Int) throws(LocalFileError) -> Int {
         guard left > 0 else { return 0 }
         let wanted = Int(Swift.min(Int64(capacity), left))
@@ -65,7 +68,7 @@ package final class FileChunks: @unchecked Sendable {
         return count
     }
 
-    /// The file as a source of chunks of 64 KiB.
+    /// A source that reads the file in chunks of 64 KiB.
     package var source: ChunkSource {
         ChunkSource { [self] in
             var failure: LocalFileError?
@@ -87,45 +90,45 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, 
     read(descriptor, buffer, count)
 }
 
-/// A local file could not be used.
+/// A failed operation on a local file.
 public struct LocalFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was tried.
+    /// The operation that failed.
     public enum Operation: String, Hashable, Sendable {
-        /// The file was to be opened.
+        /// Opening the file.
         case open
-        /// The file was to be read.
+        /// Reading the file.
         case read
         /// The file became shorter while it was read.
         case shrank
-        /// The file was to be created.
+        /// Creating the file.
         case create
-        /// The file was to be written.
+        /// Writing the file.
         case write
-        /// The file was to be moved to its place.
+        /// Renaming the file to its path.
         case move
     }
 
     /// The path of the file.
     public let path: String
-    /// What was tried.
+    /// The operation that failed.
     public let operation: Operation
-    /// The system's number of the error; 0 where there is none.
+    /// The system's error number; 0 if there is none.
     public let errno: Int32
 
-    /// Describes a failure.
+    /// Makes an error.
     public init(path: String, operation: Operation, errno: Int32) {
         self.path = path
         self.operation = operation
         self.errno = errno
     }
 
-    /// What happened to which file.
+    /// A sentence that names the file and the failure.
     public var description: String {
         guard operation != .shrank else { return "\(path) became shorter than it was announced to be" }
         return "cannot \(operation.rawValue) \(path): \(String(cString: strerror(errno)))"
     }
 
-    /// The code that such a failure gives a request.
+    /// The error code of a request that fails because of this error.
     public var code: HTTPError.Code {
         switch (operation, errno) {
         case (.create, _): .cannotCreateFile

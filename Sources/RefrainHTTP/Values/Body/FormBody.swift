@@ -1,14 +1,14 @@
 extension HTTPBody {
-    /// Pairs of names and values as a web form sends them, `application/x-www-form-urlencoded`.
+    /// Names and values encoded as a web form, `application/x-www-form-urlencoded`.
     ///
-    /// The encoding is that of the WHATWG URL standard, §5.2: UTF-8, a space becomes `+`, and all but letters,
-    /// digits, `*`, `-`, `.` and `_` is percent-encoded. Names may repeat; the order is kept.
+    /// The encoding follows the WHATWG URL Standard §5.2: UTF-8, with a space as `+`, and all characters but letters,
+    /// digits, `*`, `-`, `.` and `_` percent-encoded. Names may repeat; the order is kept.
     public static func form(_ fields: [(name: String, value: String)]) -> HTTPBody {
         .bytes(FormEncoding.encode(fields), contentType: "application/x-www-form-urlencoded")
     }
 }
 
-/// The serializer of `application/x-www-form-urlencoded` (WHATWG URL standard, §5.2).
+/// The serializer of `application/x-www-form-urlencoded` (WHATWG URL Standard §5.2).
 enum FormEncoding {
     static func encode(_ fields: [(name: String, value: String)]) -> [UInt8] {
         var bytes: [UInt8] = []

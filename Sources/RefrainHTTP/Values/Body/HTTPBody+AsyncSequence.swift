@@ -10,7 +10,7 @@ extension HTTPBody: AsyncSequence {
 
     /// Starts to read the body.
     ///
-    /// Replayable bodies start from their beginning each time. A one-shot body that has been read throws
+    /// A replayable body is read from its beginning each time. A one-shot body that has been read throws
     /// ``BodyReadTwice``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage) }
 
@@ -35,7 +35,7 @@ extension HTTPBody: AsyncSequence {
             }
         }
 
-        /// The next chunk, or nil at the end.
+        /// Returns the next chunk, or nil at the end.
         public mutating func next() async throws -> Chunk? {
             switch state {
             case .bytes(let bytes):
@@ -61,9 +61,10 @@ extension HTTPBody: AsyncSequence {
         }
     }
 
-    /// All bytes of the body.
+    /// Reads all bytes of the body.
     ///
-    /// - Parameter maximum: how many bytes are accepted; ``BodyTooLarge`` is thrown beyond.
+    /// - Parameter maximum: the maximum number of bytes. Defaults to no limit.
+    /// - Throws: ``BodyTooLarge`` if the body is larger, and the errors of the body's source.
     public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
         if case .bytes(let bytes) = storage {
             guard bytes.count <= maximum else { throw BodyTooLarge(limit: maximum) }
@@ -71,7 +72,7 @@ extension HTTPBody: AsyncSequence {
         }
         var collected: [UInt8] = []
         for try await chunk in self {
-            // The chunk first: any number can be asked for, and not every one can be subtracted from.
+            // Compares the chunk first, so that the subtraction cannot overflow for any limit.
             guard chunk.count <= maximum, collected.count <= maximum - chunk.count else {
                 throw BodyTooLarge(limit: maximum)
             }
@@ -80,36 +81,26 @@ extension HTTPBody: AsyncSequence {
         return collected
     }
 
-    /// Reads the beginning of the body; a stream is left where it is longer.
-    func beginning(upTo maximum: Int) async throws -> [UInt8] {
-        var beginning: [UInt8] = []
-        for try await chunk in self {
-            beginning += chunk.prefix(maximum - beginning.count)
-            if beginning.count == maximum { break }
-        }
-        return beginning
-    }
-
-    /// The bytes, where they are in memory; nil for files and streams.
+    /// A copy of the bytes if they are in memory; nil for files and streams.
     ///
-    /// It is a copy each time; ``HTTPResponse/data`` is none.
+    /// ``HTTPResponse/data`` returns them without a copy.
     public var bytesInMemory: [UInt8]? { dataInMemory.map { Array($0) } }
 
-    /// The bytes, where they are in memory, without a copy of them.
+    /// The bytes if they are in memory, without a copy.
     package var dataInMemory: Data? {
         if case .bytes(let bytes) = storage { return bytes }
         return nil
     }
 }
 
-extension HTTPBody: RestartableSequence {
-    package var canStartAgain: Bool { replayability == .none || replayability == .replayable }
+extension HTTPBody: ReplayableSequence {
+    package var canReplay: Bool { replayability == .none || replayability == .replayable }
 }
 
-/// A body is larger than the reader allowed.
+/// Thrown when a body exceeds the limit of its reader.
 public struct BodyTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit in bytes.
     public let limit: Int
-    /// What happened.
+    /// A sentence with the limit.
     public var description: String { "the body is larger than \(limit) bytes" }
 }

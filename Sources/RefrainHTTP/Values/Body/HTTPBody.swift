@@ -4,18 +4,18 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What a request or a response carries: a sequence of chunks of bytes.
+/// The body of a request or a response: an asynchronous sequence of chunks of bytes.
 ///
-/// A body says whether it can be replayed. Bytes, files and streams made by a factory can; a one-shot stream cannot,
-/// once a byte of it has been read. A one-shot body is never refused on the first try, and never sent twice (rule R4).
+/// Bytes, files and streams made by a factory are replayable. A one-shot stream is not replayable once a chunk was
+/// requested; it is sent at most once.
 public struct HTTPBody: Sendable {
     /// One piece of a body.
     public typealias Chunk = [UInt8]
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     package let storage: Storage
 
-    /// The media type that belongs to these bytes, sent as `Content-Type` where the request has none.
+    /// The media type, sent as `Content-Type` if the request has no such field.
     public var contentType: String?
 
     package enum Storage: Sendable {
@@ -30,32 +30,35 @@ public struct HTTPBody: Sendable {
         self.contentType = contentType
     }
 
-    /// No bytes at all.
+    /// An empty body.
     public static let empty = HTTPBody(.bytes(Data()))
 
-    /// Bytes in memory.
+    /// A body of bytes in memory.
     ///
-    /// Whole `Data` is kept, and not copied; a slice of it is copied.
+    /// A `Data` is stored without a copy; a slice of one is copied.
     public static func bytes(_ bytes: some Sequence<UInt8>, contentType: String? = nil) -> HTTPBody {
-        // A slice does not begin at index 0, as those who read a response's data may rely on, and keeps all the rest.
-        let whole = (bytes as? Data).flatMap { $0.startIndex == 0 ? $0 : nil }
-        return HTTPBody(.bytes(whole ?? Data(bytes)), contentType: contentType)
+        // A slice keeps all of its base in memory, and its indices do not begin at 0, which readers of a response's
+        // data may rely on.
+        let data = (bytes as? Data).flatMap { $0.startIndex == 0 ? $0 : nil }
+        return HTTPBody(.bytes(data ?? Data(bytes)), contentType: contentType)
     }
 
-    /// Text, as UTF-8.
+    /// A body of text in UTF-8.
     public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> HTTPBody {
         HTTPBody(.bytes(Data(text.utf8)), contentType: contentType)
     }
 
-    /// A local file, read anew for each try, as long as it is at that moment.
+    /// A body read from a local file.
+    ///
+    /// Each attempt reads the file again, with its length at that time.
     public static func file(_ path: String, contentType: String? = nil) -> HTTPBody {
         HTTPBody(.file(path: path), contentType: contentType)
     }
 
-    /// A stream that can be started again: the factory is called once for each try.
+    /// A body streamed from a sequence that `makeStream` makes again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if it is known. A stream that delivers another number fails the request.
+    ///   - length: the number of bytes, if known. A stream of another length fails the request.
     ///   - contentType: the media type.
     ///   - makeStream: makes the sequence from its beginning.
     public static func stream<Chunks: AsyncSequence & SendableMetatype>(
@@ -66,7 +69,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(.restartable(length: length) { ChunkSource(try makeStream()) }, contentType: contentType)
     }
 
-    /// A stream that can be read only once.
+    /// A body streamed from a sequence that can be read only once.
     public static func oneShot<Chunks: AsyncSequence>(
         _ stream: sending Chunks,
         length: Int64? = nil,
@@ -75,9 +78,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource(stream))), contentType: contentType)
     }
 
-    /// The number of bytes, where it is known without reading.
-    ///
-    /// For a file it is known only when it is sent.
+    /// The number of bytes, if known without reading; nil for a file, whose length is determined when it is sent.
     public var length: Int64? {
         switch storage {
         case .bytes(let bytes): Int64(bytes.count)
@@ -87,13 +88,13 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether there is nothing to send.
+    /// Whether the body is empty.
     public var isEmpty: Bool {
         if case .bytes(let bytes) = storage { return bytes.isEmpty }
         return length == 0
     }
 
-    /// What a retry needs to know of the body (rule R4).
+    /// Whether the body can be sent again.
     public var replayability: Replayability {
         if isEmpty { return .none }
         switch storage {
@@ -102,15 +103,15 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether the body can be sent again, and why not.
+    /// Whether a body can be sent again, and the reason if not.
     public enum Replayability: String, Hashable, Sendable, Codable, CaseIterable {
-        /// There is no body; nothing stands in the way.
+        /// There is no body.
         case none
-        /// The bytes can be had again from the start.
+        /// The bytes can be read again from the beginning.
         case replayable
-        /// The bytes can be had only once, and nobody has asked for any of them yet.
+        /// The bytes can be read once, and no chunk was requested yet.
         case once
-        /// The bytes could be had only once, and some were asked for: they may be gone, though none was read.
+        /// The bytes could be read once, and a chunk was requested; bytes may be lost.
         case onceAndRead = "once-read"
     }
 }

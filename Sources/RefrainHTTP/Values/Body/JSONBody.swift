@@ -5,14 +5,14 @@ public import Foundation
 #endif
 
 extension HTTPBody {
-    /// A value as JSON (RFC 8259), sent as `application/json`.
+    /// A body with a value encoded as JSON (RFC 8259), sent as `application/json`.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: the errors of the encoder.
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         .data(try encoder.encode(value), contentType: "application/json")
     }
 
-    /// Bytes of Foundation's kind.
+    /// A body of Foundation's `Data`.
     public static func data(_ data: Data, contentType: String? = nil) -> HTTPBody {
         .bytes(data, contentType: contentType)
     }

@@ -1,16 +1,16 @@
 extension HTTPBody {
-    /// Several parts in one body, `multipart/form-data` (RFC 7578), as a web form sends files.
+    /// A body of several parts, `multipart/form-data` (RFC 7578), as a web form sends files.
     ///
-    /// Nothing is copied into memory: files and streams are read while they are sent, whatever their size. The length
-    /// is known where those of all parts are. The body can be replayed where all its parts can; with a one-shot part
-    /// it is a one-shot body. A file is as long as it was when the body was made: one that has grown is sent that far,
-    /// and one that has become shorter fails the request.
+    /// Files and streams are not loaded into memory; they are read while they are sent. The length is known if that of
+    /// all parts is. The body is replayable if all its parts are; with a one-shot part it is a one-shot body. A file's
+    /// length is fixed when the body is made: a file that has grown is sent up to that length, and a file that has
+    /// become shorter fails the request.
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
-    ///   - boundary: the line between the parts; a random one unless told otherwise.
-    /// - Throws: `InvalidArgument` for a boundary, a content type or a field that cannot be written, and for a part
-    ///   that has been read already; ``LocalFileError`` for a file that is not there.
+    ///   - boundary: the delimiter between the parts. Defaults to a random one.
+    /// - Throws: `InvalidArgument` for an invalid boundary, content type or field name, and for a part that was already
+    ///   read; ``LocalFileError`` for a file that does not exist.
     public static func multipart(_ parts: [Part], boundary: String? = nil) throws -> HTTPBody {
         let boundary = try boundary.map { try MultipartFraming.checked($0) } ?? MultipartFraming.randomBoundary()
         var segments: [MultipartSegment] = []
@@ -34,28 +34,28 @@ extension HTTPBody {
         return HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource(chunks))), contentType: contentType)
     }
 
-    /// One part of a multipart body: a field of a form, or a file.
+    /// One part of a multipart body: a form field or a file.
     public struct Part: Sendable {
-        /// The name of the form's field.
+        /// The name of the form field.
         public var name: String
-        /// The name of the file, for parts that are files to the server.
+        /// The file name sent to the server, for parts that are files.
         public var filename: String?
-        /// What the part carries; its content type is the part's.
+        /// The content of the part; its content type is sent as the part's.
         public var body: HTTPBody
 
-        /// Makes a part of any body.
+        /// Makes a part with any body.
         public init(name: String, filename: String? = nil, body: HTTPBody) {
             self.name = name
             self.filename = filename
             self.body = body
         }
 
-        /// A field with a text for its value.
+        /// A part with a text value.
         public static func text(_ name: String, _ value: String) -> Part {
             Part(name: name, body: .text(value, contentType: nil))
         }
 
-        /// Bytes in memory.
+        /// A part with bytes in memory.
         public static func bytes(
             _ name: String,
             _ bytes: some Sequence<UInt8>,
@@ -65,7 +65,9 @@ extension HTTPBody {
             Part(name: name, filename: filename, body: .bytes(bytes, contentType: contentType))
         }
 
-        /// A local file; the server is told the last part of its path unless another name is given.
+        /// A part with a local file.
+        ///
+        /// The file name defaults to the last component of the path.
         public static func file(
             _ name: String,
             _ path: String,

@@ -1,10 +1,10 @@
-/// A piece of a multipart body: framing, or what a part carries.
+/// A segment of a multipart body: framing bytes, or the content of a part.
 enum MultipartSegment: Sendable {
     case bytes([UInt8])
     case file(path: String, length: Int64)
     case body(HTTPBody)
 
-    /// What a part carries, with the length of a file settled.
+    /// Makes the segment of a part's content, and fixes the length of a file.
     init(_ part: HTTPBody.Part) throws {
         switch part.body.storage {
         case .bytes:
@@ -37,7 +37,7 @@ enum MultipartSegment: Sendable {
     }
 }
 
-/// The pieces of a multipart body, one after the other.
+/// The sequence of chunks of a multipart body.
 struct MultipartChunks: AsyncSequence, Sendable {
     typealias Element = HTTPBody.Chunk
 
@@ -82,7 +82,7 @@ struct MultipartChunks: AsyncSequence, Sendable {
                 let chunk = try await iterator.next()
                 let (sum, overflow) = delivered.addingReportingOverflow(Int64(chunk?.count ?? 0))
                 let now = overflow ? .max : sum
-                // A part that is longer or shorter than announced would shift the borders of all that follow.
+                // A part of another length than announced would shift all following boundaries.
                 if let announced, chunk == nil ? now != announced : now > announced {
                     throw BodyLengthMismatch(announced: announced, delivered: now)
                 }
@@ -93,19 +93,19 @@ struct MultipartChunks: AsyncSequence, Sendable {
     }
 }
 
-/// A body delivered another number of bytes than it had announced.
+/// Thrown when a body delivers another number of bytes than announced.
 public struct BodyLengthMismatch: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number of bytes that was announced.
+    /// The announced number of bytes.
     public let announced: Int64
-    /// The number of bytes that came, up to where this was noticed.
+    /// The number of bytes delivered when the mismatch was detected.
     public let delivered: Int64
 
-    /// Describes the difference.
+    /// Makes the error.
     public init(announced: Int64, delivered: Int64) {
         self.announced = announced
         self.delivered = delivered
     }
 
-    /// What happened.
+    /// A sentence with both numbers.
     public var description: String { "a body announced \(announced) bytes, and delivered \(delivered)" }
 }

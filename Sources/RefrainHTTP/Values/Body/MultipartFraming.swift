@@ -1,5 +1,4 @@
-/// What stands between the parts of a multipart body (RFC 2046 §5.1, RFC 7578, and the WHATWG HTML standard,
-/// §4.10.21.8).
+/// The framing of multipart bodies (RFC 2046 §5.1, RFC 7578, WHATWG HTML Standard §4.10.21.8).
 enum MultipartFraming {
     /// The delimiter and the head of a part.
     static func head(of part: HTTPBody.Part, _ boundary: String) throws(InvalidArgument) -> [UInt8] {
@@ -15,7 +14,7 @@ enum MultipartFraming {
         return Array((head + "\r\n").utf8)
     }
 
-    /// A boundary, if it is one: 1 to 70 characters of RFC 2046's set, the last one no space.
+    /// Checks a boundary: 1 to 70 characters of RFC 2046's set, not ending in a space.
     static func checked(_ boundary: String) throws(InvalidArgument) -> String {
         let bytes = boundary.utf8
         guard (1...70).contains(bytes.count), bytes.last != UInt8(ascii: " "), bytes.allSatisfy(isBoundaryByte) else {
@@ -28,7 +27,7 @@ enum MultipartFraming {
         return boundary
     }
 
-    /// A boundary that no part contains but by a chance of one in 2¹²⁸.
+    /// A boundary of 128 random bits.
     static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = [generator.next(), generator.next()].map { (half: UInt64) in
@@ -38,12 +37,12 @@ enum MultipartFraming {
         return "refrain-" + digits.joined()
     }
 
-    /// The boundary as a parameter's value: in quotes where it is no token.
+    /// The boundary as a parameter value, quoted if it is not a token.
     static func quotedIfNeeded(_ boundary: String) -> String {
         HTTPToken.isValid(boundary) ? boundary : "\"\(boundary)\""
     }
 
-    /// A name with its line breaks as CR LF, as forms send them.
+    /// A name with its line breaks normalized to CR LF, as forms send them.
     private static func normalized(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -59,7 +58,7 @@ enum MultipartFraming {
         return String(scalars)
     }
 
-    /// A name or file name with what would end it percent-encoded.
+    /// A name or file name with quotes and line breaks percent-encoded.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {

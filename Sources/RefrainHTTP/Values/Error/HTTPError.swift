@@ -1,16 +1,16 @@
-/// Why a request has no response: what happened, to which request, after which attempts, and what to do.
-public struct HTTPError: ExhaustibleError, Sendable {
-    private var contents: Boxed<Fields>
+/// A request that has no response: the failure, the request and its attempts.
+public struct HTTPError: RetryTerminalError, Sendable {
+    private var contents: CopyOnWriteBox<Fields>
 
-    /// Describes a failure.
+    /// Makes an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - request: the request that failed.
-    ///   - response: what had arrived of a response.
-    ///   - underlyingError: what the transport or the caller's code threw.
-    ///   - message: what happened, in words that follow a colon.
-    ///   - bytesSent: the bytes of the request that can have left this machine; nil where that is unknown.
+    ///   - response: the response, as far as it arrived.
+    ///   - underlyingError: the error thrown by the transport or by the caller's code.
+    ///   - message: a description of the failure, to follow a colon.
+    ///   - bytesSent: the bytes of the request that may have been sent; nil if unknown.
     public init(
         _ code: Code,
         request: HTTPRequest,
@@ -19,7 +19,7 @@ public struct HTTPError: ExhaustibleError, Sendable {
         message: String? = nil,
         bytesSent: Int64? = nil
     ) {
-        contents = Boxed(
+        contents = CopyOnWriteBox(
             Fields(
                 code: code,
                 request: request,
@@ -37,86 +37,120 @@ public struct HTTPError: ExhaustibleError, Sendable {
         _modify { yield &contents.fields.code }
     }
 
-    /// The request that failed, as the last stage sent it.
+    /// The request as the transport sent it.
     public var request: HTTPRequest {
         get { contents.fields.request }
         _modify { yield &contents.fields.request }
     }
 
-    /// What had arrived of a response, or the response that led to this error.
+    /// The response, as far as it arrived, or the response that led to this error.
     public var response: HTTPResponse? {
         get { contents.fields.response }
         _modify { yield &contents.fields.response }
     }
 
-    /// What the transport or the caller's code threw.
+    /// The error thrown by the transport or by the caller's code.
     public var underlyingError: (any Error)? {
         get { contents.fields.underlyingError }
         _modify { yield &contents.fields.underlyingError }
     }
 
-    /// What happened, in words.
+    /// A description of the failure.
     public var message: String? {
         get { contents.fields.message }
         _modify { yield &contents.fields.message }
     }
 
-    /// The bytes of the request, head and body, that can have left this machine; nil where that is unknown.
+    /// The bytes of the request, head and body, that may have been sent; nil if unknown.
     ///
-    /// It is 0 only where nothing can have left.
+    /// Zero means that nothing was sent.
     public var bytesSent: Int64? {
         get { contents.fields.bytesSent }
         _modify { yield &contents.fields.bytesSent }
     }
 
-    /// When the server wants the caller back; only with ``Code/comeBackLater``.
-    public var comeBackAt: WallInstant? {
-        get { contents.fields.comeBackAt }
-        _modify { yield &contents.fields.comeBackAt }
+    /// The time at which the server allows a retry; only with ``Code/retryAfterTooLong``.
+    public var retryAfterDate: WallClock.Instant? {
+        get { contents.fields.retryAfterDate }
+        _modify { yield &contents.fields.retryAfterDate }
     }
 
-    /// The failure that the last attempt ended with, where this error says why there was no further one.
+    /// The failure of the last attempt, if this error is the reason for not retrying it.
     public var lastFailure: Code? {
         get { contents.fields.lastFailure }
         _modify { yield &contents.fields.lastFailure }
     }
 
-    /// The new bytes that a resumption brought before it was cut short; nil where the download cannot go on from here.
+    /// The number of bytes that an interrupted resumption received; nil if the download cannot be resumed.
     ///
-    /// More than zero makes the next resumption free (rule R11).
+    /// After a resumption with progress, the next one does not count as a retry.
     public var progress: Int64? {
         get { contents.fields.progress }
         _modify { yield &contents.fields.progress }
     }
 
-    /// Whether what came of a download was no rest of it, so that it is to start over (rule R11).
+    /// Whether the response did not continue the download, so that the download starts over.
     package internal(set) var startsOver: Bool {
         get { contents.fields.startsOver }
         _modify { yield &contents.fields.startsOver }
     }
 
-    /// Every attempt that the call made, in order (rule R29).
+    /// The answer of the proxy that refused to connect to the host (RFC 9110 §9.3.6).
+    ///
+    /// Apart from ``response``: it says nothing of the host.
+    package var proxyAnswer: ProxyAnswer? {
+        get { contents.fields.proxyAnswer }
+        _modify { yield &contents.fields.proxyAnswer }
+    }
+
+    /// A proxy's answer to CONNECT.
+    package struct ProxyAnswer: Sendable {
+        /// Its status.
+        package var status: HTTPStatus
+        /// Its header fields.
+        package var headers: HTTPHeaders
+
+        /// Describes an answer.
+        package init(status: HTTPStatus, headers: HTTPHeaders) {
+            self.status = status
+            self.headers = headers
+        }
+
+        /// Whether the proxy may connect another time, by the rules for any answer (rule R7).
+        package var isTransient: Bool {
+            let hasTime = RetryAfter.parse(fieldValues: headers[values: "Retry-After"], now: .now) != nil
+            return Classification.isTransient(status, hasRetryAfter: hasTime)
+        }
+    }
+
+    /// Every attempt that the call made, in order.
     public var attempts: [AttemptRecord] {
         get { contents.fields.attempts }
         _modify { yield &contents.fields.attempts }
     }
 
-    /// Whether a retry loop has already spent its tries, its budget or its time on this failure (rule R24).
-    ///
-    /// So it has where the code says so, whoever made the error: what is held back by ``Pace`` was not tried at all,
-    /// and still must not be tried before its time.
-    public var retriesAreExhausted: Bool {
-        code.endingReason != nil || (attempts.last?.reason.endsAllRetries ?? false)
+    /// The retry budget in which a stage has made the deposit of the call, so that an outer stage does not repeat it.
+    var creditedBudget: ObjectIdentifier? {
+        get { contents.fields.creditedBudget }
+        _modify { yield &contents.fields.creditedBudget }
     }
 
-    /// Whether the request was called off (rule R9).
+    /// Whether an outer retry loop must not repeat the call.
     ///
-    /// It was cancelled, ended or refused by a reset, or ended with its session. So it is, too, where the caller's own
-    /// code ended it with an error that says so, such as `CancellationError`.
+    /// True if the attempts, budget or time are used up, if the request must not be sent twice, or if the caller's
+    /// retrier declined. For a request that a ``RateLimiter`` held back, the code alone implies it.
+    public var retriesAreExhausted: Bool {
+        code.endingReason != nil || attempts.retriesAreExhausted
+    }
+
+    /// Whether the request was cancelled.
+    ///
+    /// Includes requests ended or refused by a reset, requests ended with their session, and requests that the caller's
+    /// code ended with a cancellation error such as `CancellationError`.
     public var isCancellation: Bool {
         switch code {
         case .cancelled, .resetInProgress, .sessionInvalidated: true
-        case .callerFailed, .userAuthenticationRequired: underlyingError?.saysCancelled ?? false
+        case .callerFailed, .userAuthenticationRequired: underlyingError?.isCancellation ?? false
         default: false
         }
     }
@@ -128,10 +162,12 @@ public struct HTTPError: ExhaustibleError, Sendable {
         var underlyingError: (any Error)?
         var message: String?
         var bytesSent: Int64?
-        var comeBackAt: WallInstant?
+        var retryAfterDate: WallClock.Instant?
         var lastFailure: Code?
         var progress: Int64?
         var startsOver = false
+        var proxyAnswer: ProxyAnswer?
         var attempts: [AttemptRecord] = []
+        var creditedBudget: ObjectIdentifier?
     }
 }

@@ -1,8 +1,8 @@
 extension HTTPError {
-    /// What kind of failure it was.
+    /// The kind of a failure.
     ///
-    /// The first 48 are those of `URLError.Code`, under the same names; the rest say what `URLError` cannot. Which
-    /// of them are tried again, and why, stands in `FailureTable`.
+    /// The first 48 cases are those of `URLError.Code`, under the same names; the rest have no counterpart there. Which
+    /// of them are retried, and why, is documented in Documentation/Failures.md.
     public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
         // MARK: As in URLError
 
@@ -14,27 +14,27 @@ extension HTTPError {
         case backgroundSessionRequiresSharedContainer
         /// The background session was suspended or ended by the system.
         case backgroundSessionWasDisconnected
-        /// What arrived was not HTTP.
+        /// The response was not HTTP.
         case badServerResponse
         /// The URL is malformed or incomplete.
         case badURL
         /// A phone call keeps the network busy.
         case callIsActive
-        /// The caller, or a reset, ended the request.
+        /// The request was cancelled by the caller or by a reset.
         case cancelled
         /// A local file could not be closed.
         case cannotCloseFile
-        /// No connection to the host could be made.
+        /// No connection to the host could be established.
         case cannotConnectToHost
         /// A local file could not be created.
         case cannotCreateFile
-        /// The content coding was announced, and could not be undone.
+        /// The content does not match its announced content coding.
         case cannotDecodeContentData
         /// The raw content could not be decoded.
         case cannotDecodeRawData
         /// The host's name could not be resolved.
         case cannotFindHost
-        /// Only the cache was allowed, and it had nothing.
+        /// Only the cache was allowed, and it had no response.
         case cannotLoadFromNetwork
         /// A local file could not be moved.
         case cannotMoveFile
@@ -48,9 +48,9 @@ extension HTTPError {
         case cannotWriteToFile
         /// The server rejected the client's certificate.
         case clientCertificateRejected
-        /// The server wanted a client certificate.
+        /// The server required a client certificate.
         case clientCertificateRequired
-        /// The response is larger than the caller allowed.
+        /// The response is larger than its limit.
         case dataLengthExceedsMaximum
         /// The mobile network refused data.
         case dataNotAllowed
@@ -64,68 +64,72 @@ extension HTTPError {
         case fileDoesNotExist
         /// The file of a file URL or of a body is a folder.
         case fileIsDirectory
-        /// More redirects than are allowed, or a loop of them.
+        /// More redirects than allowed, or a redirect loop.
         case httpTooManyRedirects
         /// International roaming is off.
         case internationalRoamingOff
-        /// The connection broke before the response was complete.
+        /// The connection was lost before the response was complete.
         case networkConnectionLost
-        /// The file of a body may not be read.
+        /// The file of a body is not readable.
         case noPermissionsToReadFile
-        /// There is no network.
+        /// There is no network connection.
         case notConnectedToInternet
         /// A redirect has no usable target.
         case redirectToNonExistentLocation
-        /// A body that can be read only once would have to be sent again.
+        /// A one-shot body would have to be sent again.
         case requestBodyStreamExhausted
-        /// The resource could not be had.
+        /// The resource is unavailable.
         case resourceUnavailable
-        /// The TLS handshake failed, for another reason than a certificate.
+        /// The TLS handshake failed for a reason other than a certificate.
         case secureConnectionFailed
         /// The server's certificate has expired.
         case serverCertificateHasBadDate
-        /// The server's certificate comes from an unknown authority.
+        /// The server's certificate was issued by an unknown authority.
         case serverCertificateHasUnknownRoot
         /// The server's certificate is not valid yet.
         case serverCertificateNotYetValid
-        /// The server's certificate does not fit the host, or is not trusted for another reason.
+        /// The server's certificate does not match the host, or is not trusted for another reason.
         case serverCertificateUntrusted
-        /// The try's own time was up.
+        /// The attempt exceeded a timeout.
         case timedOut
-        /// The failure has no name.
+        /// An unclassified failure.
         case unknown
         /// The scheme is neither http nor https.
         case unsupportedURL
-        /// Credentials are wanted.
+        /// Credentials are required.
         case userAuthenticationRequired
-        /// The user refused to give credentials.
+        /// The user declined to provide credentials.
         case userCancelledAuthentication
         /// The server announced content and sent none.
         case zeroByteResource
 
         // MARK: Refrain's own
 
-        /// The request breaks HTTP's rules, and was not sent.
+        /// The request is not valid HTTP, and was not sent.
         case invalidRequest
-        /// The server says that it did not process the request (HTTP/2 REFUSED_STREAM, or GOAWAY below the stream).
+        /// The server reported that it did not process the request (HTTP/2 REFUSED_STREAM, or GOAWAY below the stream).
         case requestNotProcessed
-        /// The proxy wants credentials.
+        /// The proxy requires credentials.
         case proxyAuthenticationRequired
+        /// The proxy refused to connect to the host, with a status that is final.
+        case proxyRefused
+        /// The name of the proxy could not be resolved.
+        case cannotFindProxy
+        /// The address of the host is one that the transport may not connect to (``DestinationPolicy``).
+        case destinationRefused
         /// A redirect leads from https to http.
         case insecureRedirect
-        /// The local retry budget is empty; the server was not asked again (rule R22).
-        case budgetExhausted
-        /// The server asked for a longer wait than is allowed; ``HTTPError/comeBackAt`` says until when (rule R18).
-        case comeBackLater
-        /// The deadline of the whole call passed (rule R20).
+        /// The server requested a longer delay than allowed; see ``HTTPError/retryAfterDate``.
+        case retryAfterTooLong
+        /// The deadline of the whole call passed.
         case deadlineExceeded
-        /// The chain is being reset, and takes no requests.
+        /// The chain is being reset and accepts no requests.
         case resetInProgress
         /// The body of a response cannot be read a second time.
         case bodyAlreadyRead
-        /// An interceptor, a stage or a body source of the caller's failed.
+        /// An interceptor, a stage or a body source of the caller failed.
         case callerFailed
-        /// The session is no longer usable.
+        /// The session was invalidated.
         case sessionInvalidated
     }
 }

@@ -3,7 +3,7 @@ enum ByteRange: Equatable {
     case from(Int, to: Int?)
     case last(Int)
 
-    /// `nil` for anything else, which a server may ignore: other units, several ranges, malformed ones.
+    /// Parses the field; `nil` for values that a server may ignore: other units, several ranges, malformed values.
     init?(_ header: String) {
         guard header.lowercased().hasPrefix("bytes=") else { return nil }
         let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -19,7 +19,7 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// The bytes meant of a content of `total` bytes; `nil` if there are none (416).
+    /// The range within a content of `total` bytes; `nil` if it is empty (416).
     func resolved(in total: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):

@@ -1,11 +1,11 @@
-/// Bytes that can be made from any offset on.
+/// Bytes that can be generated from any offset.
 struct Content: Sendable {
     var count: Int
     var bytes: @Sendable (_ offset: Int, _ count: Int) -> [UInt8]
 
-    /// Pseudo-random bytes, always the same for the same length and seed.
+    /// Pseudo-random bytes that depend only on length and seed.
     static func random(count: Int, seed: UInt64) -> Content {
-        // The length is part of the seed, so that bodies of two lengths share no prefix.
+        // The length is part of the seed, so that bodies of different lengths share no prefix.
         let start = SplitMix.mix(seed &+ SplitMix.mix(UInt64(truncatingIfNeeded: count)))
         return Content(count: count) { offset, count in
             guard count > 0 else { return [] }
@@ -25,7 +25,7 @@ struct Content: Sendable {
         }
     }
 
-    /// Bytes that are there already.
+    /// The given bytes.
     static func fixed(_ all: [UInt8]) -> Content {
         Content(count: all.count) { offset, count in Array(all[offset..<(offset + count)]) }
     }
@@ -51,7 +51,7 @@ enum SplitMix {
         return z ^ (z &>> 31)
     }
 
-    /// A number from 0 up to, but not including, 1.
+    /// A number in 0..<1.
     static func unit(seed: UInt64, index: Int) -> Double {
         let bits = mix(mix(seed) &+ UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15)
         return Double(bits &>> 11) / 9_007_199_254_740_992

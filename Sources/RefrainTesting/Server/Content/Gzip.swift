@@ -1,8 +1,8 @@
-/// Gzip files made by hand (RFC 1952, RFC 1951); nothing here depends on zlib.
+/// Writes gzip files (RFC 1952, RFC 1951) without zlib.
 enum Gzip {
     static let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]
 
-    /// The bytes in stored blocks, not compressed.
+    /// The bytes in stored blocks, uncompressed.
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var file = header
         var offset = 0
@@ -19,8 +19,9 @@ enum Gzip {
 
     /// A file that expands to `count` zero bytes at about 1:1000.
     ///
-    /// A block with dynamic codes (RFC 1951 §3.2.7) that knows three symbols: 285 (copy 258 bytes) in one bit, the byte
-    /// 0 and the end of the block in two bits each; and one distance (1) in one bit. So a copy is two zero bits.
+    /// It is one block with dynamic codes (RFC 1951 §3.2.7) of three symbols: 285 (copy 258 bytes) with one bit, the
+    /// byte 0 and the end of the block with two bits each; and one distance (1) with one bit. A copy takes two zero
+    /// bits.
     static func zeros(count: Int) -> Content {
         let copies = max(0, count - 1) / 258
         var bits = BitWriter()
@@ -30,7 +31,7 @@ enum Gzip {
         bits.write(0, bits: 5)  // 1 distance code
         bits.write(14, bits: 4)  // 18 lengths of the code for lengths follow, in the order 16 17 18 0 8 7 … 2 14 1:
         for length in [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2] { bits.write(length, bits: 3) }
-        // Now 18 is the code 0, 1 is 10, 2 is 11 (the first bit of a code comes first).
+        // The codes are now 0 for 18, 10 for 1 and 11 for 2, written from their first bit.
         bits.append([1, 1])  // byte 0: two bits
         bits.append([0])
         bits.write(138 - 11, bits: 7)
@@ -73,20 +74,20 @@ enum Gzip {
     }
 }
 
-/// Packs bits into bytes, the lowest bit first.
+/// Packs bits into bytes, lowest bit first.
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var used = 8
 
-    /// How many bits are free in the last byte.
+    /// The number of free bits in the last byte.
     var bitsToByte: Int { 8 - used }
 
-    /// Writes a number, its lowest bit first.
+    /// Writes a number, lowest bit first.
     mutating func write(_ value: Int, bits: Int) {
         for shift in 0..<bits { append([value >> shift & 1]) }
     }
 
-    /// Writes bits in the order given.
+    /// Writes bits in the given order.
     mutating func append(_ bits: [Int]) {
         for bit in bits {
             if used == 8 {
@@ -113,9 +114,9 @@ enum CRC32 {
         }
     }
 
-    /// The checksum of `count` zero bytes, in as many steps as `count` has bits.
+    /// The checksum of `count` zero bytes, in logarithmic time.
     static func ofZeros(_ count: Int) -> UInt32 {
-        // Taking in a zero byte is linear over GF(2): a matrix, whose power is found by squaring.
+        // Processing a zero byte is linear over GF(2): a matrix, raised to the power `count` by squaring.
         var step = (0..<32).map { bit -> UInt32 in
             let crc = UInt32(1) << UInt32(bit)
             return table[Int(crc & 0xff)] ^ crc >> 8

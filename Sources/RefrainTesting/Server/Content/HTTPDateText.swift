@@ -1,4 +1,4 @@
-/// Dates as HTTP writes them (RFC 9110 §5.6.7), from seconds since 1970.
+/// Formats HTTP dates (RFC 9110 §5.6.7) from seconds since 1970.
 enum HTTPDateText {
     private struct Parts {
         var year: Int
@@ -38,21 +38,21 @@ enum HTTPDateText {
             + "\(padded(parts.year, 4)) \(parts.time) GMT"
     }
 
-    /// The form of RFC 850: `Sunday, 06-Nov-94 08:49:37 GMT`.
+    /// The RFC 850 format: `Sunday, 06-Nov-94 08:49:37 GMT`.
     static func rfc850(_ seconds: Double) -> String {
         let parts = Parts(seconds)
         return "\(days[parts.weekday]), \(padded(parts.day, 2))-\(months[parts.month - 1])-"
             + "\(padded(parts.year % 100, 2)) \(parts.time) GMT"
     }
 
-    /// The form of asctime: `Sun Nov  6 08:49:37 1994`.
+    /// The asctime format: `Sun Nov  6 08:49:37 1994`.
     static func asctime(_ seconds: Double) -> String {
         let parts = Parts(seconds)
         return "\(days[parts.weekday].prefix(3)) \(months[parts.month - 1]) \(padded(parts.day, 2, with: " ")) "
             + "\(parts.time) \(padded(parts.year, 4))"
     }
 
-    /// Replaces `now+5`, `date-3`, `date850+5` and `asctime+5` by the date that many seconds from `now`.
+    /// Replaces `now+5`, `date-3`, `date850+5` and `asctime+5` with the date that many seconds from `now`.
     static func expanded(_ text: String, now: Double) -> String {
         for (word, format) in [("now", imf), ("date850", rfc850), ("date", imf), ("asctime", asctime)]
         where text.hasPrefix(word) {

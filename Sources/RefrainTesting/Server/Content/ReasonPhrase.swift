@@ -1,4 +1,4 @@
-/// The names of the status codes (RFC 9110 §15).
+/// The reason phrases of status codes (RFC 9110 §15).
 enum ReasonPhrase {
     static func of(_ status: Int) -> String { known[status] ?? "Status \(status)" }
 

@@ -1,7 +1,7 @@
-/// SHA-256 (FIPS 180-4), for digests of bodies in tests; no secrets pass through it.
+/// SHA-256 (FIPS 180-4), for digests of bodies in tests; not for secrets.
 ///
-/// Swift's toolchain on Linux has no digest of its own. The loops are written out on raw pointers, because this
-/// code runs in debug builds, where every call of a generic or of a small function counts.
+/// Swift's toolchain on Linux has no digest. The loops use raw pointers, because this code runs in debug builds, where
+/// calls of generic and small functions are expensive.
 package struct SHA256 {
     /// The digest of no bytes, in hexadecimal.
     package static let ofNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -12,7 +12,7 @@ package struct SHA256 {
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
 
-    /// Begins a digest.
+    /// Starts a digest.
     package init() {}
 
     /// The digest of `bytes`, in hexadecimal.
@@ -22,7 +22,7 @@ package struct SHA256 {
         return Hex.text(of: digest.finish())
     }
 
-    /// Takes further bytes in.
+    /// Adds bytes to the digest.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)
         var offset = 0
@@ -38,7 +38,7 @@ package struct SHA256 {
         pending.append(contentsOf: bytes.dropFirst(offset + blocks * 64))
     }
 
-    /// Ends the digest: 32 bytes.
+    /// Finishes the digest and returns its 32 bytes.
     package mutating func finish() -> [UInt8] {
         let bits = length &* 8
         var padding: [UInt8] = [0x80]

@@ -6,7 +6,7 @@ extension Route {
             "N pseudo-random bytes with ETag, Range and If-Range; cut=K closes after K bytes of an answer",
             options: [
                 "seed", "cut", "cut-each", "reset", "chunked", "etag", "last-modified", "no-range", "wrong-range",
-                "multipart-range", "wrong-total", "slow", "encoding", "no-digest",
+                "multipart-range", "wrong-total", "slow", "encoding", "no-digest", "length", "not-modified",
             ],
             kind: .plain,
             countsForItself: true,
@@ -23,6 +23,8 @@ extension Route {
         var head = response
         let isChunked = try call.flag("chunked")
         head.headers.append(isChunked ? ("Transfer-Encoding", "chunked") : ("Content-Length", String(content.count)))
+        // Beside chunked it is wrong, and counts for nothing (RFC 9112 §6.3).
+        if isChunked, let length = call.text("length") { head.headers.append(("Content-Length", length)) }
         var sent = content.count
         if let cut = try call.optionalInteger("cut"), try call.isWithinTimes { sent = min(sent, cut) }
         if let cut = try call.optionalInteger("cut-each") { sent = min(sent, cut) }
@@ -37,13 +39,15 @@ extension Route {
     }
 }
 
-/// The resource behind `/bytes/N`: its content and its validators (RFC 9110 §8.8), and how it answers a range (§14).
+/// The resource of `/bytes/N`: its content, its validators (RFC 9110 §8.8) and its range responses (§14).
 private struct Resource {
     let content: Content
     let digest: String?
     let etag: String?
     let lastModified: String?
     let coding: String?
+    /// Whether a part is sent regardless of `If-Range`.
+    private var ignoresCondition = false
 
     init(_ call: Call, length: Int) throws {
         var seed = UInt64(try call.integer("seed", 0))
@@ -52,8 +56,14 @@ private struct Resource {
         case nil, "strong": etag = "\"\(tag)\""
         case "weak": etag = "W/\"\(tag)\""
         case "none": etag = nil
+        case "whole":
+            // Parts come from another content, without another validator.
+            let isPart = call.request.header("Range") != nil
+            if isPart { seed = SplitMix.mix(seed &+ 1) }
+            etag = isPart ? nil : "\"\(tag)\""
+            ignoresCondition = true
         case "changing":
-            // Another resource each time: other bytes under another tag.
+            // Another resource for each request: other bytes and another tag.
             seed = SplitMix.mix(seed &+ UInt64(call.request.occurrence))
             tag += "-\(call.request.occurrence)"
             etag = "\"\(tag)\""
@@ -62,11 +72,11 @@ private struct Resource {
         switch call.text("last-modified") {
         case nil: lastModified = HTTPDateText.imf(1_577_836_800)
         case "none": lastModified = nil
-        case "now": lastModified = HTTPDateText.imf(Moment.wall())
-        case .some(let other): lastModified = HTTPDateText.expanded(other, now: Moment.wall())
+        case "now": lastModified = HTTPDateText.imf(MonotonicTime.wall())
+        case .some(let other): lastModified = HTTPDateText.expanded(other, now: MonotonicTime.wall())
         }
         let plain = Content.random(count: length, seed: seed)
-        // A digest of more would keep a client waiting for longer than it waits.
+        // Computing the digest of a longer content would exceed the timeout of clients.
         let isDigested = try length <= 64 << 20 && !call.flag("no-digest")
         digest = isDigested ? call.site.digest("\(length) \(seed)") { plain.sha256 } : nil
         coding = call.text("encoding")
@@ -77,7 +87,7 @@ private struct Resource {
         }
     }
 
-    /// The head of the answer, and its content; without content the response stands as it is.
+    /// The head of the response and its content; nil if the response has its own body.
     func answer(_ call: Call) throws -> (Response, Content?) {
         let total = content.count
         guard try !call.flag("no-range"), call.request.method == "GET", isCurrent(call.request.header("If-Range")),
@@ -88,7 +98,8 @@ private struct Resource {
             response.body = Array("range not satisfiable\n".utf8)
             return (response, nil)
         }
-        if try call.flag("multipart-range") { return multipart(range) }
+        if try call.flag("not-modified") { return (head(304, []), nil) }
+        if let kind = call.text("multipart-range") { return multipart(range, isLabelled: kind == "labelled") }
         if try call.flag("wrong-range") {
             range =
                 range.lowerBound > 0 ? (range.lowerBound - 1)..<range.upperBound : min(1, total - 1)..<range.upperBound
@@ -98,9 +109,9 @@ private struct Resource {
         return (head(206, [("Content-Range", field), ("Accept-Ranges", "bytes")]), part(range))
     }
 
-    /// A strong comparison for tags, an exact one for dates (RFC 9110 §13.1.5).
+    /// Strong comparison of tags, exact comparison of dates (RFC 9110 §13.1.5).
     private func isCurrent(_ condition: String?) -> Bool {
-        guard let condition else { return true }
+        guard let condition, !ignoresCondition else { return true }
         if condition.hasPrefix("\"") { return condition == etag }
         return condition == lastModified
     }
@@ -109,8 +120,8 @@ private struct Resource {
         Content(count: range.count) { [content] offset, count in content.bytes(range.lowerBound + offset, count) }
     }
 
-    /// The range in two parts, as a server may do that was asked for several.
-    private func multipart(_ range: Range<Int>) -> (Response, Content?) {
+    /// The range in two parts, which a server may send for a request for several ranges.
+    private func multipart(_ range: Range<Int>, isLabelled: Bool) -> (Response, Content?) {
         let middle = range.lowerBound + range.count / 2
         var body: [UInt8] = []
         for piece in [range.lowerBound..<middle, middle..<range.upperBound] where !piece.isEmpty {
@@ -119,7 +130,8 @@ private struct Resource {
             body += content.bytes(piece.lowerBound, piece.count)
         }
         body += Array("\r\n--frontier--\r\n".utf8)
-        var response = head(206, [])
+        let label = ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)")
+        var response = head(206, isLabelled ? [label] : [])
         response.headers.removeAll { $0.name == "Content-Type" }
         response.headers.append(("Content-Type", "multipart/byteranges; boundary=frontier"))
         return (response, .fixed(body))

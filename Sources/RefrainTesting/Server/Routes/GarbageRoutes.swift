@@ -1,5 +1,5 @@
 enum Garbage {
-    /// Bytes that no HTTP client can take for a response.
+    /// Bytes that no HTTP client can parse as a response.
     static let bytes = [UInt8]("\u{1}\u{2}%$ this is not HTTP \u{7f}\r\n\r\n".utf8) + [0, 0xff, 0xfe, 0x80, 13, 10]
 }
 
@@ -35,8 +35,8 @@ extension Route {
             options: ["limit"]
         ) { call in
             let line = Array(("X-Filler: " + String(repeating: "a", count: 1012) + "\r\n").utf8)
-            // Slices begin at the beginning of a line, and are parts of one array: 256 KB of heads made byte by byte
-            // took the server a second of CPU under the thread sanitizer.
+            // Slices start at a line and are copied from one array: making 256 KB of headers byte by byte took a second
+            // of CPU under the thread sanitizer.
             let lines = Array(repeatElement(line, count: 8).joined())
             var generator = FaultServer.Generator(count: try call.integer("limit", .max, in: 0...Int.max)) { _, count in
                 Array(lines.prefix(count))

@@ -66,7 +66,7 @@ extension Route {
             let chunks = try call.integer("chunks", 10, in: 0...1_000_000_000)
             let cut = try call.optionalInteger("cut").map { min($0, chunks) }
             let interval = try call.duration("interval", 100)
-            // Every event has the same length, so that an offset names an event.
+            // All events have the same length, so that an offset identifies an event.
             let event: @Sendable (Int) -> [UInt8] = { number in
                 let digits = String(number)
                 return Array("data: \(String(repeating: "0", count: max(0, 10 - digits.count)))\(digits)\n\n".utf8)

@@ -48,8 +48,8 @@ extension Route {
 
     private static func reset(_ call: Call, _ left: Double) throws -> String {
         switch call.text("reset") ?? "epoch" {
-        case "epoch": return String(Int((Moment.wall() + left).rounded(.up)))
-        case "ms": return String(Int(((Moment.wall() + left) * 1000).rounded(.up)))
+        case "epoch": return String(Int((MonotonicTime.wall() + left).rounded(.up)))
+        case "ms": return String(Int(((MonotonicTime.wall() + left) * 1000).rounded(.up)))
         case "delta": return String(Int(left.rounded(.up)))
         case let other: throw BadOption(name: "reset", value: other)
         }
@@ -99,7 +99,7 @@ extension Route {
             let status = try call.integer("status", 200, in: 200...999)
             if try call.flag("reset") { return [.respond(.text(status, "early\n")), .reset] }
             if try call.flag("close") { return [.respond(.text(status, "early\n")), .close] }
-            // Says nothing about the connection's end, because the body is read after all.
+            // Keeps the connection alive, because the body is read afterwards.
             let answer = Response.text(status, "early\n", headers: [("Connection", "keep-alive")])
             return [.respond(answer), .readBody]
         },
@@ -115,7 +115,7 @@ extension Route {
                 guard (200...999).contains(status) else { throw BadOption(name: "status", value: String(status)) }
                 return [wait, .respond(.text(status, "no\n"))]
             }
-            // An empty send counts as an answer begun, so that no 100 is sent.
+            // An empty send counts as the start of a response, so that no 100 is sent.
             return try call.flag("ignore")
                 ? [wait, .send([]), .readBody, .respond(.ok)] : [wait, .readBody, .respond(.ok)]
         },

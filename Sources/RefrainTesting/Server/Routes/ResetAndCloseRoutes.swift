@@ -86,7 +86,7 @@ extension Route {
         return [.head(.sized(bytes)), .generate(.init(count: after, bytes: content.bytes))]
     }
 
-    /// Body text as it is, which HEAD does not get.
+    /// Sends text without framing; sends nothing in response to HEAD.
     static func bodyText(_ text: String) -> Step {
         let bytes = Array(text.utf8)
         return .generate(.init(count: bytes.count, bytes: Content.fixed(bytes).bytes))

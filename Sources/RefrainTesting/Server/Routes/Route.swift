@@ -1,12 +1,12 @@
 typealias Step = FaultServer.Step
 typealias Response = FaultServer.Response
 
-/// A path of the catalogue with what it does.
+/// A built-in path and its script.
 struct Route: Sendable {
     let entry: FaultServer.CatalogueEntry
-    /// Whether the body is read before the script is asked.
+    /// Whether the body is read before the script runs.
     let readsBody: Bool
-    /// Whether the script looks at `times` itself, because not every request for it is a fault.
+    /// Whether the script evaluates `times` itself, because not every request to it is a fault.
     let countsForItself: Bool
     let script: @Sendable (Call) throws -> [Step]
 
@@ -34,12 +34,12 @@ struct Route: Sendable {
         self.script = script
     }
 
-    /// Every path, in the order of the listing.
+    /// All routes, in the order of the listing.
     static let all: [Route] =
         plain + content + status + timing + resets + closes + reuse + garbage + hangs + sizes + codings + redirects
         + limits + bodies + control
 
-    /// The route of a path, by its first component.
+    /// Finds the route of a path by its first component.
     static func find(_ path: String) -> Route? {
         guard path.utf8.first == UInt8(ascii: "/") else { return path == "*" ? byName["index"] : nil }
         let name = path.dropFirst().prefix { $0 != "/" }
@@ -49,22 +49,22 @@ struct Route: Sendable {
     private static let byName = Dictionary(all.map { ($0.entry.name, $0) }) { first, _ in first }
 }
 
-/// A request for a path of the catalogue, with its options.
+/// A request for a built-in path, with its options.
 struct Call {
     let request: FaultServer.Request
-    let site: Site
+    let site: ServerState
 
-    init(_ request: FaultServer.Request, _ site: Site) {
+    init(_ request: FaultServer.Request, _ site: ServerState) {
         self.request = request
         self.site = site
     }
 
-    /// Whether this request is among the first `times`; all are where that option is missing.
+    /// Whether this request is among the first `times`; true without that option.
     var isWithinTimes: Bool {
         get throws { try request.occurrence <= optionalInteger("times") ?? Int.max }
     }
 
-    /// The component of the path after the name, as a number.
+    /// The path component after the name, as a number.
     func argument(_ name: String, in range: ClosedRange<Int> = 0...Call.largest) throws -> Int {
         let components = request.path.split(separator: "/")
         let text = components.count > 1 ? String(components[1]) : ""
@@ -104,19 +104,19 @@ struct Call {
         return number
     }
 
-    /// Milliseconds, at most a day.
+    /// A duration in milliseconds, at most one day.
     func duration(_ name: String, _ fallback: Int) throws -> Duration {
         .milliseconds(try integer(name, fallback, in: 0...86_400_000))
     }
 
-    /// RST where `reset` is set, else FIN.
+    /// A reset if `reset` is set, otherwise a close.
     func ending() throws -> Step { try flag("reset") ? .reset : .close }
 
-    /// Larger than any file, and far from any overflow.
+    /// Larger than any file, and small enough not to overflow.
     static let largest = 1 << 50
 }
 
-/// An option whose value makes no sense; answered with 400.
+/// An option with an invalid value; the response is 400.
 struct BadOption: Error {
     var name: String
     var value: String

@@ -13,11 +13,11 @@ extension Route {
                 return [.respond(then == 200 ? .ok : .text(then, "status \(then)\n"))]
             }
             var response = Response.text(code, call.text("body") ?? "status \(code)\n")
-            let now = Moment.wall()
+            let now = MonotonicTime.wall()
             var served = now
             if let date = call.text("date") {
                 response.addsDate = false
-                // Dates of the same answer are read against this one, so they are written against it as well.
+                // The other dates of the response are compared with this one, so they are computed relative to it.
                 if date.hasPrefix("now"), let shift = Double(date.dropFirst(3)) { served = now + shift }
                 if date != "none" { response.headers.append(("Date", HTTPDateText.expanded(date, now: now))) }
             }
@@ -37,7 +37,7 @@ extension Route {
             }
             if try call.flag("close") { response.headers.append(("Connection", "close")) }
             if (100..<200).contains(code) {
-                // An interim answer needs a final one after it.
+                // An interim response requires a final one.
                 return [.head(response), .respond(.ok)]
             }
             return [.respond(response)]
@@ -81,12 +81,12 @@ extension Route {
 }
 
 extension FaultServer.Response {
-    /// The head of a plain 200 that promises `count` bytes.
+    /// The head of a 200 with a content length of `count`.
     static func sized(_ count: Int) -> Self {
         Self(200, headers: [("Content-Type", "application/octet-stream"), ("Content-Length", String(count))])
     }
 
-    /// The head of a plain 200 in chunks.
+    /// The head of a 200 with chunked coding.
     static var chunked: Self {
         Self(200, headers: [("Content-Type", "application/octet-stream"), ("Transfer-Encoding", "chunked")])
     }

@@ -1,20 +1,20 @@
-/// One connection: reads requests, logs them, and carries out the steps of their scripts.
+/// One connection: reads requests, logs them, and performs the steps of their scripts.
 ///
-/// It lives on one thread. The descriptor belongs to the listener, which closes it when ``run(_:)`` is back.
+/// It runs on one thread. The listener owns the descriptor and closes it when ``run(_:)`` returns.
 final class Connection {
     enum Ending {
         case close
         case reset
     }
 
-    private let channel: Channel
+    private let channel: ConnectionWriter
     private let number: Int
-    private let site: Site
+    private let site: ServerState
     private let reader: RequestReader
     private var requests = 0
 
-    init(descriptor: Int32, number: Int, site: Site) {
-        channel = Channel(descriptor: descriptor)
+    init(descriptor: Int32, number: Int, site: ServerState) {
+        channel = ConnectionWriter(descriptor: descriptor)
         self.number = number
         self.site = site
         reader = RequestReader(descriptor)
@@ -42,14 +42,14 @@ final class Connection {
         }
     }
 
-    /// What is known about the request at hand.
+    /// The state of the current request.
     private struct Exchange {
         let head: RequestHead
         var ticket: Int?
         var isBodyRead = false
         var hasSent = false
         var keepsAlive: Bool
-        /// Holds the rest of a body that is framed but not read.
+        /// Whether a body is framed but was not read.
         var owesBody: Bool { !isBodyRead && head.framing != .none }
 
         init(head: RequestHead) {
@@ -131,7 +131,7 @@ final class Connection {
             note(exchange, .closed)
             return closeInOrder(linger: exchange.owesBody ? 2000 : 0)
         case .reset:
-            // A reset throws away what the kernel has not delivered yet, on either side.
+            // A reset discards the data that the kernel has not delivered yet, on both sides.
             if exchange.hasSent { channel.wait(for: .milliseconds(20)) }
             note(exchange, .reset)
             return .reset
@@ -167,7 +167,7 @@ final class Connection {
         return channel.send(Array("0\r\n\r\n".utf8))
     }
 
-    /// As much as is made at a time, whatever was asked for: a slice may be larger than the memory.
+    /// The maximum number of bytes generated at a time; a slice may exceed the memory.
     private static let largestPiece = 1 << 20
 
     private func send(_ bytes: [UInt8], _ framing: FaultServer.Generator.Framing) -> Bool {
@@ -175,7 +175,7 @@ final class Connection {
         case .plain:
             return channel.send(bytes)
         case .chunked:
-            // An empty chunk would be the last one.
+            // An empty chunk would end the body.
             guard !bytes.isEmpty else { return true }
             return channel.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
         }
@@ -185,7 +185,7 @@ final class Connection {
         let isBodiless = (100..<200).contains(response.status) || response.status == 204 || response.status == 304
         var text = "HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))\r\n"
         for (name, value) in response.headers { text += "\(name): \(value)\r\n" }
-        if response.addsDate, !response.has("Date") { text += "Date: \(HTTPDateText.imf(Moment.wall()))\r\n" }
+        if response.addsDate, !response.has("Date") { text += "Date: \(HTTPDateText.imf(MonotonicTime.wall()))\r\n" }
         if withBody, !isBodiless, !response.has("Content-Length"), !response.has("Transfer-Encoding") {
             text += "Content-Length: \(response.body.count)\r\n"
         }
@@ -248,7 +248,7 @@ final class Connection {
         return closeInOrder(linger: 2000)
     }
 
-    /// Sends FIN, and reads what the client still sends: closing with unread bytes would be a reset.
+    /// Sends FIN and reads the client's remaining data, because closing with unread data would reset the connection.
     private func closeInOrder(linger milliseconds: Int32) -> Ending {
         channel.finish()
         _ = reader.drain(milliseconds: max(1, milliseconds))
@@ -270,7 +270,7 @@ final class Connection {
                 bodySHA256: isComplete ? SHA256.ofNothing : nil,
                 complete: isComplete,
                 time: site.elapsed,
-                unixTime: Moment.wall(),
+                unixTime: MonotonicTime.wall(),
                 ended: nil
             )
         )

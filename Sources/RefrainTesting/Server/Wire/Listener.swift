@@ -8,11 +8,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Accepts connections on a thread of its own and gives each of them a thread.
+/// Accepts connections on one thread and starts a thread for each of them.
 final class Listener: Sendable {
     private struct State {
         var lastNumber = 0
-        /// Descriptors by connection number, as long as they may be shut down from outside.
+        /// The open descriptors by connection number, while they may be shut down from outside.
         var open: [Int: Int32] = [:]
         var threads: [Int: ServerThread] = [:]
         /// Connections that ended before their thread's handle was stored.
@@ -24,14 +24,14 @@ final class Listener: Sendable {
 
     private let socket: ServerSocket
     private let mode: FaultServer.Mode
-    private let site: Site
+    private let site: ServerState
     private let state = Locked(State())
-    /// Connections that keep the queue full where nothing is to be accepted.
+    /// Connections that keep the queue full in the mode `neverAccept`.
     private let filling: [Int32]
     /// A byte in this pipe wakes the accepting thread.
     private let wake: (read: Int32, write: Int32)
 
-    init(socket: ServerSocket, mode: FaultServer.Mode, site: Site) throws(FaultServerError) {
+    init(socket: ServerSocket, mode: FaultServer.Mode, site: ServerState) throws(FaultServerError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             let code = errno
@@ -44,7 +44,7 @@ final class Listener: Sendable {
         self.mode = mode
         self.site = site
         wake = (ends[0], ends[1])
-        // Before anybody knows the port, or a client's own connection could be the one that fills the queue.
+        // Before the port is published; otherwise a client's connection could fill the queue.
         filling = mode == .neverAccept ? socket.fillQueue() : []
         guard let acceptor = ServerThread.start({ [self] in accept() }) else {
             close(ends[0])
@@ -72,7 +72,7 @@ final class Listener: Sendable {
         acceptor.join()
         let rest = state.withLock { state in
             let rest = Array(state.threads.values) + state.finished
-            // From here on an ending connection finds no handle to hand over: it is in `rest`.
+            // Connections that end from now on find no handle; it is in `rest`.
             state.threads.removeAll()
             state.finished.removeAll()
             return rest
@@ -100,7 +100,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 serve(descriptor)
             } else if errno == EMFILE || errno == ENFILE {
-                // Out of descriptors: the connection stays in the queue, and the loop must not spin.
+                // No descriptors left: the connection stays in the queue, and the loop must not spin.
                 _ = poll(nil, 0, 10)
             }
             for thread in state.withLock({ state in
@@ -140,7 +140,7 @@ final class Listener: Sendable {
 
     private func end(_ number: Int, _ descriptor: Int32, by ending: Connection.Ending) {
         state.withLock { state in
-            // Before the descriptor is closed: its number may be given to another connection at once.
+            // Before the descriptor is closed, because its number may be reused immediately.
             state.open.removeValue(forKey: number)
             if mode == .resetOnAccept || mode == .closeOnAccept { return }
             if let thread = state.threads.removeValue(forKey: number) {

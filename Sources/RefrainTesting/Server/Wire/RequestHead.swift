@@ -1,4 +1,4 @@
-/// A request line and headers that were found to be well-formed (RFC 9112 §2 to §6).
+/// A well-formed request line with its header fields (RFC 9112 §2 to §6).
 struct RequestHead: Sendable {
     /// How the request's body is framed.
     enum Framing: Sendable, Equatable {
@@ -15,7 +15,7 @@ struct RequestHead: Sendable {
     var keepsAlive: Bool
     var expectsContinue: Bool
 
-    /// A request that is answered with a status of 400 or more before its path is looked at.
+    /// A request that is rejected with this status before its path is evaluated.
     struct Malformed: Error {
         var status = 400
         var reason: String
@@ -70,7 +70,7 @@ struct RequestHead: Sendable {
             }
         }
         if isChunked {
-            // Both together are the classic sign of request smuggling (RFC 9112 §6.1).
+            // A message with both fields may be request smuggling (RFC 9112 §6.1).
             guard length == nil else { throw Malformed(reason: "Content-Length with Transfer-Encoding") }
             framing = .chunked
         } else if let length, length > 0 {
@@ -101,7 +101,7 @@ struct RequestHead: Sendable {
         return true
     }
 
-    /// Path and query of a target in absolute form, as proxies get it (RFC 9112 §3.2.2).
+    /// The path and query of a target in absolute form (RFC 9112 §3.2.2).
     private static func originForm(_ target: String) -> String {
         guard target.utf8.first != UInt8(ascii: "/"), target.hasPrefix("http://") else { return target }
         let rest = target.dropFirst(7)

@@ -8,9 +8,9 @@ internal import Darwin
 
 /// Reads requests from a connection through one buffer of fixed size.
 final class RequestReader {
-    /// The limit for a request's head, in bytes.
+    /// The maximum size of a request's head in bytes.
     static let headLimit = 65_536
-    /// How much of a body is kept; its digest and length cover all of it.
+    /// The maximum number of body bytes stored; digest and length cover the complete body.
     static let keptBody = 16 * 1024 * 1024
 
     enum Head {
@@ -29,7 +29,7 @@ final class RequestReader {
     private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: headLimit)
     private var start = 0
     private var end = 0
-    /// What was read of the current request's body.
+    /// The body of the current request, as far as it is stored.
     private(set) var body: [UInt8] = []
     private(set) var bodyLength = 0
     private var digest = SHA256()
@@ -38,10 +38,10 @@ final class RequestReader {
 
     deinit { buffer.deallocate() }
 
-    /// The digest of the body that was read, in hexadecimal.
+    /// The digest of the body in hexadecimal.
     func bodyDigest() -> String { bodyLength == 0 ? SHA256.ofNothing : Hex.text(of: digest.finish()) }
 
-    /// Reads up to and including the empty line; both CRLF and LF end a line (RFC 9112 §2.2).
+    /// Reads up to the empty line, inclusive; CRLF and LF both end a line (RFC 9112 §2.2).
     func readHead() -> Head {
         body = []
         bodyLength = 0
@@ -49,7 +49,7 @@ final class RequestReader {
         var lines: [Range<Int>] = []
         while true {
             if start < end, buffer[start] < 33, buffer[start] != 10, buffer[start] != 13 {
-                // Not waited on: a TLS greeting, for one, has no empty line at its end.
+                // Rejected without waiting, because a TLS handshake, for example, contains no empty line.
                 return .malformed(.init(reason: "not HTTP"))
             }
             while let found = memchr(buffer + start + scanned, 10, end - start - scanned) {
@@ -80,7 +80,7 @@ final class RequestReader {
         }
     }
 
-    /// Reads a body and takes its digest.
+    /// Reads a body and computes its digest.
     func readBody(_ framing: RequestHead.Framing) -> BodyEnd {
         digest = SHA256()
         switch framing {
@@ -90,13 +90,13 @@ final class RequestReader {
         }
     }
 
-    /// Reads and forgets whatever comes, for at most `milliseconds`; `true` if the client closed.
+    /// Reads and discards data for at most `milliseconds`; returns `true` if the client closed the connection.
     func drain(milliseconds: Int32) -> Bool {
         start = 0
         end = 0
-        let deadline = Moment.monotonic() + Double(milliseconds) / 1000
+        let deadline = MonotonicTime.monotonic() + Double(milliseconds) / 1000
         while true {
-            let left = deadline - Moment.monotonic()
+            let left = deadline - MonotonicTime.monotonic()
             guard milliseconds < 0 || left > 0 else { return false }
             var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&wait, 1, milliseconds < 0 ? -1 : Int32(left * 1000) + 1)
@@ -112,7 +112,7 @@ final class RequestReader {
         while true {
             guard let line = readLine() else { return .cut }
             let text = line.prefix { $0 != UInt8(ascii: ";") && $0 != 32 && $0 != 9 }
-            // 15 digits: no chunk size can overflow.
+            // At most 15 digits, so that no chunk size overflows.
             guard (1...15).contains(text.count), let size = Int(String(decoding: text, as: UTF8.self), radix: 16),
                 size >= 0, text.first != UInt8(ascii: "+")
             else { return .malformed }
@@ -130,7 +130,7 @@ final class RequestReader {
         return .cut
     }
 
-    /// Moves `count` bytes of content into the body.
+    /// Appends `count` bytes of content to the body.
     private func take(_ count: Int) -> Bool {
         var left = count
         while left > 0 {
@@ -147,7 +147,7 @@ final class RequestReader {
         return true
     }
 
-    /// A line without its end; `nil` when the connection ends or the line fills the whole buffer.
+    /// A line without its line break; `nil` if the connection ends or the line exceeds the buffer.
     private func readLine() -> [UInt8]? {
         while true {
             if let found = memchr(buffer + start, 10, end - start) {
@@ -161,7 +161,7 @@ final class RequestReader {
         }
     }
 
-    /// Reads once; `false` at the end of the connection.
+    /// Reads once; returns `false` at the end of the connection.
     private func fill() -> Bool {
         if start == end {
             start = 0

@@ -16,7 +16,7 @@ struct ServerSocket: Sendable {
         let descriptor = Self.stream()
         guard descriptor >= 0 else { throw .outOfResources(call: "socket", errno: errno) }
         if backlog != nil {
-            // Not for a port that refuses: with this option another server could take it as well.
+            // Not set for a port that refuses connections, because another server could then bind it too.
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         }
@@ -41,11 +41,11 @@ struct ServerSocket: Sendable {
 
     func close() { _ = Self.systemClose(descriptor) }
 
-    /// Accepts one connection; a negative number when there is none or no room for it.
+    /// Accepts one connection; returns a negative number if there is none or no descriptor is left.
     func accept() -> Int32 {
         let accepted = Self.systemAccept(descriptor)
         guard accepted >= 0 else { return accepted }
-        // glibc shows accept4 to GNU sources only, so the flag comes a moment later.
+        // glibc declares accept4 for GNU sources only, so the flag is set in a second step.
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         var yes: Int32 = 1
         #if canImport(Darwin)
@@ -55,7 +55,7 @@ struct ServerSocket: Sendable {
         return accepted
     }
 
-    /// Opens connections to itself until its queue is full, so that the kernel leaves further ones unanswered.
+    /// Connects to itself until the queue is full, so that the kernel leaves further connections unanswered.
     func fillQueue() -> [Int32] {
         (0..<4).compactMap { _ in
             let client = Self.stream()
@@ -89,7 +89,7 @@ struct ServerSocket: Sendable {
         return address
     }
 
-    // The methods of this type hide the functions of the same names.
+    // The methods of this type shadow the functions of the same names.
     #if canImport(Glibc)
     private static func systemAccept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }
     private static func systemClose(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }

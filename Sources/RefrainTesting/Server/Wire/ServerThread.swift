@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A thread with a small stack that can be waited for.
+/// A joinable thread with a small stack.
 struct ServerThread: @unchecked Sendable {
-    // @unchecked Sendable: a thread's handle is an opaque name that POSIX allows any thread to use.
+    // @unchecked Sendable: POSIX allows any thread to use a thread's handle.
     private let handle: pthread_t
 
     private final class Work: Sendable {
@@ -16,12 +16,12 @@ struct ServerThread: @unchecked Sendable {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Starts a thread, or gives `nil` where the system has none left.
+    /// Starts a thread; returns `nil` if the system has no more threads.
     static func start(_ body: @escaping @Sendable () -> Void) -> ServerThread? {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        // Scripts run on it, and the sanitizers' frames are several times larger than usual.
+        // Large enough for scripts and for the sanitizers' frames, which are several times larger.
         pthread_attr_setstacksize(&attributes, 512 * 1024)
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
@@ -48,7 +48,7 @@ struct ServerThread: @unchecked Sendable {
         return nil
     }
 
-    /// Waits for the end of the thread; lets it go if it is the caller itself.
+    /// Waits for the thread to end; detaches it if it is the calling thread.
     func join() {
         if pthread_equal(handle, pthread_self()) != 0 {
             pthread_detach(handle)

@@ -1,0 +1,13 @@
+# The command `refrain` in a small image: docker build -t refrain . && docker run --rm refrain get https://example.com/
+FROM swift:6.3-bookworm AS build
+WORKDIR /src
+COPY . .
+RUN apt-get update && apt-get install --yes --no-install-recommends make && make release
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libcurl4 libsqlite3-0 zlib1g ca-certificates \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /src/dist/refrain-linux-* /usr/local/bin/refrain
+USER nobody
+ENTRYPOINT ["refrain"]

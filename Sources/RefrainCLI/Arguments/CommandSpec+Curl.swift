@@ -1,0 +1,162 @@
+extension CommandSpec.Group {
+    /// Options that mean what curl's manual says of them.
+    static let curlRequest = CommandSpec.Group(
+        title: "The request, in curl's words",
+        options: [
+            OptionSpec(
+                .json,
+                .required("DATA"),
+                "Post JSON, with the media type of it; @FILE reads a file. Repeats are joined as they are."
+            ),
+            OptionSpec(.dataRaw, .required("DATA"), "As --data, but an @ means nothing."),
+            OptionSpec(.dataBinary, .required("DATA"), "As --data: nothing is changed."),
+            OptionSpec(
+                .dataUrlencode,
+                .required("DATA"),
+                "As --data, percent-encoded: TEXT, =TEXT, NAME=TEXT, @FILE or NAME@FILE."
+            ),
+            OptionSpec(.get, short: "G", .none, "Send the data in the query of the URL, with GET."),
+            OptionSpec(
+                .urlQuery,
+                .required("DATA"),
+                "Add this to the query, in the forms of --data-urlencode; after a + as it is."
+            ),
+            OptionSpec(
+                .form,
+                short: "F",
+                .required("PART"),
+                "A part of a form: NAME=TEXT, NAME=@FILE or NAME=<FILE, with ;type=T and ;filename=F."
+            ),
+            OptionSpec(.formString, .required("PART"), "A part of a form, NAME=TEXT, taken as it is."),
+            OptionSpec(
+                .uploadFile,
+                short: "T",
+                .required("FILE|-"),
+                "Send this file with PUT; a URL that ends in a slash takes its name. What comes through a pipe is put aside on the disk, not in memory."
+            ),
+            OptionSpec(.userAgent, short: "A", .required("TEXT"), "The User-Agent."),
+            OptionSpec(.referer, short: "e", .required("URL"), "The Referer."),
+            OptionSpec(
+                .cookie,
+                short: "b",
+                .required("DATA|FILE"),
+                "Send these cookies, NAME=VALUE; or read them from a file in Netscape's form."
+            ),
+            OptionSpec(
+                .cookieJar,
+                short: "c",
+                .required("FILE"),
+                "Keep cookies between requests, and write them to this file at the end."
+            ),
+            OptionSpec(
+                .compressed,
+                .none,
+                "Ask for a compressed content, and undo that. Such a download cannot go on where it was cut."
+            ),
+            OptionSpec(.location, short: "L", .none, "Follow redirects, which is the default."),
+        ]
+    )
+
+    /// What proves who asks.
+    static let secrets = CommandSpec.Group(
+        title: "Who asks",
+        options: [
+            OptionSpec(
+                .user,
+                short: "u",
+                .required("USER[:PASSWORD]"),
+                "Send Basic credentials; without a password it is asked for on the terminal, without an echo."
+            ),
+            OptionSpec(.netrc, short: "n", .none, "Take user and password for the host from ~/.netrc."),
+            OptionSpec(.netrcFile, .required("FILE"), "Take them from this file."),
+            OptionSpec(.bearer, aliases: ["oauth2-bearer"], .required("TOKEN|@FILE"), "Send a bearer token."),
+            OptionSpec(
+                .config,
+                short: "K",
+                .required("FILE|-"),
+                "Read options from a file in curl's form: option = \"value\", one per line."
+            ),
+            OptionSpec(.cert, short: "E", .required("FILE"), "The certificate of this client, in PEM form."),
+            OptionSpec(.key, .required("FILE"), "The key of the certificate."),
+        ]
+    )
+
+    static let curlFiles = [
+        OptionSpec(.remoteName, short: "O", .none, "Write each content to a file named by the last part of its URL."),
+        OptionSpec(
+            .remoteHeaderName,
+            short: "J",
+            .none,
+            "With -O: by the name in Content-Disposition, unless such a file is there."
+        ),
+        OptionSpec(.noClobber, .none, "Replace no file of -o or -O: .1, .2 and so on are added to its name."),
+        OptionSpec(.createDirs, .none, "Make the folders of -o, where they are missing."),
+        OptionSpec(.remoteTime, short: "R", .none, "Give files the date of Last-Modified."),
+    ]
+
+    static let curlRetries = [
+        OptionSpec(.retry, .required("N"), "Attempts after the first one, at waits of 1 s, doubling to 10 min."),
+        OptionSpec(.retryDelay, .required("SECONDS"), "With --retry: the wait between attempts."),
+        OptionSpec(.retryMaxTime, .required("SECONDS"), "With --retry: begin no attempt after this time."),
+        OptionSpec(
+            .retryAllErrors,
+            .none,
+            "Repeat after any failure, and after any status of 400 or more, as far as it is safe to send again."
+        ),
+        OptionSpec(.retryConnrefused, .none, "Repeat after a refused connection, which is the default."),
+        OptionSpec(.maxTime, short: "m", .required("SECONDS"), "The time for each attempt, as --timeout."),
+        OptionSpec(.connectTimeout, .required("SECONDS"), "The time to connect, TLS included. Default: 10."),
+    ]
+
+    static let curlNetwork = [
+        OptionSpec(
+            .limitRate,
+            .required("SPEED"),
+            "The bytes per second of each transfer, such as 500k or 2M (1024s)."
+        ),
+        OptionSpec(.rate, .required("N/U"), "Begin at most so many requests per s, m, h or d, such as 50/s."),
+        OptionSpec(.resolve, .required("HOST:PORT:ADDRESS"), "Use this address for the host; may be repeated."),
+        OptionSpec(
+            .connectTo,
+            .required("HOST:PORT:HOST:PORT"),
+            "Connect to another host and port than the URL says; may be repeated."
+        ),
+        OptionSpec(.unixSocket, .required("FILE"), "Connect by this socket of the file system."),
+        OptionSpec(.ipv4, short: "4", .none, "Use addresses of IPv4 only."),
+        OptionSpec(.ipv6, short: "6", .none, "Use addresses of IPv6 only."),
+        OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
+    ]
+
+    static let curlDisplay = [
+        OptionSpec(.fail, short: "f", .none, "Fail for a status of 400 or more, which is the default."),
+        OptionSpec(.silent, short: "s", .none, "Show neither progress nor failures."),
+        OptionSpec(.showError, short: "S", .none, "With -s: show failures."),
+        OptionSpec(
+            .progress,
+            .required("KIND"),
+            "auto (the default: a line on a terminal), json (one object per line on standard error) or none.",
+            choices: ["auto", "json", "none"]
+        ),
+    ]
+}
+
+extension CommandSpec.Group {
+    /// Waiting for an answer.
+    static let polling = CommandSpec.Group(
+        title: "Waiting for an answer",
+        options: [
+            OptionSpec(
+                .until,
+                .required("CONDITION"),
+                "Ask again, at the waits of --backoff, until the status is one of a list: 'STATUS in 200,404'. Such a status is a success, whatever it is. "
+                    + "Default: for 10m; --retry-for, --attempts and --deadline set other limits."
+            ),
+            OptionSpec(
+                .untilJSON,
+                .required("CONDITION"),
+                "Ask again until a value of the answer in JSON compares: '.state == \"done\"', or '/items/0/count >= 3' with a JSON Pointer. "
+                    + "The operators are ==, !=, <, <=, > and >=."
+            ),
+        ]
+    )
+}

@@ -1,0 +1,51 @@
+internal import Refrain
+import Refrain
+
+/// Durations as they are written on the command line: `250ms`, `1.5s`, `2m`, `1h`.
+enum DurationText {
+    /// Reads a duration of an option.
+    ///
+    /// - Parameter allowsZero: whether nothing at all is a sensible value.
+    static func parse(_ text: String, option: String, allowsZero: Bool = false) throws(UsageError) -> Duration {
+        func refuse(_ expected: String) -> UsageError { .badValue(text, of: option, expected) }
+        guard !text.hasPrefix("-") else { throw refuse("is negative") }
+        let (number, unit) = ASCIINumber.split(text)
+        guard let value = ASCIINumber.decimal(number) else {
+            throw number.utf8.count > 300
+                ? refuse("is too long a time") : refuse("is no duration; write 250ms, 1.5s, 2m or 1h")
+        }
+        guard !unit.isEmpty else { throw refuse("has no unit; write \(number)s or \(number)ms") }
+        guard let seconds = units[String(unit)] else {
+            throw refuse("has the unknown unit \(Sanitized.text(String(unit))); the units are us, ms, s, m, h and d")
+        }
+        let total = value * seconds
+        guard total < Duration.longestDelay.inSeconds else { throw refuse("is too long a time") }
+        // In whole nanoseconds, so that 7ms is 7 ms to the last bit; a century needs no such care.
+        let duration = total < 3e9 ? Duration.nanoseconds(Int64((total * 1e9).rounded())) : .seconds(total)
+        guard allowsZero || duration > .zero else { throw refuse("must be more than zero") }
+        return duration
+    }
+
+    /// Reads a duration as curl takes it: seconds, with decimals; a unit may stand behind them.
+    static func parseSeconds(_ text: String, option: String) throws(UsageError) -> Duration {
+        let isBare = ASCIINumber.decimal(text) != nil
+        return try parse(isBare ? text + "s" : text, option: option, allowsZero: true)
+    }
+
+    /// A duration for people, in three digits or so.
+    static func short(_ duration: Duration) -> String {
+        let seconds = duration.inSeconds
+        switch seconds {
+        case ..<0.001: return "\(Decimals.text(seconds * 1_000_000, places: 0)) µs"
+        case ..<0.01: return "\(Decimals.text(seconds * 1000, places: 1)) ms"
+        case ..<1: return "\(Decimals.text(seconds * 1000, places: 0)) ms"
+        case ..<100: return "\(Decimals.text(seconds, places: 2)) s"
+        case ..<7200: return "\(Decimals.text(seconds / 60, places: 1)) min"
+        default: return "\(Decimals.text(seconds / 3600, places: 1)) h"
+        }
+    }
+
+    private static let units: [String: Double] = [
+        "us": 0.000_001, "µs": 0.000_001, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400,
+    ]
+}

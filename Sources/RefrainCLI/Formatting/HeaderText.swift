@@ -1,0 +1,38 @@
+internal import Refrain
+
+/// Header fields as they are written on the command line: `Name: value`.
+enum HeaderText {
+    /// Reads a field, and refuses what could not stand in a head; the value, which may be a secret, is not shown.
+    static func parse(_ text: String, option: String) throws(UsageError) -> (name: String, value: String) {
+        guard let colon = text.firstIndex(of: ":") else {
+            throw UsageError("\(option): \(firstWord(of: text) ?? "a field") has no colon; write 'Name: value'")
+        }
+        let name = String(text[..<colon])
+        let value = trimmed(text[text.index(after: colon)...])
+        guard HTTPToken.isValid(name) else {
+            let shown = firstWord(of: name) ?? Sanitized.text(name)
+            throw UsageError("\(option): \(shown) is no header name; letters, digits and hyphens are (RFC 9110 §5.1)")
+        }
+        guard HTTPToken.isValidFieldValue(value) else {
+            let place = (value.utf8.enumerated().first { Self.isControl($0.element) }?.offset ?? 0) + 1
+            throw UsageError("\(option): the value of \(name) contains a control character at byte \(place)")
+        }
+        return (name, value)
+    }
+
+    /// What tells a refused field from others: the first of its words, which is its name where the colon was forgotten.
+    private static func firstWord(of text: String) -> String? {
+        let words = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" }
+        guard words.count == 2, HTTPToken.isValid(String(words[0])) else { return nil }
+        return Sanitized.text("\(words[0]) …")
+    }
+
+    private static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var bytes = text.utf8[...]
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        return String(Substring(bytes))
+    }
+}

@@ -1,0 +1,83 @@
+internal import Refrain
+
+/// The policy that the options of a command describe.
+enum PolicyText {
+    /// Reads it; without options it is the recommended one.
+    static func policy(_ arguments: Arguments) throws(UsageError) -> RetryPolicy {
+        var policy = try base(arguments)
+        let isScheduled = arguments.has(.attempts) || arguments.has(.backoff) || arguments.has(.jitter)
+        if isScheduled { policy.schedule = try BackoffText.schedule(arguments, base: policy.schedule) }
+        return try withStatuses(policy, arguments)
+    }
+
+    /// Reads the policy of a command that limits its attempts by time unless their number is given.
+    static func commandPolicy(_ arguments: Arguments) throws(UsageError) -> CommandPolicy {
+        var policy = RetryPolicy.recommended
+        var base = CommandPolicy.standardSchedule
+        if let text = arguments.last(.retry) {
+            guard !arguments.has(.attempts) else { throw UsageError("--retry and --attempts exclude each other") }
+            // curl's waits, spread a little, so that two requests do not wait in lock-step.
+            base = .exponential(from: .seconds(1)).capped(at: .seconds(600)).jittered(.proportional(0.1))
+            if let delay = try RequestTemplate.seconds(.retryDelay, arguments) { base = .constant(delay: delay) }
+            base = base.limited(maxAttempts: try WholeNumber.parse(text, option: "--retry", in: 0...1_000_000) + 1)
+        } else if arguments.has(.retryDelay) {
+            throw UsageError("--retry-delay needs --retry N; --backoff constant:1s sets the wait without it")
+        }
+        policy.schedule = try BackoffText.schedule(arguments, base: base)
+        var window: Duration? = policy.schedule.maxAttempts == nil ? CommandPolicy.standardWindow : nil
+        if let time = try RequestTemplate.seconds(.retryMaxTime, arguments) { window = time }
+        if let text = arguments.last(.retryFor) {
+            window = try DurationText.parse(text, option: "--retry-for", allowsZero: true)
+        }
+        var command = CommandPolicy(policy: try withStatuses(policy, arguments), window: window)
+        command.leastAttempts = arguments.has(.retryMaxTime) ? 1 : CommandPolicy.leastAttempts
+        command.retriesAll = arguments.has(.retryAllErrors)
+        command.condition = try PollCondition(arguments)
+        if command.condition != nil, !arguments.has(.attempts), !arguments.has(.retryFor), !arguments.has(.deadline) {
+            command.window = PollCondition.standardWindow
+        }
+        return command
+    }
+
+    private static func withStatuses(
+        _ policy: RetryPolicy,
+        _ arguments: Arguments
+    ) throws(UsageError) -> RetryPolicy {
+        var policy = policy
+        guard let text = arguments.last(.retryStatus) else { return policy }
+        let list = try StatusListText(text, option: "--retry-status")
+        switch policy.criteria {
+        case .rules(let repeatable, _, _):
+            policy.criteria =
+                list.areAdded
+                ? .rules(repeatable: repeatable, added: list.statuses)
+                : .rules(repeatable: repeatable, statuses: list.statuses)
+        case .lists(let methods, let statuses, let errors):
+            let all = list.areAdded ? statuses.union(list.statuses) : list.statuses
+            policy.criteria = .lists(methods: methods, statuses: all, errors: errors)
+        }
+        return policy
+    }
+
+    /// How far the server's delays count.
+    static func retryAfterPolicy(_ arguments: Arguments) throws(UsageError) -> RetryAfterPolicy {
+        var delays = RetryAfterPolicy.honoured
+        if let text = arguments.last(.maxServerDelay) {
+            let cap = try DurationText.parse(text, option: "--max-server-delay", allowsZero: true)
+            do throws(InvalidArgument) {
+                delays = try .validated(upTo: cap)
+            } catch {
+                throw UsageError("--max-server-delay: \(error)")
+            }
+        }
+        return arguments.has(.ignoreRetryAfter) ? .ignored : delays
+    }
+
+    private static func base(_ arguments: Arguments) throws(UsageError) -> RetryPolicy {
+        switch arguments.last(.policy) {
+        case nil, "recommended": return .recommended
+        case "alamofire": return RetryPolicy()
+        case .some(let other): throw .badValue(other, of: "--policy", "is neither recommended nor alamofire")
+        }
+    }
+}

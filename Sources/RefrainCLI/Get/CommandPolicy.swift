@@ -1,0 +1,67 @@
+internal import Refrain
+
+/// The policy of the command: that of the library, limited by time and not by a count of attempts.
+///
+/// A script that waits for a server wants the answer, and a minute is cheap. So a request is repeated until its
+/// attempts have failed for ``window``, at waits that grow to 8 s; a resumption that brought bytes begins the time
+/// anew. A name that does not exist is asked for three times, since waiting rarely makes it appear.
+struct CommandPolicy: RetryStrategy {
+    /// Which outcomes are repeated, and when.
+    let policy: RetryPolicy
+    /// How long attempts may fail before no further one begins; nil: only the schedule limits them.
+    var window: Duration?
+    /// So many attempts are made whatever time they take: an attempt that times out leaves none of it.
+    var leastAttempts = Self.leastAttempts
+    /// Whether every failure is repeated, as far as it is safe to send again.
+    var retriesAll = false
+    /// What an answer must be to be the last one; nil: a good one.
+    var condition: PollCondition?
+
+    /// How long attempts may fail unless an option says otherwise.
+    static let standardWindow = Duration.seconds(60)
+    /// So many attempts are made unless an option says otherwise.
+    static let leastAttempts = 3
+
+    /// The waits unless an option says otherwise: 0.25 to 0.5 s, doubling to 4 to 8 s.
+    static let standardSchedule = Backoff.exponential(from: .milliseconds(500), maxAttempts: nil)
+        .capped(at: .seconds(8)).jittered(.equal)
+
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        decision(on: result, in: context)
+    }
+
+    /// The decision of the policy, where the limits of the command leave it standing.
+    func decision(on result: HTTPResult, in context: RetryContext) -> RetryDecision {
+        guard let condition, case .success(let response) = result else { return decide(in: context) }
+        if condition.holds(for: response) { return .finish(.succeeded) }
+        // An answer that is not there yet is as good as a server that is not.
+        var waiting = context
+        waiting.outcome = .status(.serviceUnavailable)
+        var decision = decide(in: waiting)
+        guard case .retry = decision.action else { return decision }
+        (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
+        return decision
+    }
+
+    /// The decision on the context alone.
+    func decide(in context: RetryContext) -> RetryDecision {
+        var decision = policy.decide(in: context)
+        if retriesAll, case .finish = decision.action, [.finalStatus, .finalFailure].contains(decision.reason) {
+            var transient = context
+            transient.outcome = .status(.serviceUnavailable)
+            decision = policy.decide(in: transient)
+        }
+        guard case .retry = decision.action else { return decision }
+        let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
+        let isOver =
+            window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
+        let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
+        guard isOver || isVain else { return decision }
+        return .finish(.attemptsUsedUp, decision.rules.union([.schedule]))
+    }
+}
+
+extension RetryReason {
+    /// The answer was not yet the one that `--until` waits for.
+    static let conditionNotMet = RetryReason(rawValue: "conditionNotMet")
+}

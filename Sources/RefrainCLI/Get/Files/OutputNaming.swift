@@ -1,0 +1,202 @@
+internal import RefrainTesting
+
+/// Names the file of a URL, by the URL alone: what else is in the list never changes a name.
+///
+/// The default is a tree by host and path. A component that every file system takes stands as it is; any other one
+/// ends in `~` and ten digits of its digest. So that a file never stands where another URL needs a folder, files have
+/// a point, an `@` or a `~` in their name (`/users/1` is written as `users/1.data`), and a folder with a point ends in
+/// an underscore. A query follows an `@`.
+enum OutputNaming {
+    /// How many bytes of UTF-8 a name has at most; most file systems allow 255.
+    static let maximumLength = 180
+    /// How many bytes a path in the tree has at most; longer ones are cut to the host and a digest.
+    static let maximumPathLength = 900
+
+    /// The path in a tree: host, folders, file.
+    static func tree(_ url: String) -> String {
+        let parts = Parts(url)
+        var components = parts.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...]
+        let last = components.popLast() ?? ""
+        let file = fileName(last, query: parts.query)
+        let path = ([parts.host] + components.map(folderName) + [file]).joined(separator: "/")
+        guard path.utf8.count > maximumPathLength else { return path }
+        return parts.host + "/" + digested("long", of: parts.text)
+    }
+
+    /// A name in one folder: the last component, and the digest of the URL.
+    static func flat(_ url: String) -> String {
+        let last = lastComponent(of: url)
+        return digested(last.isEmpty ? "index" : last, of: Parts(url).text)
+    }
+
+    /// The name that `--remote-name` writes to: the last component of the path; nil where it is empty.
+    static func remote(_ url: String) -> String? {
+        let last = Parts(url).path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        return last.isEmpty ? nil : sanitized(decoded(last))
+    }
+
+    /// What comes after the last slash of the path, percent-decoded where that gives text.
+    static func lastComponent(of url: String) -> String {
+        decoded(Parts(url).path.split(separator: "/").last.map(String.init) ?? "")
+    }
+
+    /// A name that is cut, and told apart by a digest.
+    static func shortened(_ name: String) -> String { digested(name, of: name) }
+
+    /// Names that some file system takes for one have the same folding.
+    static func folded(_ name: String) -> String { name.uppercased().lowercased() }
+
+    private static func folderName(_ raw: Substring) -> String {
+        let text = decoded(String(raw))
+        guard isFaithful(text) else { return digested(text, of: String(raw), keepingEnding: false) + "_" }
+        return text.contains(".") ? text + "_" : text
+    }
+
+    private static func fileName(_ raw: Substring, query: Substring?) -> String {
+        guard let query else {
+            if raw.isEmpty { return "index~.html" }
+            let text = decoded(String(raw))
+            guard isFaithful(text), !text.hasSuffix(".data"), !text.hasSuffix("_") || !text.contains(".") else {
+                return digested(text, of: String(raw))
+            }
+            return text.contains(".") ? text : text + ".data"
+        }
+        let text = raw.isEmpty ? "index" : decoded(String(raw))
+        let name = "\(text)@\(query)"
+        let isPlain = raw.isEmpty || isFaithful(text)
+        guard isPlain, name.utf8.count <= maximumLength, !query.isEmpty, query.utf8.allSatisfy(isPlainInQuery) else {
+            return digested(text, of: "\(raw)?\(query)")
+        }
+        return raw.isEmpty ? "index~@\(query)" : name
+    }
+
+    private static func isPlainInQuery(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-=&,+;_".utf8.contains(byte)
+        }
+    }
+
+    /// Whether a component can be the name of a file as it is, on every file system.
+    private static func isFaithful(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= maximumLength && !text.contains("@") && !text.contains("~")
+            && sanitized(text) == text
+    }
+
+    /// A readable name that ends in the digest of what it stands for.
+    private static func digested(_ text: String, of source: String, keepingEnding: Bool = true) -> String {
+        let clean = sanitized(text).replacing("~", with: "_").replacing("@", with: "_")
+        var (stem, ending) = split(clean)
+        let isShort = (2...12).contains(ending.utf8.count) && ending.utf8.dropFirst().allSatisfy(isLetterOrDigit)
+        if !keepingEnding || !isShort { (stem, ending) = (clean, "") }
+        let digest = SHA256.hex(of: Array(source.utf8)).prefix(10)
+        return cut(stem, to: maximumLength - 40) + "~" + digest + ending
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        isPlainInQuery(byte) && !"-=&,+;_".utf8.contains(byte)
+    }
+
+    /// A name that every file system takes.
+    static func sanitized(_ text: String) -> String {
+        var name = ""
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+            let isDirection =
+                (0x200E...0x200F).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+                || (0x2066...0x2069).contains(scalar.value)
+            let isRefused = isControl || isDirection || "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+            name.unicodeScalars.append(isRefused ? "_" : scalar)
+        }
+        name = String(name.drop { $0 == "." || $0 == " " || $0 == "-" || $0 == "~" })
+        while let last = name.last, last == "." || last == " " { name.removeLast() }
+        guard !name.isEmpty else { return "index" }
+        guard name.utf8.count > maximumLength else { return name }
+        let (stem, ending) = split(name)
+        let keptEnding = ending.utf8.count <= 20 ? ending : ""
+        return cut(stem, to: maximumLength - keptEnding.utf8.count) + keptEnding
+    }
+
+    private static func cut(_ text: String, to length: Int) -> String {
+        var result = ""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += scalar.utf8.count
+            guard count <= length else { break }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+
+    private static func split(_ name: String) -> (stem: String, ending: String) {
+        guard let point = name.lastIndex(of: "."), point > name.startIndex else { return (name, "") }
+        return (String(name[..<point]), String(name[point...]))
+    }
+
+    private static func decoded(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        let source = Array(text.utf8)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < source.count {
+            if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
+                let high = hex(source[index + 1]), let low = hex(source[index + 2])
+            {
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(source[index])
+                index += 1
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? text
+    }
+
+    private static func hex(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+/// The parts of a URL that its file is named by.
+private struct Parts {
+    /// The host in lower case, with the port where it is not that of https: `h`, `h+80`, `h+8443`.
+    let host: String
+    /// The path from its first slash on; empty where there is none.
+    let path: Substring
+    let query: Substring?
+    /// Host, path and query: all that tells two files apart.
+    let text: String
+
+    init(_ url: String) {
+        var rest = url[...]
+        var isTLS = false
+        if let scheme = rest.firstRange(of: "://") {
+            isTLS = rest[..<scheme.lowerBound].lowercased() == "https"
+            rest = rest[scheme.upperBound...]
+        }
+        rest = rest.prefix { $0 != "#" }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        var authority = rest[..<end]
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        let target = rest[end...]
+        let mark = target.firstIndex(of: "?")
+        path = target[..<(mark ?? target.endIndex)]
+        query = mark.map { target[target.index(after: $0)...] }
+        var name = authority.lowercased()
+        var port = isTLS ? "" : "+80"
+        if let colon = name.lastIndex(of: ":"), !name[colon...].contains("]") {
+            let given = name[name.index(after: colon)...]
+            if !given.isEmpty { port = isTLS && given == "443" ? "" : "+\(given)" }
+            name = String(name[..<colon])
+        }
+        host = OutputNaming.sanitized(name.replacing("[", with: "").replacing("]", with: "")) + port
+        text = host + path + (query.map { "?\($0)" } ?? "")
+    }
+}

@@ -1,0 +1,103 @@
+internal import Refrain
+import Refrain
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// What stands beside a partial file: where it comes from, and what proves that the rest belongs to it.
+///
+/// A small JSON file, written before the first byte of the content and removed before the first byte of another one.
+/// It does not say how many bytes there are: the size of the partial file does, also after `kill -9`. A crash of the
+/// system can leave a file whose last pages were never written, so after another boot only ``synced`` bytes count.
+struct PartialRecord: Codable, Equatable {
+    /// The URL of the command line or the list, without user and password.
+    var url: String
+    /// The URL that was requested, after redirects.
+    var requested: String
+    /// The URL that answered.
+    var answered: String
+    /// The value of `If-Range`.
+    var validator: String
+    /// The length of the whole, where the server has said it.
+    var total: Int64?
+    /// The fields that describe the content, as pairs.
+    var fields: [[String]]
+    /// The boot of the system in which the bytes were written.
+    var boot: String
+    /// How many bytes are known to be on the disk.
+    var synced: Int64
+
+    init(url: String, _ checkpoint: DownloadCheckpoint) {
+        self.url = url
+        requested = SanitizedURL.text(checkpoint.requestedURL)
+        answered = SanitizedURL.text(checkpoint.answeringURL)
+        validator = checkpoint.validator.fieldValue
+        total = checkpoint.total
+        fields = checkpoint.fields.map { [$0.name, $0.value] }
+        boot = Self.currentBoot
+        synced = 0
+    }
+
+    /// The checkpoint for so many bytes; nil where the record is none that can be used.
+    func checkpoint(offset: Int64) -> DownloadCheckpoint? {
+        let parsed: StrongValidator?
+        if validator.hasPrefix("\"") {
+            parsed = EntityTag.parse(fieldValues: [validator]).map(StrongValidator.entityTag)
+        } else {
+            parsed = HTTPDate.parse(validator, now: .now).map(StrongValidator.lastModified)
+        }
+        guard let parsed, fields.allSatisfy({ $0.count == 2 }) else { return nil }
+        return DownloadCheckpoint(
+            offset: offset,
+            total: total,
+            validator: parsed,
+            requestedURL: requested,
+            answeringURL: answered,
+            fields: HTTPHeaders(fields.map { ($0[0], $0[1]) })
+        )
+    }
+
+    /// Reads a record; nil where there is none that can be used.
+    static func read(_ path: String) -> PartialRecord? {
+        guard let bytes = try? Input(path: path).rest(), bytes.count < 1 << 20 else { return nil }
+        return try? JSONDecoder().decode(PartialRecord.self, from: Data(bytes))
+    }
+
+    /// Writes the record so that a reader sees the whole of it or the one from before.
+    func write(_ path: String) throws(SystemError) {
+        let new = path + ".new"
+        let members: [(String, JSON)] = [
+            ("url", .string(url)), ("requested", .string(requested)), ("answered", .string(answered)),
+            ("validator", .string(validator)), ("total", .optional(total) { .integer($0) }),
+            ("fields", .array(fields.map { .array($0.map(JSON.string)) })), ("boot", .string(boot)),
+            ("synced", .integer(synced)),
+        ]
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(new)", code: errno) }
+        let line = JSON.object(members).line
+        let count = line.withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        let failure = errno
+        close(descriptor)
+        guard count, rename(new, path) == 0 else {
+            let code = count ? errno : failure
+            unlink(new)
+            throw SystemError(what: "cannot write \(path)", code: code)
+        }
+    }
+
+    /// What tells one boot of the system from another.
+    static let currentBoot: String = {
+        guard let bytes = try? Input(path: "/proc/sys/kernel/random/boot_id").rest() else { return "" }
+        return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+    }()
+}

@@ -1,0 +1,271 @@
+internal import Refrain
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file that is written atomically, and whose beginning a later process can go on from.
+///
+/// A content with a strong validator goes into `.NAME.part` beside the target, with `.NAME.part.json`, a
+/// ``PartialRecord``. `kill -9` at any instant leaves a pair that can be continued, or files that the next run removes:
+/// - the record is written, by a rename, before the first byte of the content, into an empty partial file;
+/// - before a partial file is emptied for another content, the record goes;
+/// - the whole file is moved to its name before the record goes.
+///
+/// A small content, or one without a validator, goes into a `FileSink`, which leaves nothing behind.
+final class ResumableFile: ContentSink, DownloadObserver {
+    /// Below this size a content is fetched again as a whole: a record would cost more.
+    static let leastSize: Int64 = 256 << 10
+    /// After so many bytes they are known to be on the disk, and the record says so.
+    static let syncInterval: Int64 = 512 << 20
+
+    /// Where an earlier process stopped.
+    let checkpoint: DownloadCheckpoint?
+    /// What is worth saying of a partial file that was found.
+    let remark: String?
+
+    private let path: String
+    private let url: String
+    private let names: PartialNames
+    private let state: Locked<State>
+
+    private struct State {
+        var descriptor: Int32 = -1
+        var size: Int64 = 0
+        var record: PartialRecord?
+        var small: FileSink?
+        var isDone = false
+    }
+
+    /// Prepares for a file; nothing is made yet.
+    ///
+    /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
+    init(path: String, url: String) throws(LocalFileError) {
+        self.path = path
+        self.url = url
+        names = PartialNames(path)
+        var found = State()
+        (checkpoint, remark) = try Self.find(names, path, url, &found)
+        state = Locked(found)
+    }
+
+    deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
+
+    var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
+
+    /// Looks for a pair that can be continued, and removes what cannot.
+    private static func find(
+        _ names: PartialNames,
+        _ path: String,
+        _ url: String,
+        _ state: inout State
+    ) throws(LocalFileError) -> (DownloadCheckpoint?, String?) {
+        let descriptor = open(names.part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            unlink(names.record)
+            return (nil, nil)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
+            record.url == url
+        else {
+            close(descriptor)
+            unlink(names.part)
+            unlink(names.record)
+            return (nil, status.st_size > 0 ? "a partial file of another content was removed" : nil)
+        }
+        var size = Int64(status.st_size)
+        if record.boot != PartialRecord.currentBoot { size = min(size, record.synced) }
+        // Of one that is complete the last byte is fetched again: no server has a range behind the end.
+        if let total = record.total, size >= total { size = total - 1 }
+        guard size > 0, let checkpoint = record.checkpoint(offset: size), ftruncate(descriptor, off_t(size)) == 0,
+            lseek(descriptor, 0, SEEK_END) == off_t(size)
+        else {
+            close(descriptor)
+            unlink(names.record)
+            unlink(names.part)
+            return (nil, "a partial file that cannot be continued was removed")
+        }
+        (state.descriptor, state.size, state.record) = (descriptor, size, record)
+        return (checkpoint, "goes on at \(SizeText.short(size))")
+    }
+
+    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+        try state.withLock { state in
+            if let checkpoint, checkpoint.offset > 0 {
+                guard state.descriptor >= 0 else { return }
+                state.record?.total = checkpoint.total
+                guard checkpoint.offset == state.size else { throw failure(EIO) }
+                return
+            }
+            try begin(checkpoint, &state)
+        }
+    }
+
+    /// Begins a content, where none of another one is left.
+    private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
+        state.size = 0
+        guard let checkpoint, checkpoint.total ?? .max >= Self.leastSize else {
+            if state.descriptor >= 0 { remove(&state) }
+            if state.small == nil { state.small = try FileSink(path: path) }
+            return
+        }
+        state.small?.discard()
+        state.small = nil
+        unlink(names.record)
+        if state.descriptor < 0 {
+            // The target is looked at first: what is no file is refused before anything is fetched.
+            try FileSink(path: path).discard()
+            state.descriptor = open(names.part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard state.descriptor >= 0 else { throw failure(errno, .create) }
+            guard flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failure(EWOULDBLOCK) }
+        }
+        guard ftruncate(state.descriptor, 0) == 0, lseek(state.descriptor, 0, SEEK_SET) == 0 else {
+            throw failure(errno)
+        }
+        let record = PartialRecord(url: url, checkpoint)
+        try record.write(names.record)
+        state.record = record
+    }
+
+    func write(_ bytes: [UInt8]) async throws {
+        if let small = state.withLock({ $0.small }) {
+            try await small.write(bytes)
+            state.withLock { $0.size += Int64(bytes.count) }
+            return
+        }
+        try state.withLock { state in
+            guard bytes.withUnsafeBytes({ systemWriteAll(state.descriptor, $0) }) else { throw failure(errno) }
+            let before = state.size
+            state.size += Int64(bytes.count)
+            if before / Self.syncInterval != state.size / Self.syncInterval { sync(&state) }
+        }
+    }
+
+    /// Brings the bytes to the disk, and says so in the record.
+    private func sync(_ state: inout State) {
+        guard state.record != nil, fsync(state.descriptor) == 0 else { return }
+        state.record?.synced = state.size
+        try? state.record?.write(names.record)
+    }
+
+    func startOver() async throws {
+        let small = state.withLock { state in
+            if state.descriptor >= 0 {
+                unlink(names.record)
+                state.record = nil
+                _ = ftruncate(state.descriptor, 0)
+                lseek(state.descriptor, 0, SEEK_SET)
+            }
+            state.size = 0
+            return state.small
+        }
+        try await small?.startOver()
+    }
+
+    func finish() throws {
+        try state.withLock { state in
+            if let small = state.small {
+                try small.finish()
+            } else if state.descriptor >= 0 {
+                try move(&state)
+            } else {
+                // A content of nothing: no response has brought a byte.
+                let empty = try FileSink(path: path)
+                try empty.finish()
+            }
+            state.isDone = true
+        }
+    }
+
+    private func move(_ state: inout State) throws {
+        names.adoptMode(state.descriptor)
+        guard close(state.descriptor) == 0 else {
+            state.descriptor = -1
+            throw failure(errno)
+        }
+        state.descriptor = -1
+        guard rename(names.part, names.target) == 0 else { throw failure(errno, .move) }
+        unlink(names.record)
+    }
+
+    /// Ends without the whole: what can be continued stays.
+    func discard() {
+        state.withLock { state in
+            guard !state.isDone else { return }
+            state.small?.discard()
+            state.small = nil
+            guard state.descriptor >= 0 else { return }
+            guard state.record != nil, state.size > 0 else { return remove(&state) }
+            sync(&state)
+            close(state.descriptor)
+            state.descriptor = -1
+        }
+    }
+
+    /// The bytes that the file holds.
+    var size: Int64 { state.withLock { $0.size } }
+
+    /// Whether bytes are kept that a later run can go on from.
+    var isPartial: Bool { state.withLock { !$0.isDone && $0.record != nil && $0.size > 0 } }
+
+    private func remove(_ state: inout State) {
+        unlink(names.record)
+        unlink(names.part)
+        close(state.descriptor)
+        state.descriptor = -1
+        state.record = nil
+    }
+
+    private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
+        LocalFileError(path: path, operation: operation, errno: code)
+    }
+}
+
+/// The names of a partial file and its record, beside the file that they are for.
+struct PartialNames {
+    /// The target, behind all links.
+    let target: String
+    /// The partial file.
+    let part: String
+    /// The record of it.
+    let record: String
+
+    init(_ path: String) {
+        target = (try? Directory.resolved(path)) ?? path
+        let folder = Directory.above(target)
+        let name = target.dropFirst(folder.count)
+        // The hidden names are longer than the target's, which may be as long as the file system allows.
+        let stem = name.utf8.count <= 200 ? String(name) : OutputNaming.shortened(String(name))
+        part = "\(folder).\(stem).part"
+        record = part + ".json"
+    }
+
+    /// Gives a new file the owner and the permissions of the one that it replaces, or those of an ordinary new file.
+    func adoptMode(_ descriptor: Int32) {
+        var status = stat()
+        if stat(target, &status) == 0 {
+            if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
+                _ = fchown(descriptor, uid_t.max, status.st_gid)
+            }
+            fchmod(descriptor, status.st_mode & 0o777)
+        } else {
+            fchmod(descriptor, 0o666 & ~Self.mask)
+        }
+    }
+
+    /// The permissions that new files of this process lack; they can only be read by setting them.
+    private static let mask: mode_t = {
+        let mask = umask(0)
+        umask(mask)
+        return mask
+    }()
+}

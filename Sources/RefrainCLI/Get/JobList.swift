@@ -1,0 +1,101 @@
+internal import Refrain
+
+/// Makes the jobs of a run: what each request is called in the state, and where its content goes.
+struct JobList: Sendable {
+    private let destination: Destination
+    private let template: RequestTemplate
+    private let isFlat: Bool
+    private let hasState: Bool
+    private var remoteFiles: Set<String> = []
+    private var occurrences: [String: Int] = [:]
+    /// Files in the output folder that no content may replace, with the option that reads or writes each.
+    var reserved: [String: String] = [:]
+
+    init(_ destination: Destination, _ template: RequestTemplate, isFlat: Bool, hasState: Bool) {
+        self.destination = destination
+        self.template = template
+        self.isFlat = isFlat
+        self.hasState = hasState
+    }
+
+    /// The job of a request; nil where the list has had it already.
+    ///
+    /// - Throws: ``UsageError`` for a request that cannot be made with these options.
+    mutating func add(_ request: ListedRequest) throws(UsageError) -> GetSettings.Job? {
+        var folder: String?
+        if case .folder(let path) = destination { folder = path }
+        var identity = identity(of: request)
+        let count = occurrences[identity, default: 0] + 1
+        occurrences[identity] = count
+        // One file for one URL: what stands twice in a list of files is fetched once. Two equal orders are two.
+        let isFetch = request.body == nil && template.isPlainGet && template.method(of: request) == .get
+        if count > 1 {
+            if folder != nil, isFetch { return nil }
+            identity += " #\(count)"
+        }
+        if request.output != nil, folder == nil {
+            throw UsageError("\(request.place): \"output\" needs --output-dir DIR")
+        }
+        if !hasState, request.isLine, !template.method(of: request).isIdempotent {
+            throw UsageError(
+                "\(request.place): a \(template.method(of: request)) needs a place for its key; give --state FILE"
+            )
+        }
+        var job = GetSettings.Job(request: request, identity: identity)
+        if let folder {
+            let name = name(of: request, identity, isFetch: isFetch)
+            let path = Directory.path(folder, name)
+            if !reserved.isEmpty, let option = reserved[Directory.identity(of: path)] {
+                throw UsageError(
+                    "\(request.place): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
+                )
+            }
+            (job.name, job.file) = (name, path)
+        } else if case .file(let path) = destination {
+            job.file = path
+        } else if case .remoteNames(let folder) = destination {
+            job.file = try remoteFile(request, folder)
+        }
+        return job
+    }
+
+    private mutating func remoteFile(_ request: ListedRequest, _ folder: String) throws(UsageError) -> String {
+        guard let name = OutputNaming.remote(request.url) else {
+            throw UsageError(
+                "\(request.place): --remote-name: \(Sanitized.text(request.url)) names no file; use -o FILE"
+            )
+        }
+        let path = folder.isEmpty ? name : Directory.path(folder, name)
+        // Two contents in one file: the one that comes last would be all that is left.
+        guard remoteFiles.insert(path).inserted else {
+            throw UsageError(
+                "\(request.place): --remote-name: two URLs name the file \(Sanitized.text(name)); use --output-dir DIR"
+            )
+        }
+        return path
+    }
+
+    private func identity(of request: ListedRequest) -> String {
+        var content = request.bodyDigest
+        // What proves who asks may be another one in the next run.
+        for field in request.headers where !SecretFields.contains(field.name) {
+            content += "\n\(field.name): \(field.value)"
+        }
+        if let key = request.key { content += "\nkey \(key)" }
+        if let output = request.output { content += "\noutput \(output)" }
+        content += template.digest
+        return TransferState.identity(
+            method: template.method(of: request).rawValue,
+            url: SanitizedURL.withoutFragment(SanitizedURL.text(template.url(of: request))),
+            content: Array(content.utf8)
+        )
+    }
+
+    private func name(of request: ListedRequest, _ identity: String, isFetch: Bool) -> String {
+        if let output = request.output { return output }
+        // Several requests to one URL differ in what they send, so their files do as well.
+        let url = template.url(of: request)
+        let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
+        return isFlat ? OutputNaming.flat(named) : OutputNaming.tree(named)
+    }
+}

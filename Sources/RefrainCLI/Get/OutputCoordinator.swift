@@ -1,0 +1,201 @@
+internal import Refrain
+
+/// Takes in what comes back: writes the report, prints contents in their order, shows progress, and keeps the score.
+struct OutputCoordinator {
+    private let settings: GetSettings
+    private let report: Output?
+    private let picture: Output?
+    private let dumpedHeads: Output?
+    private let screen = Output.error
+    private var progress: Progress?
+    private var waiting: [Int: FetchOutcome] = [:]
+    private var printed = 0
+    /// The outputs that could not be written: of each it is said once.
+    private var lost: Set<ObjectIdentifier> = []
+    private var status = ExitStatus.success
+    /// Whether nothing more can be taken in.
+    private(set) var isClosed = false
+
+    init(_ settings: GetSettings) throws(UsageError) {
+        self.settings = settings
+        let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
+        do {
+            // Existing files are released only after all outputs could be opened.
+            picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
+                let picture = try settings.timelineSVG.map(Output.named)
+                try picture?.empty()
+                return picture
+            }
+            dumpedHeads = try Self.opening("--dump-header") { () throws(SystemError) in
+                let output = try settings.display.dumpHeader.map(Output.named)
+                try output?.empty()
+                return output
+            }
+            try Self.opening("--report") { () throws(SystemError) in try report?.empty() }
+        } catch {
+            report?.withdraw()
+            throw error
+        }
+        self.report = report
+        if settings.jobs.count > 1 || settings.readsStandardInput, settings.display.progress == .line,
+            let columns = screen.columns
+        {
+            progress = Progress(total: settings.jobs.count, columns: columns)
+        }
+    }
+
+    /// Says something that belongs to no single request.
+    func say(_ line: String) {
+        if settings.display.showsFailures { screen.show("refrain get: \(line)\n") }
+    }
+
+    /// Says what went wrong beside the requests: the command has failed, and goes on.
+    mutating func fail(_ line: String) {
+        if status != .failure { say(line) }
+        status = .failure
+    }
+
+    private static func opening<Result>(
+        _ option: String,
+        _ body: () throws(SystemError) -> Result
+    ) throws(UsageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
+
+    /// Whether the job of this number may begin: contents that wait for their turn are not piled up without end.
+    func accepts(_ index: Int) -> Bool {
+        guard !isClosed else { return false }
+        return settings.destination != .standardOutputInOrder || index < printed + 4 * settings.concurrency + 16
+    }
+
+    /// Counts a request that was read from a list after the first ones were made.
+    mutating func expectFurther() { progress?.total += 1 }
+
+    /// Reports a line of a list that cannot be used, or a list that cannot be read to its end.
+    mutating func refuse(_ error: UsageError) {
+        show("refrain get: \(error)\n")
+        status = .usage
+    }
+
+    /// Takes in an outcome.
+    mutating func take(_ outcome: FetchOutcome) {
+        progress?.count(outcome)
+        show(lines(outcome))
+        score(outcome)
+        write(ReportLine.json(outcome).line, to: report)
+        write(Array(TimelineSVG(outcome).text.utf8), to: picture)
+        write(outcome.heads.flatMap(\.bytes), to: dumpedHeads)
+        if settings.destination == .standardOutputInOrder {
+            waiting[outcome.index] = outcome
+            printInOrder()
+        } else {
+            writeOut(outcome)
+        }
+        if outcome.lostItsReader { isClosed = true }
+    }
+
+    /// What is said of an outcome on standard error.
+    private func lines(_ outcome: FetchOutcome) -> String {
+        guard !outcome.isSkipped else { return "" }
+        var lines = ""
+        if let remark = outcome.remark, settings.display.showsFailures {
+            lines += "refrain get: \(outcome.url): \(remark)\n"
+        }
+        if settings.display.isVerbose {
+            let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : FailureText.line(outcome)
+            let title = outcome.isSuccess ? "\(outcome.method) \(outcome.url): \(end)" : "\(outcome.method) \(end)"
+            let heading = "\(title), \(DurationText.short(outcome.elapsed))"
+            lines += Timeline(heading, outcome.attempts, total: outcome.elapsed).text
+        } else if !outcome.isSuccess, settings.display.showsFailures, !isOurs(outcome), !Task.isCancelled {
+            lines += "refrain get: \(FailureText.line(outcome))\n"
+        }
+        if !outcome.isSuccess, settings.display.showsFailures, !settings.display.failsWithBody {
+            lines += outcome.response.flatMap(ErrorContent.text) ?? ""
+        }
+        return lines
+    }
+
+    /// Writes what `--write-out` asks for.
+    private mutating func writeOut(_ outcome: FetchOutcome) {
+        guard let format = settings.display.writeOut, !outcome.isSkipped else { return }
+        for piece in format.pieces(outcome) where !piece.text.isEmpty {
+            if piece.isError {
+                screen.draw(piece.text)
+            } else {
+                write(Array(piece.text.utf8), to: .standard)
+            }
+        }
+    }
+
+    /// Writes what is written once, at the end.
+    private mutating func writeCookies() {
+        guard let path = settings.cookieJar, let jar = settings.cookies else { return }
+        do throws(SystemError) {
+            let output = path == "-" ? Output.standard : try Output.private(path)
+            try output.write(Array(jar.text.utf8))
+        } catch {
+            fail("--cookie-jar: \(error)")
+        }
+    }
+
+    /// Puts the screen in order, and says how it went: a transport failure weighs more than a status.
+    mutating func finish() -> ExitStatus {
+        if progress != nil { screen.show("\n") }
+        writeCookies()
+        return status
+    }
+
+    /// Whether the request failed because the reader of standard output had enough: no failure of its own.
+    private func isOurs(_ outcome: FetchOutcome) -> Bool {
+        outcome.lostItsReader || (isClosed && outcome.error?.code == .cancelled)
+    }
+
+    private mutating func printInOrder() {
+        while let outcome = waiting.removeValue(forKey: printed) {
+            printed += 1
+            if let content = outcome.content { write(content, to: .standard) }
+            writeOut(outcome)
+        }
+    }
+
+    private mutating func score(_ outcome: FetchOutcome) {
+        guard !isOurs(outcome) else { return }
+        switch (status, outcome.exitStatus) {
+        case (.usage, _): break
+        case (_, .failure): status = .failure
+        case (.success, let other): status = other
+        // One that is final weighs more than one that will pass.
+        case (.comeBackLater, .httpError): status = .httpError
+        default: break
+        }
+    }
+
+    /// Writes what is made only where there is an output for it.
+    private mutating func write(_ bytes: @autoclosure () -> [UInt8], to output: Output?) {
+        guard let output, !isClosed || output !== Output.standard, !lost.contains(ObjectIdentifier(output))
+        else { return }
+        do {
+            try output.write(bytes())
+        } catch {
+            isClosed = true
+            lost.insert(ObjectIdentifier(output))
+            guard !Task.isCancelled else { return }
+            // A closed reader of contents is not an error; an incomplete report is.
+            if !error.isBrokenPipe || output === report || output === picture { status = .failure }
+            if !error.isBrokenPipe { screen.show("refrain get: \(error)\n") }
+        }
+    }
+
+    private mutating func show(_ lines: String) {
+        guard progress != nil else {
+            if !lines.isEmpty { screen.show(lines) }
+            return
+        }
+        if !lines.isEmpty { screen.draw(Progress.clear + Sanitized.plain(lines)) }
+        if let line = progress?.next() { screen.draw(line) }
+    }
+}

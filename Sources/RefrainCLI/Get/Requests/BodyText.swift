@@ -1,0 +1,150 @@
+internal import Refrain
+
+/// Bodies as they are written on the command line, in curl's forms.
+struct BodyText: Sendable {
+    /// The body; empty where there is none.
+    var body = HTTPBody.empty
+    /// Whether an option gave one, be it an empty one.
+    var isGiven = false
+    /// Fields that come with the form of the body.
+    var headers: [(name: String, value: String)] = []
+    /// What goes behind the question mark of the URL: the data of `--get`, and `--url-query`.
+    var query: String?
+    /// Whether it is the content of a file to be uploaded, with PUT.
+    var isUpload = false
+    /// The file of an upload, whose name a URL that ends in a slash takes.
+    var uploadName: String?
+    /// What tells the body from others.
+    var digest = ""
+
+    /// The media type of a body that is given as text, unless a header field says otherwise: what curl sends.
+    static let contentType = "application/x-www-form-urlencoded"
+
+    /// Up to this size a file is read when the command begins: a small one may hold more or less than its size says.
+    static let readAtOnce = 65_536
+
+    private static let dataOptions: Set<OptionName> = [.data, .dataRaw, .dataBinary, .dataUrlencode, .json]
+
+    /// Reads the options that make a body.
+    init(_ arguments: Arguments) throws(UsageError) {
+        let data = arguments.given.filter { Self.dataOptions.contains($0.name) }
+        let forms = arguments.given.filter { $0.name == .form || $0.name == .formString }
+        let kinds = [!data.isEmpty, !forms.isEmpty, arguments.has(.uploadFile)].count { $0 }
+        guard kinds <= 1 else { throw UsageError("one kind of body at a time: --data, --form or --upload-file") }
+        isGiven = kinds == 1
+        digest = (data + forms).map(\.value).joined(separator: "&") + (arguments.last(.uploadFile) ?? "")
+        var query: [String] = []
+        if arguments.has(.get) {
+            if !data.isEmpty { query.append(String(decoding: try Self.joined(data), as: UTF8.self)) }
+            (isGiven, digest) = (false, "")
+        } else if !data.isEmpty {
+            try readData(data)
+        } else if !forms.isEmpty {
+            body = try FormText.body(forms)
+        } else if let path = arguments.last(.uploadFile) {
+            isUpload = true
+            uploadName = path == "-" || path == "." ? nil : path.split(separator: "/").last.map(String.init)
+            body = try Self.file(path == "." ? "-" : path, option: "--upload-file", contentType: nil)
+        }
+        for text in arguments.all(.urlQuery) {
+            // A plus sign in front: as it is.
+            let isPlain = text.hasPrefix("+")
+            query.append(try isPlain ? String(text.dropFirst()) : Self.encoded(text, option: "--url-query"))
+        }
+        if !query.isEmpty { self.query = query.joined(separator: "&") }
+    }
+
+    private mutating func readData(_ data: [(name: OptionName, value: String)]) throws(UsageError) {
+        let isJSON = data.allSatisfy { $0.name == .json }
+        guard isJSON || !data.contains(where: { $0.name == .json }) else {
+            throw UsageError("--json and --data exclude each other")
+        }
+        let type = isJSON ? "application/json" : Self.contentType
+        if isJSON { headers = [("Accept", "application/json")] }
+        if data.count == 1, let path = Self.path(data[0]) {
+            body = try Self.file(path, option: "--\(data[0].name.rawValue)", contentType: type)
+        } else {
+            body = .bytes(try Self.joined(data), contentType: type)
+        }
+    }
+
+    /// The file that a value names.
+    private static func path(_ item: (name: OptionName, value: String)) -> String? {
+        guard item.name != .dataRaw, item.name != .dataUrlencode, item.value.hasPrefix("@") else { return nil }
+        return String(item.value.dropFirst())
+    }
+
+    /// All values, joined by `&`; those of `--json` by nothing.
+    private static func joined(_ data: [(name: OptionName, value: String)]) throws(UsageError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (index, item) in data.enumerated() {
+            if index > 0, item.name != .json { bytes.append(UInt8(ascii: "&")) }
+            let option = "--\(item.name.rawValue)"
+            if let path = path(item) {
+                bytes += try contents(path, option)
+            } else if item.name == .dataUrlencode {
+                bytes += try encoded(item.value, option: option).utf8
+            } else {
+                bytes += item.value.utf8
+            }
+        }
+        return bytes
+    }
+
+    /// A value in curl's forms, percent-encoded: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` and `NAME@FILE`.
+    private static func encoded(_ text: String, option: String) throws(UsageError) -> String {
+        guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            return percentEncoded(Array(text.utf8))
+        }
+        let name = text[..<mark]
+        let rest = String(text[text.index(after: mark)...])
+        let content = try text[mark] == "@" ? contents(rest, option) : Array(rest.utf8)
+        return name.isEmpty ? percentEncoded(content) : "\(name)=\(percentEncoded(content))"
+    }
+
+    private static func percentEncoded(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            // As the command curl writes a space.
+            case UInt8(ascii: " "): text += "+"
+            default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
+
+    /// The body of a file: read now if it is small, and while it is sent otherwise.
+    ///
+    /// What comes through a pipe is put aside in a file without a name, since it may have to be sent again.
+    static func file(
+        _ path: String,
+        option: String,
+        contentType: String? = BodyText.contentType
+    ) throws(UsageError) -> HTTPBody {
+        do throws(SystemError) {
+            let input = try Input(path: path)
+            let isPlain = path != "-" && input.fileSize != nil
+            if isPlain, let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
+            let beginning = try input.rest(upTo: readAtOnce)
+            guard beginning.count > readAtOnce else { return .bytes(beginning, contentType: contentType) }
+            let spooled = try UnlinkedTemporaryFile.path(holding: beginning, and: input)
+            return .file(spooled, contentType: contentType)
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
+
+    /// All that a file holds.
+    static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+        do {
+            return try Input(path: path).rest()
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
+}

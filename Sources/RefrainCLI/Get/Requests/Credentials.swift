@@ -1,0 +1,162 @@
+internal import Refrain
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// What proves who asks, from options and files.
+struct Credentials: Sendable {
+    /// The value of `Authorization` for all requests; nil: none.
+    private let authorization: String?
+    private let netrc: Netrc?
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        guard !arguments.has(.user) || !arguments.has(.bearer) else {
+            throw UsageError("--user and --bearer exclude each other")
+        }
+        if let text = arguments.last(.user) {
+            let password = try text.contains(":") ? "" : ":" + Self.password(of: text)
+            authorization = Self.basic(text + password)
+        } else if let text = arguments.last(.bearer) {
+            var token = text
+            if text.hasPrefix("@") {
+                let bytes = try BodyText.contents(String(text.dropFirst()), "--bearer")
+                token = String(decoding: bytes, as: UTF8.self).trimmedOfWhiteSpace
+            }
+            guard !token.isEmpty, HTTPToken.isValidFieldValue(token) else {
+                throw UsageError("--bearer: the token is empty, or contains a control character")
+            }
+            authorization = "Bearer \(token)"
+        } else {
+            authorization = nil
+        }
+        let file = arguments.last(.netrcFile)
+        guard file != nil || arguments.has(.netrc) else {
+            netrc = nil
+            return
+        }
+        let home = getenv("HOME").map { String(cString: $0) } ?? ""
+        let path = file ?? home + "/.netrc"
+        let option = file == nil ? "--netrc" : "--netrc-file"
+        netrc = Netrc(String(decoding: try BodyText.contents(path, option), as: UTF8.self))
+    }
+
+    /// Adds what a request to a URL needs.
+    func apply(to request: inout HTTPRequest) {
+        guard !request.headers.contains("Authorization") else { return }
+        if let authorization { return request.headers["Authorization"] = authorization }
+        guard let netrc, let host = request.url.host(), request.url.user() == nil else { return }
+        guard let entry = netrc.entry(for: host) else { return }
+        request.headers["Authorization"] = Self.basic("\(entry.login):\(entry.password)")
+    }
+
+    private static func basic(_ pair: String) -> String { "Basic " + Data(pair.utf8).base64EncodedString() }
+
+    /// Asks for a password on the terminal, without an echo.
+    private static func password(of user: String) throws(UsageError) -> String {
+        let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            throw UsageError(
+                "--user: the password is missing, and there is no terminal to ask for it; write USER:PASSWORD, or use --netrc-file"
+            )
+        }
+        defer { close(descriptor) }
+        var before = termios()
+        guard tcgetattr(descriptor, &before) == 0 else { throw UsageError("--user: \(systemText(errno))") }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(descriptor, TCSAFLUSH, &silent)
+        defer { tcsetattr(descriptor, TCSAFLUSH, &before) }
+        _ = Array("Password of \(Sanitized.line(user)): ".utf8).withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(descriptor, &byte, 1) == 1, byte != 0x0A { bytes.append(byte) }
+        _ = [0x0A].withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The file in which users keep logins for hosts: `machine NAME login USER password SECRET`.
+struct Netrc: Sendable {
+    /// A login.
+    struct Entry: Sendable, Equatable {
+        var login = ""
+        var password = ""
+    }
+
+    private var machines: [(name: String?, entry: Entry)] = []
+
+    init(_ text: String) {
+        var words: [String] = []
+        var isMacro = false
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            if isMacro {
+                // A macro ends with an empty line.
+                isMacro = !line.allSatisfy(\.isWhitespace)
+                continue
+            }
+            guard line.first(where: { !$0.isWhitespace }) != "#" else { continue }
+            let parts = Self.words(line)
+            if let macro = parts.firstIndex(of: "macdef") {
+                words += parts[..<macro]
+                isMacro = true
+            } else {
+                words += parts
+            }
+        }
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "machine": machines.append((rest.popFirst()?.lowercased(), Entry()))
+            case "default": machines.append((nil, Entry()))
+            case "login" where !machines.isEmpty: machines[machines.count - 1].entry.login = rest.popFirst() ?? ""
+            case "password" where !machines.isEmpty: machines[machines.count - 1].entry.password = rest.popFirst() ?? ""
+            default: break
+            }
+        }
+    }
+
+    /// The words of a line; one in quotation marks may contain spaces and escapes.
+    private static func words(_ line: Substring) -> [String] {
+        var words: [String] = []
+        var rest = line
+        while true {
+            rest = rest.drop(while: \.isWhitespace)
+            guard let first = rest.first else { return words }
+            guard first == "\"" else {
+                words.append(String(rest.prefix { !$0.isWhitespace }))
+                rest = rest.drop { !$0.isWhitespace }
+                continue
+            }
+            rest.removeFirst()
+            var word = ""
+            while let character = rest.popFirst(), character != "\"" {
+                word.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+            }
+            words.append(word)
+        }
+    }
+
+    /// The login for a host: its own, or the default.
+    func entry(for host: String) -> Entry? {
+        machines.first { $0.name == nil || $0.name == host.lowercased() }?.entry
+    }
+}
+
+extension String {
+    /// The text without white space and line ends round it.
+    var trimmedOfWhiteSpace: String {
+        var text = self[...].drop(while: \.isWhitespace)
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        return String(text)
+    }
+}

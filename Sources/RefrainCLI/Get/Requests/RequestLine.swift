@@ -1,0 +1,99 @@
+internal import Refrain
+
+/// A line of a list that is a JSON object: one request with all that is its own.
+///
+/// Strict: a member of another name is refused, so that a misspelled one does not change what is sent.
+enum RequestLine {
+    private static let members = ["url", "method", "headers", "body", "bodyFile", "output", "key"]
+
+    /// Reads a line.
+    ///
+    /// - Parameter place: the file and the number of the line, for messages.
+    static func parse(_ line: [UInt8], place: String) throws(UsageError) -> ListedRequest {
+        func refuse(_ what: String) -> UsageError { UsageError("\(place): \(what)") }
+        let node: JSONNode
+        do throws(JSONNode.Failure) {
+            node = try JSONNode.parse(line)
+        } catch {
+            throw refuse("is no valid JSON: \(error)")
+        }
+        guard case .object(let given) = node.value else { throw refuse("is no JSON object") }
+        if let odd = given.first(where: { !members.contains($0.name) }) {
+            let meant = SuggestionFinder.nearest(to: odd.name, among: members).map { "; did you mean \"\($0)\"?" }
+            let known = "; the members are \(members.joined(separator: ", "))"
+            throw refuse("has the unknown member \(Sanitized.text(odd.name))\(meant ?? known)")
+        }
+        func text(_ name: String) throws(UsageError) -> String? {
+            guard let node = node[name] else { return nil }
+            guard let text = node.text else { throw refuse("\"\(name)\" is \(node.kind), not a string") }
+            return text
+        }
+        guard let url = try text("url") else { throw refuse("lacks \"url\"") }
+        try URLList.check(url, "\(place): \"url\"")
+        var request = ListedRequest(url: url, place: place)
+        request.method = try text("method")
+        if let method = request.method, !HTTPToken.isValid(method) {
+            throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")
+        }
+        if let headers = node["headers"] { request.headers = try fields(headers, place) }
+        if let output = try text("output") { request.output = try checked(output, place) }
+        if let key = try text("key") {
+            guard !key.isEmpty, key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                throw refuse("\"key\" must be printable ASCII, and not empty")
+            }
+            request.key = key
+        }
+        try readBody(node, line, try text("bodyFile"), place, &request)
+        return request
+    }
+
+    private static func readBody(
+        _ node: JSONNode,
+        _ line: [UInt8],
+        _ file: String?,
+        _ place: String,
+        _ request: inout ListedRequest
+    ) throws(UsageError) {
+        guard let body = node["body"] else {
+            guard let file else { return }
+            (request.body, request.bodyDigest) = (try BodyText.file(file, option: "\(place): \"bodyFile\""), "@\(file)")
+            return
+        }
+        guard file == nil else { throw UsageError("\(place): \"body\" and \"bodyFile\" exclude each other") }
+        if let text = body.text {
+            request.body = .bytes(Array(text.utf8), contentType: BodyText.contentType)
+            request.bodyDigest = text
+        } else {
+            // As it was written: no digit of a number, and no order of members, is lost.
+            request.body = .bytes(Array(line[body.range]), contentType: "application/json")
+            request.bodyDigest = String(decoding: line[body.range], as: UTF8.self)
+        }
+    }
+
+    private static func fields(_ node: JSONNode, _ place: String) throws(UsageError) -> [(name: String, value: String)]
+    {
+        guard case .object(let members) = node.value else {
+            throw UsageError("\(place): \"headers\" is \(node.kind), not an object")
+        }
+        var fields: [(name: String, value: String)] = []
+        for (name, value) in members {
+            guard let text = value.text else {
+                throw UsageError("\(place): \"headers\": \(Sanitized.text(name)) is \(value.kind), not a string")
+            }
+            fields.append(try HeaderText.parse("\(name): \(text)", option: "\(place): \"headers\""))
+        }
+        return fields
+    }
+
+    /// A path inside of the output folder.
+    private static func checked(_ output: String, _ place: String) throws(UsageError) -> String {
+        let parts = output.split(separator: "/", omittingEmptySubsequences: false)
+        let isInside = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }
+        guard isInside, !(parts.last ?? "").hasPrefix(".refrain") else {
+            throw UsageError(
+                "\(place): \"output\" is \(Sanitized.text(output)); it is a path inside of the output folder, such as a/b.json"
+            )
+        }
+        return output
+    }
+}

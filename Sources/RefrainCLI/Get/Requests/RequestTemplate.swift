@@ -1,0 +1,147 @@
+internal import Refrain
+
+/// What all requests of one command have in common.
+struct RequestTemplate: Sendable {
+    private let method: HTTPMethod
+    private let headers: HTTPHeaders
+    private let body: BodyText
+    private let credentials: Credentials
+    private let timeout: Duration?
+    private let connectTimeout: Duration?
+    private let deadline: Duration?
+    private let retryAfterPolicy: RetryAfterPolicy
+    private let key: IdempotencyKey
+    private let isReplayUnsafe: Bool
+    private let followsRedirects: Bool
+    private let acceptsCompressed: Bool
+    /// The largest content that is accepted; nil: none was given.
+    let maximumBody: Int?
+
+    /// Whether requests without a key of their own get one.
+    var generatesKeys: Bool { key == .generated }
+    /// What tells the body of the command line from others.
+    var digest: String { body.digest }
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        body = try BodyText(arguments)
+        let natural = arguments.has(.head) ? "HEAD" : body.isUpload ? "PUT" : body.isGiven ? "POST" : "GET"
+        let name = arguments.last(.request) ?? natural
+        method = HTTPMethod(rawValue: name)
+        guard method.isValid else { throw .badValue(name, of: "--request", "is no method (RFC 9110 §5.6.2)") }
+        headers = try Self.headers(arguments, body)
+        credentials = try Credentials(arguments)
+        let perAttempt = try Self.duration(.timeout, arguments)
+        timeout = if let perAttempt { perAttempt } else { try Self.seconds(.maxTime, arguments) }
+        connectTimeout = try Self.seconds(.connectTimeout, arguments)
+        deadline = try Self.duration(.deadline, arguments)
+        retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
+        switch arguments.last(.idempotencyKey) {
+        case nil: key = .none
+        case "": key = .generated
+        case .some(let text): key = .custom(text)
+        }
+        isReplayUnsafe = arguments.has(.replayUnsafe)
+        followsRedirects = arguments.has(.location) || !arguments.has(.noLocation)
+        acceptsCompressed = arguments.has(.compressed)
+        maximumBody = try arguments.last(.maxBody).map { text throws(UsageError) in
+            try SizeText.parse(text, option: "--max-body")
+        }
+        // Tried out once here, so that what no request can have is refused before the first one is made.
+        do throws(HTTPError) {
+            _ = try request(for: ListedRequest(url: "http://localhost/", place: "")).validated()
+        } catch {
+            throw UsageError("--header: \(error.message ?? error.code.rawValue)")
+        }
+        if case .custom(let text) = key, !text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            throw .badValue(text, of: "--idempotency-key", "must be printable ASCII")
+        }
+    }
+
+    /// The fields of all requests: those of the options, and what they do not name.
+    private static func headers(_ arguments: Arguments, _ body: BodyText) throws(UsageError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        func add(_ text: String, _ option: String) throws(UsageError) {
+            let field = try HeaderText.parse(text, option: option)
+            headers.add(field.name, field.value)
+        }
+        for text in arguments.all(.header) {
+            guard text.hasPrefix("@") else {
+                try add(text, "--header")
+                continue
+            }
+            let path = String(text.dropFirst())
+            let lines = String(decoding: try BodyText.contents(path, "--header"), as: UTF8.self)
+                .split(whereSeparator: \.isNewline)
+            for line in lines { try add(String(line), "--header \(path)") }
+        }
+        func addUnlessNamed(_ name: String, _ value: String?) throws(UsageError) {
+            if let value, !headers.contains(name) { try add("\(name): \(value)", "--\(name.lowercased())") }
+        }
+        try addUnlessNamed("User-Agent", arguments.last(.userAgent))
+        // Behind a semicolon curl has a setting for redirects.
+        try addUnlessNamed("Referer", arguments.last(.referer).map { String($0.prefix { $0 != ";" }) })
+        let cookies = arguments.all(.cookie).filter { $0.contains("=") }
+        if !cookies.isEmpty { try addUnlessNamed("Cookie", cookies.joined(separator: "; ")) }
+        for field in body.headers { try addUnlessNamed(field.name, field.value) }
+        return headers
+    }
+
+    /// Whether what is sent differs from a plain GET, so that it is more than its URL that names it.
+    var isPlainGet: Bool { method == .get && body.body.isEmpty }
+
+    /// The method of a request.
+    func method(of listed: ListedRequest) -> HTTPMethod {
+        if let method = listed.method { return HTTPMethod(rawValue: method) }
+        return listed.body != nil && method == .get ? .post : method
+    }
+
+    /// The URL that a request goes to, with what options add to it.
+    func url(of listed: ListedRequest) -> String {
+        guard body.query != nil || body.uploadName != nil else { return listed.url }
+        let parts = listed.url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        var url = String(parts.first ?? "")
+        if let name = body.uploadName {
+            // A URL that ends in a slash, or has no path, takes the name of the file.
+            let hasPath = url.split(separator: "/", omittingEmptySubsequences: false).count > 3
+            if url.hasSuffix("/") { url += name } else if !hasPath { url += "/\(name)" }
+        }
+        guard let query = body.query else { return url }
+        return url + (url.contains("?") ? "&" : "?") + query
+    }
+
+    /// The request that a line or a word of the command line asks for.
+    ///
+    /// - Parameter storedKey: the idempotency key that an earlier run may have sent.
+    func request(for listed: ListedRequest, storedKey: String? = nil) throws(HTTPError) -> HTTPRequest {
+        var request = try HTTPRequest(
+            url(of: listed),
+            method: method(of: listed),
+            headers: headers,
+            body: listed.body ?? body.body
+        )
+        for field in listed.headers { request.headers[field.name] = field.value }
+        credentials.apply(to: &request)
+        request.attemptTimeout = timeout
+        if let connectTimeout { request.timeouts.connect = connectTimeout }
+        request.timeout = deadline
+        request.retryAfterPolicy = retryAfterPolicy
+        request.idempotencyKey = (storedKey ?? listed.key).map(IdempotencyKey.custom) ?? key
+        if isReplayUnsafe { request.replay = .allowed }
+        request.followsRedirects = followsRedirects
+        request.acceptsCompressedDownload = acceptsCompressed
+        request.maximumBodySize = maximumBody
+        return request
+    }
+
+    private static func duration(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> Duration? {
+        guard let text = arguments.last(name) else { return nil }
+        return try DurationText.parse(text, option: "--\(name.rawValue)")
+    }
+
+    /// A time of one of curl's options: seconds, with decimals or with a unit; zero is no limit.
+    static func seconds(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> Duration? {
+        guard let text = arguments.last(name) else { return nil }
+        let duration = try DurationText.parseSeconds(text, option: "--\(name.rawValue)")
+        return duration == .zero ? nil : duration
+    }
+}

@@ -1,0 +1,81 @@
+internal import Refrain
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The head of an answer, as it is shown.
+struct ResponseHead: Sendable {
+    let version: String
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+    /// The URL that answered.
+    let url: String
+
+    init(_ response: HTTPResponse) {
+        version = response.exchange.version
+        status = response.status
+        headers = response.headers
+        url = SanitizedURL.text(response.request.url.absoluteString)
+    }
+
+    /// Whether it led elsewhere.
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status.rawValue) && headers.contains("Location") }
+
+    /// The head as it stands on the wire, with the blank line at its end.
+    var bytes: [UInt8] {
+        var text = "HTTP/\(version) \(status)"
+        // HTTP/2 has no words beside the number.
+        if version.hasPrefix("1") { text += " \(Self.reasons[status.rawValue] ?? "")" } else { text += " " }
+        text += "\r\n"
+        for field in headers { text += "\(field.name): \(field.value)\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
+
+    /// The words of RFC 9110 §15; a server's own ones are not kept.
+    private static let reasons: [Int: String] = [
+        200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently",
+        302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required",
+        408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
+        413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+        417: "Expectation Failed", 421: "Misdirected Request", 422: "Unprocessable Content", 425: "Too Early",
+        426: "Upgrade Required", 428: "Precondition Required", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons", 500: "Internal Server Error",
+        501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+        505: "HTTP Version Not Supported", 511: "Network Authentication Required",
+    ]
+}
+
+/// The heads of the answers to one request, those of redirects included.
+final class ResponseLog: Sendable {
+    private let heads = Locked<[ResponseHead]>([])
+
+    /// The heads that lead to the last one: those of redirects, and the last one itself.
+    var shown: [ResponseHead] {
+        heads.withLock { heads in
+            heads.indices.filter { $0 == heads.count - 1 || heads[$0].isRedirect }.map { heads[$0] }
+        }
+    }
+
+    func add(_ response: HTTPResponse) { heads.withLock { $0.append(ResponseHead(response)) } }
+}
+
+enum ResponseLogOption: HTTPRequestOption {
+    static var defaultValue: ResponseLog? { nil }
+}
+
+/// Keeps the heads of the answers to requests that ask for it; next to the transport, so that it sees all of them.
+struct RecordResponses: HTTPMiddleware {
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let result = await next.load(request)
+        if case .success(let response) = result { request[option: ResponseLogOption.self]?.add(response) }
+        return result
+    }
+
+    func reset() async {}
+}

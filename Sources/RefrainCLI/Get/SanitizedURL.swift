@@ -1,0 +1,30 @@
+/// URLs from outside as they are shown: without user and password, which may be secrets.
+enum SanitizedURL {
+    /// A URL that can be fetched, without its user and password.
+    static func text(_ url: String) -> String {
+        guard let authority = authority(of: url), let at = url[authority].utf8.lastIndex(of: UInt8(ascii: "@")) else {
+            return url
+        }
+        return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
+    }
+
+    /// A URL as far as it is sent.
+    static func withoutFragment(_ url: String) -> String { String(url.prefix { $0 != "#" }) }
+
+    /// Text that is not a valid URL, without anything that may be a password.
+    ///
+    /// The end of a password is unknown in invalid text, because it may contain slashes and spaces.
+    static func refused(_ text: String) -> String {
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
+        guard scheme.endIndex <= at else { return text }
+        return scheme + "…" + text[at...]
+    }
+
+    /// What stands between the scheme and the path.
+    private static func authority(of url: String) -> Range<String.Index>? {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+        let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
+    }
+}

@@ -1,0 +1,116 @@
+internal import CSQLite
+
+/// A database of SQLite, and the statements that were prepared for it.
+///
+/// Not `Sendable`: one owner at a time uses it.
+final class Database {
+    private let handle: OpaquePointer?
+
+    /// Opens a database, and makes it where it is missing.
+    ///
+    /// - Parameter readOnly: whether nothing is made or changed.
+    /// - Throws: ``DatabaseError``, which names the file.
+    init(path: String, readOnly: Bool = false) throws(DatabaseError) {
+        var handle: OpaquePointer?
+        let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        self.handle = handle
+        guard code == SQLITE_OK, handle != nil else {
+            throw DatabaseError(handle, code: code, doing: "cannot open \(path)")
+        }
+        sqlite3_busy_timeout(handle, 5000)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs statements that return nothing.
+    func run(_ sql: String) throws(DatabaseError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(handle, code: code, doing: "cannot use the state") }
+    }
+
+    /// Prepares a statement that is run more than once.
+    func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK, let statement else {
+            throw DatabaseError(handle, code: code, doing: "cannot use the state")
+        }
+        return Statement(statement, of: handle)
+    }
+
+    /// A value of a statement.
+    enum Value {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(String)
+
+        static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
+        static func optional(_ number: Int64?) -> Value { number.map(Value.integer) ?? .null }
+    }
+
+    /// A prepared statement.
+    final class Statement {
+        private let statement: OpaquePointer
+        private let handle: OpaquePointer?
+
+        fileprivate init(_ statement: OpaquePointer, of handle: OpaquePointer?) {
+            self.statement = statement
+            self.handle = handle
+        }
+
+        deinit { sqlite3_finalize(statement) }
+
+        /// Runs the statement with values in the places of its question marks, and hands over each row.
+        func run(_ values: [Value] = [], _ row: (Statement) -> Void = { _ in }) throws(DatabaseError) {
+            defer {
+                sqlite3_reset(statement)
+                sqlite3_clear_bindings(statement)
+            }
+            for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
+            while true {
+                switch sqlite3_step(statement) {
+                case SQLITE_ROW: row(self)
+                case SQLITE_DONE: return
+                case let code: throw DatabaseError(handle, code: code, doing: "cannot use the state")
+                }
+            }
+        }
+
+        private func bind(_ value: Value, at index: Int32) {
+            switch value {
+            case .null: sqlite3_bind_null(statement, index)
+            case .integer(let number): sqlite3_bind_int64(statement, index, number)
+            case .real(let number): sqlite3_bind_double(statement, index, number)
+            case .text(let text):
+                // SQLite copies the text before the call returns (SQLITE_TRANSIENT).
+                let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+                sqlite3_bind_text(statement, index, text, -1, copies)
+            }
+        }
+
+        /// A column of the row at hand, as text; nil for NULL.
+        func text(_ column: Int32) -> String? { sqlite3_column_text(statement, column).map { String(cString: $0) } }
+
+        /// A column of the row at hand, as a whole number; nil for NULL.
+        func integer(_ column: Int32) -> Int64? {
+            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_int64(statement, column)
+        }
+
+        /// A column of the row at hand, as a number; nil for NULL.
+        func real(_ column: Int32) -> Double? {
+            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
+        }
+    }
+}
+
+/// What SQLite refused, in its words.
+struct DatabaseError: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
+        let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+        description = "\(what): \(text.map { String(cString: $0) } ?? "error \(code)")"
+    }
+}

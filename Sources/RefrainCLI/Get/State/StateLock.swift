@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Keeps two processes from using one state at a time; the system takes it back when the process ends, however it does.
+final class StateLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock of a state.
+    ///
+    /// - Throws: ``UsageError`` with the pid of the process that has it.
+    init(state path: String, option: String) throws(UsageError) {
+        let file = path + "-lock"
+        descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw UsageError("\(option): cannot write \(file): \(systemText(errno))") }
+        var lock = Self.exclusive
+        guard fcntl(descriptor, F_SETLK, &lock) != 0 else { return }
+        let code = errno
+        var other = Self.exclusive
+        let isHeld = fcntl(descriptor, F_GETLK, &other) == 0 && Int32(other.l_type) != Int32(F_UNLCK)
+        close(descriptor)
+        guard code == EACCES || code == EAGAIN else {
+            throw UsageError("\(option): cannot lock \(file): \(systemText(code))")
+        }
+        let who = isHeld ? " (pid \(other.l_pid))" : ""
+        throw UsageError("\(option): another run\(who) is using \(path); wait for its end, or stop it")
+    }
+
+    deinit { close(descriptor) }
+
+    private static var exclusive: flock {
+        var lock = flock()
+        lock.l_type = .init(F_WRLCK)
+        lock.l_whence = .init(SEEK_SET)
+        return lock
+    }
+}

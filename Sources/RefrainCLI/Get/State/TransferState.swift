@@ -1,0 +1,200 @@
+internal import Refrain
+internal import RefrainTesting
+
+/// What has become of each request of a list, kept from one run to the next in a database.
+///
+/// A row is written before its request is sent, and again when it has ended, in transactions: after a crash at any
+/// point a row says what is true, or less. So a finished request may be made again, but nothing counts as done that is
+/// not.
+/// An idempotency key is on the disk before the first request that carries it.
+final class TransferState: Sendable {
+    /// The name of the state in an output folder, and what a list's name is followed by.
+    static let fileName = ".refrain.sqlite"
+
+    /// What a request has come to.
+    enum Outcome: String, Sendable, CaseIterable {
+        case pending, done, partial, failed
+    }
+
+    /// A row.
+    struct Entry: Sendable {
+        var identity: String
+        /// The URL, without user and password.
+        var url: String
+        var method: String
+        /// The file, relative to the output folder.
+        var name: String?
+        var outcome = Outcome.pending
+        var status: Int?
+        /// The value of `ETag`, or of `Last-Modified`.
+        var validator: String?
+        var bytes: Int64 = 0
+        var attempts: Int = 0
+        var key: String?
+        var error: String?
+        /// Seconds since 1970.
+        var ended: Double?
+    }
+
+    private let database: Locked<DatabaseBox>
+    private let lock: StateLock
+    private let path: String
+    /// Whether it was not there before it was opened.
+    private let isNew: Bool
+
+    /// The database and its statements; the lock round it makes it the property of one thread at a time.
+    private struct DatabaseBox: @unchecked Sendable {
+        // @unchecked Sendable: it is reached only with the lock held, and nothing of it leaves the lock.
+        let database: Database
+        let update: Database.Statement
+    }
+
+    /// Opens the state of a run, and makes it where it is missing.
+    ///
+    /// - Throws: ``UsageError`` where another run uses it, or it is no state of this program.
+    init(path: String, option: String) throws(UsageError) {
+        isNew = Directory.kind(of: path) == .nothing
+        self.path = path
+        lock = try StateLock(state: path, option: option)
+        do throws(DatabaseError) {
+            let database = try Self.prepared(path)
+            let update = try database.prepare(Self.updateText)
+            self.database = Locked(DatabaseBox(database: database, update: update))
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
+
+    /// Takes a state away that was not there before it was opened.
+    func withdraw() {
+        guard isNew else { return }
+        for ending in ["", "-wal", "-shm", "-lock"] { Directory.removeFile(path + ending) }
+    }
+
+    private static func prepared(_ path: String) throws(DatabaseError) -> Database {
+        let isNew = Directory.kind(of: path) == .nothing
+        let database = try Database(path: path)
+        if isNew { Directory.makePrivate(path) }
+        try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
+        try database.run(schema)
+        return database
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS requests (
+            identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
+            outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL, attempts INTEGER NOT NULL,
+            key TEXT, error TEXT, ended REAL
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
+        """
+    private static let columns =
+        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended"
+    private static let updateText =
+        "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
+        + "ended = ? WHERE identity = ?"
+
+    /// Writes the rows that are missing, and returns those that were there before.
+    ///
+    /// - Parameter isDurable: whether the rows are on the disk when this returns; keys must be.
+    /// - Returns: for each entry the row, or nil where its file belongs to another request.
+    func register(_ entries: [Entry], isDurable: Bool) throws(DatabaseError) -> [Entry?] {
+        let result: Result<[Entry?], DatabaseError> = database.withLock { box in
+            do throws(DatabaseError) {
+                return .success(try Self.register(entries, box.database, isDurable))
+            } catch {
+                try? box.database.run("ROLLBACK")
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private static func register(
+        _ entries: [Entry],
+        _ database: Database,
+        _ isDurable: Bool
+    ) throws(DatabaseError) -> [Entry?] {
+        if isDurable { try database.run("PRAGMA synchronous = FULL") }
+        try database.run("BEGIN IMMEDIATE")
+        var known: [String: Entry] = [:]
+        try database.prepare("SELECT \(columns) FROM requests").run { known[$0.text(0) ?? ""] = entry($0) }
+        let insert = try database.prepare(
+            "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
+                + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?) RETURNING 1"
+        )
+        var rows: [Entry?] = []
+        rows.reserveCapacity(entries.count)
+        for entry in entries {
+            if let known = known[entry.identity] {
+                rows.append(known)
+                continue
+            }
+            var isNew = false
+            let folded = entry.name.map { Database.Value.text(OutputNaming.folded($0)) } ?? .null
+            try insert.run([
+                .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), folded,
+                .optional(entry.key),
+            ]) { _ in isNew = true }
+            rows.append(isNew ? entry : nil)
+        }
+        try database.run("COMMIT")
+        if isDurable { try database.run("PRAGMA synchronous = NORMAL") }
+        return rows
+    }
+
+    /// Writes what requests have come to, all in one transaction; the attempts are added to those of earlier runs.
+    func note(_ entries: [Entry]) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                if entries.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
+                for entry in entries {
+                    try box.update.run([
+                        .text(entry.outcome.rawValue), .optional(entry.status.map(Int64.init)),
+                        .optional(entry.validator), .integer(entry.bytes), .integer(Int64(entry.attempts)),
+                        .optional(entry.error), entry.ended.map(Database.Value.real) ?? .null, .text(entry.identity),
+                    ])
+                }
+                if entries.count > 1 { try box.database.run("COMMIT") }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads all rows of a state that may be in use.
+    static func read(_ path: String) throws(DatabaseError) -> [Entry] {
+        var entries: [Entry] = []
+        let database = try Database(path: path, readOnly: true)
+        try database.prepare("SELECT \(columns) FROM requests ORDER BY ended").run { entries.append(entry($0)) }
+        return entries
+    }
+
+    private static func entry(_ row: Database.Statement) -> Entry {
+        Entry(
+            identity: row.text(0) ?? "",
+            url: row.text(1) ?? "",
+            method: row.text(2) ?? "",
+            name: row.text(3),
+            outcome: row.text(4).flatMap(Outcome.init(rawValue:)) ?? .pending,
+            status: row.integer(5).map { Int(clamping: $0) },
+            validator: row.text(6),
+            bytes: row.integer(7) ?? 0,
+            attempts: Int(clamping: row.integer(8) ?? 0),
+            key: row.text(9),
+            error: row.text(10),
+            ended: row.real(11)
+        )
+    }
+
+    /// What tells one request of a list from another: method, URL and, with a body, a digest of what is sent.
+    ///
+    /// - Parameter occurrence: the number of the request among equal ones, from 1.
+    static func identity(method: String, url: String, content: [UInt8] = [], occurrence: Int = 1) -> String {
+        var text = "\(method) \(url)"
+        if !content.isEmpty { text += " \(SHA256.hex(of: content).prefix(32))" }
+        return occurrence > 1 ? "\(text) #\(occurrence)" : text
+    }
+}

@@ -1,0 +1,95 @@
+internal import Refrain
+
+/// How the command connects, as its options say.
+enum TransportSettings {
+    /// The path of a file with certificates, where the one that is given can be used.
+    private static func authorities(_ file: String) throws(UsageError) -> String {
+        do throws(SystemError) {
+            let input = try Input(path: file)
+            let pem = try input.rest()
+            if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
+                // A pipe is empty now, and each new connection reads the file.
+                return input.fileSize == nil ? try UnlinkedTemporaryFile.path(holding: pem) : file
+            }
+        } catch {
+            throw UsageError("--cacert: \(error)")
+        }
+        throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
+    }
+
+    /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
+    static func affordable(_ wish: Int, openFiles: Int) -> Int {
+        max(1, min(wish, (openFiles - filesOfOurs) / 4))
+    }
+
+    /// What is open besides: the standard descriptors, a report, a state, the files of the transport's thread.
+    private static let filesOfOurs = 22
+
+    /// What the options change of the way in which connections are made.
+    private static func overrides(_ arguments: Arguments) throws(UsageError) -> CurlLoader.ConnectionOverrides {
+        var overrides = CurlLoader.ConnectionOverrides()
+        for text in arguments.all(.resolve) {
+            guard text.split(separator: ":", omittingEmptySubsequences: false).count >= 3, !text.utf8.contains(0) else {
+                throw .badValue(text, of: "--resolve", "is not HOST:PORT:ADDRESS")
+            }
+            overrides.resolve.append(text)
+        }
+        for text in arguments.all(.connectTo) {
+            guard text.split(separator: ":", omittingEmptySubsequences: false).count >= 4, !text.utf8.contains(0) else {
+                throw .badValue(text, of: "--connect-to", "is not HOST:PORT:HOST:PORT")
+            }
+            overrides.connectTo.append(text)
+        }
+        overrides.unixSocket = arguments.last(.unixSocket)
+        overrides.clientCertificate = try readable(.cert, arguments)
+        overrides.clientKey = try readable(.key, arguments)
+        guard !arguments.has(.ipv4) || !arguments.has(.ipv6) else {
+            throw UsageError("--ipv4 and --ipv6 exclude each other")
+        }
+        overrides.addressFamily = arguments.has(.ipv4) ? 4 : arguments.has(.ipv6) ? 6 : nil
+        overrides.bytesPerSecond = try arguments.last(.limitRate).map { text throws(UsageError) in
+            try SpeedText.bytes(text, option: "--limit-rate")
+        }
+        // As many bytes at a time as the command curl takes.
+        overrides.receiveBuffer = 102_400
+        return overrides
+    }
+
+    private static func readable(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> String? {
+        guard let path = arguments.last(name) else { return nil }
+        guard Directory.kind(of: path) == .file else {
+            throw UsageError("--\(name.rawValue): cannot read \(Sanitized.text(path))")
+        }
+        return path
+    }
+
+    static func transport(
+        _ arguments: Arguments,
+        concurrency: Int,
+        openFiles: Int
+    ) throws(UsageError) -> CurlLoader {
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = concurrency
+        configuration.keepsFreedMemory = true
+        let left = openFiles - filesOfOurs - 3 * concurrency
+        configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
+        if let file = arguments.last(.cacert) {
+            configuration.trust = .certificateFile(try authorities(file))
+        }
+        if arguments.has(.insecure) { configuration.trust = .insecure }
+        if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
+        if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
+        configuration.overrides = try overrides(arguments)
+        do throws(InvalidArgument) {
+            return try CurlLoader(configuration: configuration)
+        } catch {
+            guard error.argument != "proxy" else {
+                throw .badValue(SanitizedURL.refused(error.value), of: "--proxy", "is not \(error.expected)")
+            }
+            if error.argument == "destinations" {
+                throw UsageError("--public-only and --proxy exclude each other: a proxy connects where it likes")
+            }
+            throw UsageError("--\(error.argument == "trust" ? "cacert" : error.argument): \(error)")
+        }
+    }
+}

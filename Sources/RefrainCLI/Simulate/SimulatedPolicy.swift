@@ -1,0 +1,100 @@
+internal import Refrain
+internal import RefrainSimulation
+
+/// A policy whose clients a simulation runs.
+struct SimulatedPolicy: Sendable {
+    let name: String
+    let make: @Sendable (Storm.Client) -> Storm.Caller
+
+    /// The policies that have a name.
+    enum Name: String, Sendable, CaseIterable {
+        case recommended
+        case perProcess = "per-process"
+        case none
+        case immediate
+        case alamofire
+        case curl
+        case aws2026
+        case grpc
+    }
+
+    /// A budget for each client.
+    typealias Budget = @Sendable (AnyClock) -> RetryBudget?
+
+    /// What a policy without a name is made of.
+    init(_ name: String, _ policy: RetryPolicy, budget: @escaping Budget) {
+        self.init(name) { client in
+            let budget = budget(client.clocks.monotonic)
+            let budgets = budget.map { budget in RetryBudgets { _ in budget } }
+            return .chain(
+                Retry(policy, budgets: budgets, clocks: client.clocks, random: client.random) --> client.server
+            )
+        }
+    }
+
+    private init(_ name: String, make: @escaping @Sendable (Storm.Client) -> Storm.Caller) {
+        self.name = name
+        self.make = make
+    }
+
+    static func named(_ name: Name) -> SimulatedPolicy {
+        let recommended = RetryPolicy.recommended
+        func policy(_ policy: RetryPolicy, _ budget: @escaping Budget) -> SimulatedPolicy {
+            SimulatedPolicy(name.rawValue, policy, budget: budget)
+        }
+        switch name {
+        case .recommended: return policy(recommended) { .standard(clock: $0) }
+        case .perProcess: return policy(recommended) { RetryBudget(clock: $0) }
+        case .none: return SimulatedPolicy(name.rawValue) { .chain($0.server) }
+        case .immediate: return policy(recommended.with(schedule: .immediately(maxAttempts: 3))) { _ in nil }
+        case .alamofire: return policy(RetryPolicy()) { _ in nil }
+        case .curl:
+            // --retry 3: 1 s, doubled each time up to ten minutes.
+            let schedule = Backoff.exponential(from: .seconds(1), maxAttempts: 4).capped(at: .seconds(600))
+            return policy(recommended.with(schedule: schedule)) { _ in nil }
+        case .aws2026:
+            // The SDKs' standard mode of 2026: 50 ms, doubled up to 20 s, full jitter; 500 tokens, 14 a retry, 5 where
+            // the server throttles.
+            let schedule = Backoff.exponential(from: .milliseconds(50), maxAttempts: 3)
+                .capped(at: .seconds(20)).jittered(.full)
+            let costs = RetryBudget.Costs(transient: 14, timeout: 14, throttled: 5)
+            return policy(recommended.with(schedule: schedule)) { _ in .tokens(capacity: 500, costs: costs, refund: 1) }
+        case .grpc:
+            return SimulatedPolicy(name.rawValue) { client in
+                // The throttle keeps the count; a budget would keep a second one.
+                let retry = Retry(
+                    GRPCThrottle(random: client.random),
+                    budgets: nil,
+                    clocks: client.clocks,
+                    random: client.random
+                )
+                return .chain(retry --> client.server)
+            }
+        }
+    }
+}
+
+/// The retry throttling of gRPC's service config: 10 tokens, a failure takes one, a success brings a tenth back, and
+/// retries need more than half of the tokens (gRPC proposal A6).
+private struct GRPCThrottle: HTTPRetryStrategy {
+    private let tokens = Locked(10.0)
+    private let random: RandomSource
+    private let schedule = Backoff.exponential(from: .milliseconds(100), maxAttempts: 4).capped(at: .seconds(1))
+        .jittered(.full)
+
+    init(random: RandomSource) { self.random = random }
+
+    func retryDelay(for result: HTTPResult) -> Duration? { retryDelay(for: result, attempt: .first) }
+
+    func retryDelay(for result: HTTPResult, attempt: Attempt) -> Duration? {
+        if case .success(let response) = result, response.status.rawValue < 400 {
+            tokens.withLock { $0 = min(10, $0 + 0.1) }
+            return nil
+        }
+        let mayRetry = tokens.withLock { tokens in
+            tokens = max(0, tokens - 1)
+            return tokens > 5
+        }
+        return mayRetry ? schedule.delay(after: attempt, using: random) : nil
+    }
+}

@@ -1,0 +1,168 @@
+internal import Refrain
+internal import RefrainSimulation
+
+/// The files of `refrain simulate`, which describe a storm or a policy.
+///
+/// What is wrong in one is named by its line and its member.
+struct StormFile {
+    let source: String
+
+    private typealias Member = (name: String, value: LocatedJSON)
+
+    private func place(_ member: Member) -> String { "\(source), line \(member.value.line), \(member.name)" }
+
+    private func refuse(_ member: Member, _ expected: String) -> UsageError {
+        UsageError("\(place(member)): is \(member.value.kind), and not \(expected)")
+    }
+
+    private func text(_ member: Member) throws(UsageError) -> String {
+        guard case .string(let text) = member.value.value else { throw refuse(member, "a string") }
+        return text
+    }
+
+    private func number(_ member: Member) throws(UsageError) -> Double {
+        guard case .number(let number) = member.value.value else { throw refuse(member, "a number") }
+        return number
+    }
+
+    private func count(_ member: Member, in range: ClosedRange<Int>) throws(UsageError) -> Int {
+        let number = try number(member)
+        guard let count = Int(exactly: number), range.contains(count) else {
+            throw UsageError("\(place(member)): must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return count
+    }
+
+    private func list(_ member: Member) throws(UsageError) -> [LocatedJSON] {
+        guard case .array(let items) = member.value.value else { throw refuse(member, "a list") }
+        return items
+    }
+
+    private func time(_ member: Member) throws(UsageError) -> Duration {
+        try DurationText.parse(try text(member), option: place(member), allowsZero: true)
+    }
+
+    private func members(_ json: LocatedJSON, _ what: String) throws(UsageError) -> [Member] {
+        guard case .object(let members) = json.value else {
+            throw UsageError("\(source), line \(json.line): \(what) is \(json.kind), and not an object")
+        }
+        return members
+    }
+
+    private func unknown(_ member: Member, among known: [String]) -> UsageError {
+        let meant = SuggestionFinder.nearest(to: member.name, among: known).map { "did you mean \($0)?" }
+        let advice = meant ?? "the members are \(known.joined(separator: ", "))"
+        let place = "\(source), line \(member.value.line)"
+        return UsageError("\(place): unknown member \(Sanitized.text(member.name)); \(advice)")
+    }
+
+    /// Takes over what a storm's file says.
+    func read(_ json: LocatedJSON, into settings: inout SimulationSettings) throws(UsageError) {
+        var closed: (callers: Int?, pause: Duration?) = (nil, nil)
+        for member in try members(json, "the storm") {
+            switch member.name {
+            case "title": settings.title = try text(member)
+            case "fleet":
+                settings.fleet = []
+                for item in try list(member) {
+                    settings.fleet.append(try count((member.name, item), in: 1...100_000_000))
+                }
+            case "clients": settings.fleet = [try count(member, in: 1...100_000_000)]
+            case "load": settings.load = .perSecond(try number(member))
+            case "callers": closed.callers = try count(member, in: 1...1_000_000)
+            case "pause": closed.pause = try time(member)
+            case "server": settings.server = try StormText.server(try text(member), place: place(member))
+            case "backend": settings.backend = try StormText.server(try text(member), place: place(member))
+            case "backend_policy": settings.backendPolicy = try policy(member.value, name: member.name)
+            case "trigger": settings.trigger = try StormText.trigger(try text(member), place: place(member))
+            case "duration": settings.duration = try time(member)
+            case "timeout": settings.timeout = try time(member)
+            case "seed": settings.seed = try count(member, in: 0...(1 << 53))
+            case "seeds": settings.seeds = try count(member, in: 1...1000)
+            case "policies":
+                settings.policies = []
+                for item in try list(member) { settings.policies.append(try policy(item, name: source)) }
+            default:
+                throw unknown(
+                    member,
+                    among: [
+                        "title", "fleet", "clients", "load", "callers", "pause", "server", "backend", "backend_policy",
+                        "trigger", "duration", "timeout", "seed", "seeds", "policies",
+                    ]
+                )
+            }
+        }
+        guard closed.callers != nil || closed.pause != nil else { return }
+        settings.load = .closed(callers: closed.callers ?? 1, pause: closed.pause ?? .seconds(1))
+    }
+
+    /// Reads a policy: its name, or an object that describes it.
+    func policy(_ json: LocatedJSON, name: String) throws(UsageError) -> SimulatedPolicy {
+        if case .string(let text) = json.value {
+            guard let known = SimulatedPolicy.Name(rawValue: text) else {
+                let names = SimulatedPolicy.Name.allCases.map(\.rawValue).joined(separator: ", ")
+                let place = "\(source), line \(json.line)"
+                throw UsageError("\(place): \(Sanitized.text(text)) is no policy; they are \(names)")
+            }
+            return .named(known)
+        }
+        var name = name
+        var policy = RetryPolicy.recommended
+        var schedule: Backoff?
+        var jitter = Jitter.full
+        var attempts: Int?
+        var budget: SimulatedPolicy.Budget = { .standard(clock: $0) }
+        for member in try members(json, "a policy") {
+            switch member.name {
+            case "name": name = try text(member)
+            case "criteria":
+                switch try text(member) {
+                case "recommended": policy = .recommended
+                case "alamofire": policy = RetryPolicy()
+                case let other:
+                    throw UsageError("\(place(member)): \(Sanitized.text(other)) is neither recommended nor alamofire")
+                }
+            case "schedule": schedule = try BackoffText.parse(try text(member))
+            case "jitter":
+                switch try text(member) {
+                case "full": jitter = .full
+                case "equal": jitter = .equal
+                case "none": jitter = .none
+                case let other:
+                    throw UsageError("\(place(member)): \(Sanitized.text(other)) is none of full, equal and none")
+                }
+            case "attempts": attempts = try count(member, in: 1...1_000_000)
+            case "budget": budget = try self.budget(member)
+            default:
+                throw unknown(member, among: ["name", "criteria", "schedule", "jitter", "attempts", "budget"])
+            }
+        }
+        if let schedule { policy.schedule = schedule.jittered(jitter) }
+        if let attempts { policy.schedule = policy.schedule.limited(maxAttempts: attempts) }
+        return SimulatedPolicy(name, policy, budget: budget)
+    }
+
+    /// `standard`, `none`, `window:RATIO:PER_SECOND` or `tokens:CAPACITY:COST[:REFUND]`.
+    private func budget(_ member: Member) throws(UsageError) -> SimulatedPolicy.Budget {
+        let text = try text(member)
+        let fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let numbers = fields.dropFirst().compactMap { ASCIINumber.decimal($0) }
+        let wholes = fields.dropFirst().compactMap { ASCIINumber.whole($0) }
+        switch (fields.first, numbers.count, fields.count) {
+        case ("standard", 0, 1): return { .standard(clock: $0) }
+        case ("none", 0, 1): return { _ in nil }
+        case ("window", 2, 3):
+            guard let perSecond = ASCIINumber.whole(fields[2]) else { break }
+            return { RetryBudget(ratio: numbers[0], minimumRetriesPerSecond: perSecond, clock: $0) }
+        case ("tokens", 2...3, 3...4) where wholes.count == numbers.count:
+            let costs = RetryBudget.Costs(transient: wholes[1], timeout: wholes[1], throttled: wholes[1])
+            let refund = wholes.count > 2 ? wholes[2] : 1
+            return { _ in .tokens(capacity: wholes[0], costs: costs, refund: refund) }
+        default: break
+        }
+        throw UsageError(
+            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, none, window:RATIO:PER_SECOND or "
+                + "tokens:CAPACITY:COST[:REFUND]"
+        )
+    }
+}

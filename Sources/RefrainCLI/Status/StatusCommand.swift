@@ -1,0 +1,72 @@
+internal import Refrain
+
+/// `refrain status`: shows the state of a list of requests, also while a run is under way.
+struct StatusCommand {
+    private let entries: [TransferState.Entry]
+    private let isJSON: Bool
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        guard let place = arguments.positionals.first else {
+            throw UsageError("of which run? Give its output folder, or the file of its state")
+        }
+        guard arguments.positionals.count == 1 else {
+            throw UsageError("one run at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
+        }
+        isJSON = arguments.has(.json)
+        let isFolder = Directory.kind(of: place) == .folder
+        let path = isFolder ? Directory.path(place, TransferState.fileName) : place
+        guard Directory.kind(of: path) == .file else {
+            throw UsageError("\(Sanitized.text(place)): there is no state of a run")
+        }
+        do throws(DatabaseError) {
+            entries = try TransferState.read(path)
+        } catch {
+            throw UsageError("\(Sanitized.text(place)): \(error)")
+        }
+    }
+
+    /// Writes the state; success where everything is done.
+    func run(to output: Output) throws -> ExitStatus {
+        let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries).utf8)
+        try output.write(text)
+        return entries.allSatisfy { $0.outcome == .done } ? .success : .failure
+    }
+
+    /// The counts, and the requests that are not done.
+    static func text(_ entries: [TransferState.Entry]) -> String {
+        var counts: [String] = []
+        for outcome in [TransferState.Outcome.done, .partial, .failed, .pending] {
+            let count = entries.count { $0.outcome == outcome }
+            if count > 0 || outcome == .done { counts.append("\(count) \(outcome.rawValue)") }
+        }
+        let bytes = entries.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).partialValue }
+        let attempts = entries.reduce(0) { $0 + $1.attempts }
+        var text = "\(entries.count) requests: \(counts.joined(separator: ", ")); \(SizeText.short(bytes)) in "
+        text += "\(attempts) attempts\n"
+        for entry in entries where entry.outcome != .done {
+            var words = [entry.outcome.rawValue, entry.method, entry.url]
+            if let status = entry.status { words.append("status \(status)") }
+            if let error = entry.error { words.append(error) }
+            if entry.outcome == .partial { words.append(SizeText.short(entry.bytes)) }
+            text += "  " + Sanitized.line(words.joined(separator: "  ")) + "\n"
+        }
+        return text
+    }
+
+    private static func json(_ entry: TransferState.Entry) -> JSON {
+        .object([
+            ("url", .string(entry.url)), ("method", .string(entry.method)),
+            ("outcome", .string(entry.outcome.rawValue)),
+            ("status", .optional(entry.status) { .integer(Int64($0)) }),
+            ("file", .optional(entry.name) { .string($0) }), ("bytes", .integer(entry.bytes)),
+            ("attempts", .integer(Int64(entry.attempts))), ("validator", .optional(entry.validator) { .string($0) }),
+            ("key", .optional(entry.key) { .string($0) }), ("error", .optional(entry.error) { .string($0) }),
+            (
+                "ended",
+                .optional(entry.ended) {
+                    .string(DateText.iso8601(WallClock.Instant(sinceEpoch: .seconds($0))))
+                }
+            ),
+        ])
+    }
+}

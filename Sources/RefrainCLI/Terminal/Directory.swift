@@ -1,0 +1,169 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Questions about paths, and the making of folders.
+enum Directory {
+    /// What stands under a path.
+    enum Kind {
+        case nothing
+        case file
+        case folder
+        /// A device, a pipe or a socket.
+        case other
+    }
+
+    /// What stands under a path, behind all links.
+    static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// The path with its links followed, so that a link keeps pointing where it did, also where nothing is there yet.
+    ///
+    /// - Throws: ``SystemError`` where links lead in a circle.
+    static func resolved(_ path: String) throws(SystemError) -> String {
+        var place = path
+        // As many as the system follows.
+        for _ in 0...40 {
+            if let real = real(place) { return real }
+            guard let target = link(place) else { return place }
+            place = target.hasPrefix("/") ? target : above(place) + target
+        }
+        throw SystemError(what: "cannot write \(path)", code: ELOOP)
+    }
+
+    /// What two paths to one place have in common, whether something stands there or not.
+    static func identity(of path: String) -> String {
+        var place = ((try? resolved(path)) ?? path)[...]
+        if let real = real(String(place)) { return real }
+        while place.hasSuffix("/") { place.removeLast() }
+        let folder = above(String(place))
+        let outer = folder.isEmpty ? real(".") ?? "." : identity(of: folder)
+        switch place.dropFirst(folder.count) {
+        case ".": return outer
+        case "..": return outer.lastIndex(of: "/").map { String(outer[..<$0]) } ?? outer
+        case let name: return Self.path(outer, name)
+        }
+    }
+
+    /// The path of what has a name in a folder.
+    static func path(_ folder: String, _ name: some StringProtocol) -> String {
+        folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+
+    /// Why a new file cannot take the place of one, although it can be made beside it; nil where it can.
+    static func obstacle(toReplacing path: String) -> SystemError? {
+        var (file, folder) = (stat(), stat())
+        let outer = above(path)
+        guard stat(path, &file) == 0, stat(outer.isEmpty ? "." : outer, &folder) == 0 else { return nil }
+        func fail(_ code: Int32) -> SystemError { SystemError(what: "cannot replace \(path)", code: code) }
+        let me = geteuid()
+        if folder.st_mode & S_ISVTX != 0, me != 0, me != file.st_uid, me != folder.st_uid { return fail(EPERM) }
+        return isMountPoint(path) ? fail(EBUSY) : nil
+    }
+
+    /// Whether something is mounted on a file, as containers have single ones.
+    private static func isMountPoint(_ path: String) -> Bool {
+        #if os(Linux)
+        guard let place = real(path), let list = try? Input(path: "/proc/self/mountinfo").rest() else { return false }
+        // The fifth field of each line, in which white space and backslashes are written in octal digits (proc(5)).
+        var escaped: [UInt8] = []
+        for byte in place.utf8 {
+            guard [0x20, 0x09, 0x0A, 0x5C].contains(byte) else {
+                escaped.append(byte)
+                continue
+            }
+            escaped += "\\\(String(0o1000 + Int(byte), radix: 8).dropFirst())".utf8
+        }
+        return list.split(separator: 0x0A).contains { line in
+            let fields = line.split(separator: 0x20, maxSplits: 5)
+            return fields.count > 4 && fields[4].elementsEqual(escaped)
+        }
+        #else
+        return false
+        #endif
+    }
+
+    /// The path up to its last slash.
+    static func above(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// What a link points to, where the path is one.
+    static func link(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(validating: buffer[..<count], as: UTF8.self) : nil
+    }
+
+    /// Makes a folder and those above it, where they are missing, and checks that files can be made in it.
+    ///
+    /// - Returns: those that were made, the outermost first.
+    static func prepare(_ path: String) throws(SystemError) -> [String] {
+        var made: [String] = []
+        var place = path.startIndex
+        var failure: Int32 = 0
+        while place < path.endIndex {
+            let next = path[path.index(after: place)...].firstIndex(of: "/") ?? path.endIndex
+            let folder = String(path[..<next])
+            failure = mkdir(folder, 0o777) == 0 ? 0 : errno
+            if failure == 0 { made.append(folder) }
+            place = next
+        }
+        if failure == 0 || failure == EEXIST {
+            failure = kind(of: path) == .folder ? (access(path, W_OK | X_OK) == 0 ? 0 : errno) : ENOTDIR
+        }
+        guard failure == 0 else {
+            remove(made)
+            throw SystemError(what: "cannot write into \(path)", code: failure)
+        }
+        return made
+    }
+
+    /// Makes the folders above a file, where they are missing.
+    static func prepareAbove(_ path: String) throws(SystemError) {
+        let folder = above(path)
+        guard !folder.isEmpty, access(folder, W_OK | X_OK) != 0 else { return }
+        _ = try prepare(String(folder.dropLast()))
+    }
+
+    /// Sets when a file was changed last, in seconds since 1970.
+    static func setModificationDate(_ path: String, _ seconds: Double) {
+        var times = [timespec](repeating: timespec(tv_sec: Int(seconds), tv_nsec: 0), count: 2)
+        utimensat(AT_FDCWD, path, &times, 0)
+    }
+
+    /// Removes a file, where there is one.
+    static func removeFile(_ path: String) { unlink(path) }
+
+    /// Restricts reading and writing of a file to its owner.
+    static func makePrivate(_ path: String) { chmod(path, 0o600) }
+
+    /// The size of a file; nil where there is none.
+    static func fileSize(_ path: String) -> Int64? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
+    /// Takes back what was made, as far as nothing is in it.
+    static func remove(_ made: [String]) {
+        for folder in made.reversed() { rmdir(folder) }
+    }
+}

@@ -1,0 +1,51 @@
+/// The words of the command line.
+enum RawArguments {
+    /// Options whose values can be secrets.
+    private static let secrets: Set<OptionName> = [
+        .user, .bearer, .header, .cookie, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .form, .formString,
+        .proxy,
+        .urlQuery,
+    ]
+
+    /// Overwrites what can be a secret in the memory that `ps` reads: values of such options, and users of URLs.
+    static func blank(_ arguments: Arguments) {
+        var texts = Set(arguments.given.filter { secrets.contains($0.name) && !$0.value.hasPrefix("@") }.map(\.value))
+        for url in arguments.positionals where SanitizedURL.text(url) != url { texts.insert(url) }
+        guard !texts.isEmpty else { return }
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let pointer = CommandLine.unsafeArgv[index] else { break }
+            let word = String(cString: pointer)
+            // The value is a word of its own, or follows the name of its option.
+            guard
+                let text = texts.first(where: {
+                    !$0.isEmpty && word.hasSuffix($0) && (word == $0 || word.hasPrefix("-"))
+                })
+            else {
+                continue
+            }
+            let start = word.utf8.count - text.utf8.count
+            for offset in start..<word.utf8.count { pointer[offset] = CChar(UInt8(ascii: "x")) }
+        }
+    }
+
+    /// The words after the program's name.
+    ///
+    /// The standard library's own list has replacement characters where an argument is not UTF-8: a body would be sent
+    /// changed, and a file of another name would be read or written.
+    ///
+    /// - Throws: ``UsageError``, which names the argument that is not UTF-8.
+    static func read() throws(UsageError) -> [String] {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let pointer = CommandLine.unsafeArgv[index] else { break }
+            guard let word = String(validatingCString: pointer) else {
+                throw UsageError(
+                    "argument \(index), \(Sanitized.text(String(cString: pointer))), is not UTF-8; "
+                        + "a body that is none can be read from a file: -d @FILE"
+                )
+            }
+            words.append(word)
+        }
+        return words
+    }
+}

@@ -1,0 +1,125 @@
+/// The arithmetic of a retry budget.
+///
+/// Amounts are in billionths of a retry, times in nanoseconds.
+///
+/// There are two sources. Deposits come from first attempts, and are kept in slices of time that expire one by one. The
+/// minimum accrues steadily, up to one second's worth. When it is full and is drawn on, it begins to accrue again one
+/// second later, so that within any `t` seconds it pays for no more than `t` seconds' worth (rule R25 holds from the
+/// first second on).
+struct SlidingWindowBudget {
+    /// One retry.
+    ///
+    /// In this unit the minimum accrues per nanosecond exactly as much as it has retries per second, without rounding.
+    static let one: Int64 = 1_000_000_000
+    private static let sliceCount = 10
+    /// Deposits stop here, far above what a client can deposit within the window.
+    private static let highestDeposits = Int64.max / 2
+
+    private let depositPerAttempt: Int64
+    private let minimumPerSecond: Int64
+    private let sliceLength: Int64
+    private var slices = [Int64](repeating: 0, count: sliceCount)
+    private var currentSlice: Int64 = 0
+    /// The sum of the slices.
+    private var deposits: Int64 = 0
+
+    /// What is left of the minimum; negative where retries wait for it.
+    private var minimum: Int64
+    private var minimumUpdated: Int64 = 0
+
+    init(deposit: Int64, minimumPerSecond: Int64, window: Int64) {
+        depositPerAttempt = deposit
+        self.minimumPerSecond = minimumPerSecond
+        sliceLength = max(1, window / Int64(Self.sliceCount))
+        minimum = minimumPerSecond * Self.one
+    }
+
+    private var minimumCapacity: Int64 { minimumPerSecond * Self.one }
+
+    /// Deposits the share of a first attempt.
+    mutating func deposit(now: Int64) {
+        advance(to: now)
+        let added = min(depositPerAttempt, Self.highestDeposits - deposits)
+        slices[Int(currentSlice % Int64(Self.sliceCount))] += added
+        deposits += added
+    }
+
+    /// Returns what the budget covers now.
+    mutating func balance(now: Int64) -> Int64 {
+        advance(to: now)
+        return max(0, minimum) + deposits
+    }
+
+    /// Withdraws one retry.
+    ///
+    /// Returns the time until the budget covers it, or nil where that is longer than allowed.
+    mutating func withdraw(now: Int64, longestWait: Int64) -> Int64? {
+        advance(to: now)
+        // Deposits first, since they expire. The minimum pays the rest, and goes into debt for retries that wait.
+        let fromDeposits = min(deposits, Self.one)
+        let missing = Self.one - fromDeposits
+        guard missing > 0 else {
+            spendDeposits(Self.one)
+            return 0
+        }
+        guard minimum < missing else {
+            spendDeposits(fromDeposits)
+            spendMinimum(missing, now: now)
+            return 0
+        }
+        guard minimumPerSecond > 0, longestWait > 0 else { return nil }
+        let (debt, overflow) = missing.subtractingReportingOverflow(minimum)
+        guard !overflow else { return nil }
+        let accrualStart = max(0, minimumUpdated - now)
+        let (wait, isTooLong) = accrualStart.addingReportingOverflow((debt - 1) / minimumPerSecond + 1)
+        guard !isTooLong, wait <= longestWait else { return nil }
+        spendDeposits(fromDeposits)
+        spendMinimum(missing, now: now)
+        return wait
+    }
+
+    /// Returns the cost of a retry that was not sent.
+    ///
+    /// It goes to the minimum, whichever source paid, up to its capacity: a retry that is not sent must not leave more
+    /// in the budget than there would be without it.
+    mutating func refund(now: Int64) {
+        advance(to: now)
+        minimum = min(minimum + Self.one, minimumCapacity)
+    }
+
+    private mutating func spendMinimum(_ amount: Int64, now: Int64) {
+        if minimum == minimumCapacity { minimumUpdated = now.addingSaturated(1_000_000_000) }
+        minimum -= amount
+    }
+
+    private mutating func spendDeposits(_ amount: Int64) {
+        var left = amount
+        deposits -= amount
+        // The oldest slice first.
+        for step in 1...Self.sliceCount where left > 0 {
+            let index = Int((currentSlice + Int64(step)) % Int64(Self.sliceCount))
+            let taken = min(slices[index], left)
+            slices[index] -= taken
+            left -= taken
+        }
+    }
+
+    private mutating func advance(to now: Int64) {
+        let slice = now / sliceLength
+        let steps = min(slice - currentSlice, Int64(Self.sliceCount))
+        if steps > 0 {
+            for step in 1...steps {
+                let index = Int((currentSlice + step) % Int64(Self.sliceCount))
+                deposits -= slices[index]
+                slices[index] = 0
+            }
+            currentSlice = slice
+        }
+        let elapsed = now - minimumUpdated
+        guard elapsed > 0 else { return }
+        let (gained, overflow) = elapsed.multipliedReportingOverflow(by: minimumPerSecond)
+        let (sum, isFull) = minimum.addingReportingOverflow(gained)
+        minimum = overflow || isFull ? minimumCapacity : min(sum, minimumCapacity)
+        minimumUpdated = now
+    }
+}

@@ -1,0 +1,101 @@
+/// Runs a throwing operation until it succeeds, the schedule ends, or its error is not transient.
+///
+/// ```swift
+/// let settings = try await withRetry(.exponential(from: .milliseconds(100), maxAttempts: 4)) {
+///     try await load()
+/// }
+/// ```
+///
+/// It runs on the caller's actor, and rethrows the error of the last attempt unchanged.
+///
+/// Loops do not multiply (rule R24): an error on which a request or an inner loop of this package has used up its
+/// attempts is rethrown at once, and so is the error of a request that must not be sent twice. With
+/// `retriesExhausted: true` these errors are retried like any other.
+///
+/// - Parameters:
+///   - backoff: the delays and the number of attempts. Defaults to ``Backoff/standard``: 3 attempts.
+///   - timeout: the time for all attempts and delays together. Defaults to nil: no limit.
+///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+///   - random: the source of jitter. Defaults to ``RandomSource/shared``.
+///   - retriesExhausted: whether to retry errors on which an inner loop has used up its attempts. Defaults to false.
+///   - predicate: returns whether an error is transient. By default every error is. `CancellationError` is never
+///     retried.
+///   - onRetry: is called before each delay, with the attempt that failed, its error and the delay.
+///   - operation: one attempt.
+/// - Throws: the error of the last attempt, or `CancellationError` if the task was cancelled.
+@inlinable
+public nonisolated(nonsending) func withRetry<Success, C: Clock>(
+    _ backoff: Backoff = .standard,
+    timeout: Duration? = nil,
+    clock: C = TimerClock(),
+    random: RandomSource? = nil,
+    retriesExhausted: Bool = false,
+    while predicate: (any Error) async -> Bool = { _ in true },
+    onRetry: ((Attempt, any Error, Duration) async -> Void)? = nil,
+    operation: (Attempt) async throws -> Success
+) async throws -> Success where C.Duration == Duration {
+    try await withRetry(
+        timeout: timeout,
+        clock: clock,
+        operation: { attempt -> Result<Success, any Error> in
+            do {
+                return .success(try await operation(attempt))
+            } catch {
+                return .failure(error)
+            }
+        },
+        decide: { attempt, outcome in
+            guard case .failure(let error) = outcome else { return .finish(outcome, .succeeded) }
+            if let reason = nonRetryableReason(for: error, includingExhausted: retriesExhausted) {
+                return .finish(outcome, reason)
+            }
+            guard await predicate(error) else { return .finish(outcome, .finalOutcome) }
+            guard let delay = backoff.delay(after: attempt, sampledFrom: random) else {
+                return .finish(outcome, .attemptsUsedUp)
+            }
+            if let onRetry { await onRetry(attempt, error, delay) }
+            return .retry(after: delay, .transientError)
+        },
+        onTimeout: { _, outcome, _ in outcome }
+    ).get()
+}
+
+/// Runs a throwing operation until it succeeds, the schedule ends, or its error is not transient.
+///
+/// - SeeAlso: the form whose operation takes an ``Attempt``, which documents the parameters.
+/// - Throws: the error of the last attempt, or `CancellationError` if the task was cancelled.
+@inlinable
+public nonisolated(nonsending) func withRetry<Success, C: Clock>(
+    _ backoff: Backoff = .standard,
+    timeout: Duration? = nil,
+    clock: C = TimerClock(),
+    random: RandomSource? = nil,
+    retriesExhausted: Bool = false,
+    while predicate: (any Error) async -> Bool = { _ in true },
+    onRetry: ((Attempt, any Error, Duration) async -> Void)? = nil,
+    operation: () async throws -> Success
+) async throws -> Success where C.Duration == Duration {
+    try await withRetry(
+        backoff,
+        timeout: timeout,
+        clock: clock,
+        random: random,
+        retriesExhausted: retriesExhausted,
+        while: predicate,
+        onRetry: onRetry
+    ) { (_: Attempt) in try await operation() }
+}
+
+/// Runs a throwing operation with up to `maxRetryCount` retries on the standard schedule.
+///
+/// `withRetry(3) { … }` makes at most 4 attempts, with the delays of ``Backoff/standard``. For retries without a delay
+/// pass `.immediately(maxAttempts: 4)` instead of the number. A negative count counts as 0.
+///
+/// - Throws: the error of the last attempt, or `CancellationError` if the task was cancelled.
+@inlinable
+public nonisolated(nonsending) func withRetry<Success>(
+    _ maxRetryCount: Int,
+    operation: () async throws -> Success
+) async throws -> Success {
+    try await withRetry(Backoff.standard.limited(maxRetryCount: maxRetryCount), operation: operation)
+}

@@ -1,0 +1,55 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A value behind a mutex, and one thread that can wait for a change of it.
+///
+/// As `Locked`, with a condition variable beside the mutex.
+final class ConditionLock<State>: @unchecked Sendable {
+    // @unchecked Sendable: the state is only ever touched with the mutex held.
+    private let state: UnsafeMutablePointer<State>
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let change: UnsafeMutablePointer<pthread_cond_t>
+
+    init(_ state: sending State) {
+        self.state = .allocate(capacity: 1)
+        self.state.initialize(to: state)
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        change = .allocate(capacity: 1)
+        change.initialize(to: pthread_cond_t())
+        pthread_cond_init(change, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(change)
+        change.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Runs `body` with exclusive access to the value; it must not block, nor take the lock again.
+    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&state.pointee)
+    }
+
+    /// Runs `begin`, and then waits until the condition holds; it is looked at after each ``signal()``.
+    func wait(after begin: (inout State) -> Void, until holds: (State) -> Bool) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        begin(&state.pointee)
+        while !holds(state.pointee) { pthread_cond_wait(change, mutex) }
+    }
+
+    /// Lets the one who waits look again.
+    func signal() { pthread_cond_signal(change) }
+}

@@ -1,0 +1,31 @@
+/// What the transfers of a loop share.
+final class LoopIteration {
+    /// The moment at which the round began: read once a round, so that callbacks cost no clock read.
+    var now = MonotonicTime.now
+
+    /// No transfer runs out of time before this moment.
+    var nextLimit = MonotonicTime.never
+
+    // As in the driver: no checks.
+    /// The connections that were made for them.
+    @exclusivity(unchecked) var connections = ConnectionTable()
+    /// Where no connection could be made to.
+    @exclusivity(unchecked) var failedAddresses = FailedAddresses()
+    @exclusivity(unchecked) private var pipes: [BodyPipe] = []
+
+    /// Notes that a pipe has something for a reader who waits.
+    func note(_ pipe: BodyPipe) { pipes.append(pipe) }
+
+    /// Wakes the readers who wait: once for all that has come for them in this round.
+    func wakeReaders() {
+        guard !pipes.isEmpty else { return }
+        for pipe in pipes { pipe.wakeReader() }
+        pipes.removeAll(keepingCapacity: true)
+    }
+}
+
+extension LoopIteration {
+    /// The round of transfers that no loop has taken over.
+    // nonisolated(unsafe): never changed. A loop changes only the iterations that it has made.
+    nonisolated(unsafe) static let none = LoopIteration()
+}

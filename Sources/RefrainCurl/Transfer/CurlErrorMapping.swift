@@ -1,0 +1,127 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// What is known of a failure, and the one place that says which code it gets.
+struct CurlErrorMapping {
+    var result: CURLcode
+    var message = ""
+    /// Whether libcurl came as far as to send the request.
+    var wasSent = false
+    var headIsComplete = false
+    var isPaused = false
+    var resendWasRefused = false
+    var streamWasRefused = false
+    var systemError: Int32 = 0
+    /// OpenSSL's verdict on the certificate (X509_V_ERR_…).
+    var verification = 0
+    /// The status of the proxy's answer to CONNECT.
+    var proxyStatus = 0
+    /// Whether that answer is one that may be another one next time.
+    var proxyMayConnectLater = true
+
+    var code: HTTPError.Code {
+        if resendWasRefused { return streamWasRefused ? .requestNotProcessed : .networkConnectionLost }
+        if refusesTunnel {
+            if proxyStatus == 407 { return .proxyAuthenticationRequired }
+            return proxyMayConnectLater ? .cannotConnectToHost : .proxyRefused
+        }
+        switch result {
+        case CURLE_URL_MALFORMAT: return .badURL
+        // Also "Received HTTP/0.9 when not allowed".
+        case CURLE_UNSUPPORTED_PROTOCOL: return wasSent ? .badServerResponse : .unsupportedURL
+        case CURLE_COULDNT_RESOLVE_HOST: return .cannotFindHost
+        case CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindProxy
+        case CURLE_COULDNT_CONNECT: return connectCode
+        case CURLE_PROXY: return proxyCode
+        case CURLE_OPERATION_TIMEDOUT: return .timedOut
+        case CURLE_SSL_CONNECT_ERROR: return handshakeCode
+        case CURLE_PEER_FAILED_VERIFICATION: return certificateCode
+        case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
+            return .secureConnectionFailed
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
+        case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .networkConnectionLost
+        // With the last, libcurl tried to send the body again, which it cannot.
+        case CURLE_HTTP2_STREAM where isMalformedHead: return .badServerResponse
+        case CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+            return streamWasRefused && !headIsComplete ? .requestNotProcessed : .networkConnectionLost
+        case CURLE_RECV_ERROR: return receiveCode
+        case CURLE_HTTP2: return streamWasRefused ? .requestNotProcessed : .badServerResponse
+        // Undoing the coding ends as a failed write where no callback of ours has failed.
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .cannotDecodeContentData
+        case CURLE_OUT_OF_MEMORY: return memoryCode
+        case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
+        default: return .unknown
+        }
+    }
+
+    /// Whether the stream ended because of a head that HTTP/2 forbids (RFC 9113 §8.1.1).
+    ///
+    /// Behind a complete head the same error means a body that ends too soon, which is a lost connection.
+    private var isMalformedHead: Bool {
+        !headIsComplete
+            && ["PROTOCOL_ERROR", "COMPRESSION_ERROR", "FRAME_SIZE_ERROR"].contains { message.contains($0) }
+    }
+
+    /// Whether the proxy answered, and did not connect.
+    var refusesTunnel: Bool { !wasSent && proxyStatus >= 300 }
+
+    /// libcurl says that memory has run out also where a limit of its own is exceeded.
+    private var memoryCode: HTTPError.Code {
+        // A line of the head of more than 100 KB.
+        if wasSent, !headIsComplete { return .badServerResponse }
+        // A piece of a body that expands to more than 64 MB while its reader is slow.
+        return isPaused ? .dataLengthExceedsMaximum : .unknown
+    }
+
+    private var connectCode: HTTPError.Code {
+        switch systemError {
+        case ENETDOWN, ENETUNREACH: .notConnectedToInternet
+        default: .cannotConnectToHost
+        }
+    }
+
+    private var proxyCode: HTTPError.Code {
+        message.contains("resolve") ? .cannotFindHost : .cannotConnectToHost
+    }
+
+    private var handshakeCode: HTTPError.Code {
+        if message.contains("alert certificate required") { return .clientCertificateRequired }
+        if isAlertOnCertificate { return .clientCertificateRejected }
+        // Any other verdict is what OpenSSL says before it has seen a certificate.
+        return [2, 9, 10, 18, 19, 20, 21].contains(verification) ? certificateCode : .secureConnectionFailed
+    }
+
+    private var certificateCode: HTTPError.Code {
+        switch verification {
+        case 10: .serverCertificateHasBadDate
+        case 9: .serverCertificateNotYetValid
+        // Issuer not found, self-signed, self-signed in chain, issuer not found locally, leaf cannot be verified.
+        case 2, 18, 19, 20, 21: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+
+    private var receiveCode: HTTPError.Code {
+        // The proxy was lost before it connected.
+        if !wasSent { return .cannotConnectToHost }
+        if message.contains("chunked-encoding") { return .badServerResponse }
+        if message.contains("alert certificate required") { return .clientCertificateRequired }
+        return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
+    }
+
+    private var isAlertOnCertificate: Bool {
+        ["alert bad certificate", "alert unknown ca", "alert certificate unknown", "alert certificate expired"]
+            .contains { message.contains($0) }
+    }
+}

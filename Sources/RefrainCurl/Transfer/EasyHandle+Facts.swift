@@ -1,0 +1,23 @@
+internal import CurlShim
+internal import RefrainHTTP
+
+extension EasyHandle {
+    /// Addresses and times of the exchange so far, read on demand.
+    func connectionFacts(isTLS: Bool) -> ConnectionFacts {
+        func time(_ info: CURLINFO) -> Duration { .microseconds(refrain_get_offset(easy, info)) }
+        func text(_ info: CURLINFO) -> String {
+            refrain_get_pointer(easy, info).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
+        }
+        var facts = ConnectionFacts()
+        facts.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        facts.connect = time(CURLINFO_CONNECT_TIME_T)
+        facts.handshake = isTLS ? time(CURLINFO_APPCONNECT_TIME_T) : nil
+        facts.preTransfer = time(CURLINFO_PRETRANSFER_TIME_T)
+        facts.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        facts.remoteAddress = text(CURLINFO_PRIMARY_IP)
+        facts.remotePort = refrain_get_long(easy, CURLINFO_PRIMARY_PORT)
+        facts.localAddress = text(CURLINFO_LOCAL_IP)
+        facts.localPort = refrain_get_long(easy, CURLINFO_LOCAL_PORT)
+        return facts
+    }
+}

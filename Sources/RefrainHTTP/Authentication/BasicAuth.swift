@@ -1,0 +1,103 @@
+/// Authenticates with a user name and password (RFC 7617), which a closure provides once.
+///
+/// ```swift
+/// let basic = BasicAuth { request in try await askUser(for: request.origin) }
+/// let loader = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
+/// ```
+///
+/// However many requests need credentials, the closure is called once for them all, and the others wait for its
+/// answer. Credentials belong to one origin. Those that were refused are asked for anew, and the request is
+/// sent once more (rule R27); where it is refused again, it fails with ``HTTPError/Code/userAuthenticationRequired``.
+///
+/// Where the closure answers nil, all who wait fail with ``HTTPError/Code/userCancelledAuthentication``; where it
+/// throws, with ``HTTPError/Code/userAuthenticationRequired``. The next request asks again. Requests that the closure
+/// itself makes on this chain are not signed. A request with an `Authorization` of its own is left alone, and
+/// so is one that a redirect took its credentials from (rule R26). The stage belongs inside of ``Retry`` and
+/// ``Redirect``.
+public struct BasicAuth: HTTPMiddleware {
+    /// When credentials are requested from the closure.
+    public enum Timing: Hashable, Sendable {
+        /// After a 401 that offers this scheme.
+        case onChallenge
+        /// Before the first request to an origin is sent.
+        case beforehand
+    }
+
+    private typealias Refresher = CredentialRefresher<BasicCredentials>
+
+    private let timing: Timing
+    private let clocks: RetryClocks
+    private let ask: @Sendable (BasicCredentialsRequest) async throws -> BasicCredentials?
+    private let refreshers = Locked<[Origin: Refresher]>([:])
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - timing: when credentials are requested. Defaults to `.onChallenge`.
+    ///   - clocks: the clocks of the attempt records.
+    ///   - ask: returns credentials, or nil to decline. It runs in a task that a reset cancels; the cancellation of the
+    ///     request that started it has no effect.
+    public init(
+        _ timing: Timing = .onChallenge,
+        clocks: RetryClocks = .system,
+        ask: @escaping @Sendable (_ request: BasicCredentialsRequest) async throws -> BasicCredentials?
+    ) {
+        self.timing = timing
+        self.clocks = clocks
+        self.ask = ask
+    }
+
+    /// The number of requests that wait for credentials.
+    public var numberOfWaitingRequests: Int { allRefreshers.reduce(0) { $0 + $1.waitingCount } }
+
+    /// Authenticates a request if credentials are known, and requests them if they are needed.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard request.authentication == .automatic || request.authentication == .basic, let origin = request.origin
+        else { return await next.load(request) }
+        let call = AuthenticatedCall<BasicCredentials>(
+            refresher: { refresher(of: origin, making: $0) },
+            refresh: { [ask] refused in
+                do {
+                    let request = BasicCredentialsRequest(origin: origin, refused: refused)
+                    if let credentials = try await ask(request) { return .success(credentials) }
+                    return .failure(AuthenticationFailure.declined("no credentials were given for \(origin)"))
+                } catch {
+                    return .failure(AuthenticationFailure.thrown(error, by: "asking for credentials"))
+                }
+            },
+            signsBeforeChallenge: timing == .beforehand,
+            isChallenge: Self.isChallenge,
+            fieldValue: \.fieldValue,
+            refusal: AuthenticationFailure(
+                code: .userAuthenticationRequired,
+                message: "\(origin) refused the credentials"
+            ),
+            clocks: clocks
+        )
+        return await call.load(request, next: next)
+    }
+
+    /// Discards all credentials, and ends the waits for them with ``HTTPError/Code/cancelled``.
+    public func reset() async {
+        for refresher in allRefreshers { await refresher.reset() }
+    }
+
+    private var allRefreshers: [Refresher] { refreshers.withLock { Array($0.values) } }
+
+    private func refresher(of origin: Origin, making makes: Bool) -> Refresher? {
+        refreshers.withLock { refreshers in
+            if refreshers[origin] == nil, makes { refreshers[origin] = Refresher() }
+            return refreshers[origin]
+        }
+    }
+
+    /// If the challenge names schemes, it must name this one; a challenge without a scheme is accepted.
+    private static func isChallenge(_ response: HTTPResponse) -> Bool {
+        let challenges = AuthenticationChallenge.parse(fieldValues: response.headers[values: "WWW-Authenticate"])
+        return challenges.isEmpty || challenges.contains { $0.scheme == "basic" }
+    }
+}
+
+extension BasicAuth: CredentialScoped {
+    var userGeneration: Int { allRefreshers.reduce(0) { $0 + $1.resetCount } }
+}

@@ -1,0 +1,134 @@
+/// Authenticates with an access token (RFC 6750) from the store, from a refresh or from a log-in.
+///
+/// ```swift
+/// let oauth = OAuth(store: keychain, origins: [api]) { token in
+///     try await service.refresh(token)          // nil: the refresh token is no longer good
+/// } logIn: {
+///     try await service.logIn()                 // nil: the user would not
+/// }
+/// let loader = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
+/// ```
+///
+/// However many requests need a token, it is obtained once for them all. A request that is refused with a 401 is sent
+/// once more with a new token; if it was signed with one from before, without a refresh (rule R27). A body that can be
+/// read once only and was read is not sent again (rule R4): the 401 stands. A second 401 stands, too.
+///
+/// What the closures throw fails all who wait with ``HTTPError/Code/userAuthenticationRequired``; a log-in that
+/// answers nil, with ``HTTPError/Code/userCancelledAuthentication``. The next request tries again. Requests that the
+/// closures make on this same chain are not signed and do not wait; from a detached task, set
+/// ``HTTPRequest/authentication`` to ``AuthenticationMethod/none``. They take no slot of a ``Throttle`` before this
+/// stage whose slots are held by the requests that wait.
+///
+/// Where tokens are obtained, and refused, too often in a short time, requests fail with
+/// ``AuthenticationError/excessiveRefresh`` as their cause until the ``RefreshWindow`` has passed. A token that was not
+/// refused is used to its very end before that.
+///
+/// A request with an `Authorization` of its own is left alone, and so is one that a redirect took its credentials from
+/// (rule R26). The stage belongs inside of ``Retry`` and ``Redirect``.
+public struct OAuth: HTTPMiddleware {
+    /// The origins that the token may be sent to; nil: all origins.
+    public let origins: Set<Origin>?
+
+    /// The limit of refreshes; nil: no limit.
+    public let refreshWindow: RefreshWindow?
+
+    private let store: any OAuthTokenStore
+    private let history: Locked<RefreshHistory>
+    private let clocks: RetryClocks
+    private let source: OAuthTokenSource
+    private let refresher: CredentialRefresher<OAuthToken>
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - store: the store of the token. Defaults to an in-memory one.
+    ///   - origins: the origins that the token may be sent to; nil: all origins.
+    ///   - leeway: how long before its expiry a token counts as expired, so that it does not expire in flight. At most
+    ///     half of its lifetime.
+    ///   - refreshWindow: the limit of refreshes, and of log-ins that returned a token.
+    ///   - clocks: the clocks of the token's expiry, of the attempt records and of the window.
+    ///   - refresh: returns a new token that replaces one; nil if the service requires a new log-in.
+    ///   - logIn: returns a token without a previous one; nil to decline.
+    public init(
+        store: any OAuthTokenStore = InMemoryTokenStore(),
+        origins: Set<Origin>? = nil,
+        leeway: Duration = .seconds(30),
+        refreshWindow: RefreshWindow? = .standard,
+        clocks: RetryClocks = .system,
+        refresh: (@Sendable (_ token: OAuthToken) async throws -> OAuthToken?)? = nil,
+        logIn: @escaping @Sendable () async throws -> OAuthToken?
+    ) {
+        self.store = store
+        self.origins = origins
+        self.refreshWindow = refreshWindow
+        let history = Locked(RefreshHistory(refreshWindow))
+        self.history = history
+        self.clocks = clocks
+        let lives = Locked(OAuthTokenExpiry())
+        let isCurrent: @Sendable (OAuthToken) -> Bool = { token in
+            guard let end = token.expiresAt else { return true }
+            let left = clocks.wallNow.duration(to: end)
+            if left > lives.withLock({ $0.leeway(of: token, atMost: leeway) }) { return true }
+            return left > .zero && history.withLock { $0.isExhausted(now: clocks.now) }
+        }
+        source = OAuthTokenSource(
+            store: store,
+            isCurrent: isCurrent,
+            mayRenew: { history.withLock { !$0.isExhausted(now: clocks.now) } },
+            noteRenewal: { history.withLock { $0.note(now: clocks.now) } },
+            noteToken: { token in lives.withLock { $0.begin(token, now: clocks.wallNow) } },
+            refresh: refresh,
+            logIn: logIn
+        )
+        refresher = CredentialRefresher(isUsable: isCurrent)
+    }
+
+    /// The number of requests that wait for a token.
+    public var numberOfWaitingRequests: Int { refresher.waitingCount }
+
+    /// Authenticates a request, and sends it once more with a new token if it is refused.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard request.authentication == .automatic || request.authentication == .oauth, mayServe(request) else {
+            return await next.load(request)
+        }
+        let call = AuthenticatedCall<OAuthToken>(
+            refresher: { _ in refresher },
+            refresh: { [source] in await source.token(replacing: $0) },
+            signsBeforeChallenge: true,
+            isChallenge: { _ in true },
+            fieldValue: \.fieldValue,
+            refusal: nil,
+            clocks: clocks
+        )
+        return await call.load(request, next: next)
+    }
+
+    /// Discards the token in memory and ends the waits for a new one; the store is not changed.
+    ///
+    /// Waiting requests end with ``HTTPError/Code/cancelled``. When a user logs out, also call ``forgetToken()``.
+    public func reset() async {
+        history.withLock { $0 = RefreshHistory(refreshWindow) }
+        await refresher.reset()
+    }
+
+    /// Discards the token, and erases it from the store, as on a log-out.
+    ///
+    /// Requests in flight that were sent with it continue; a preceding ``Deduplicate`` stage does not share their
+    /// responses with later requests. Reset the chain to end them, too.
+    public func forgetToken() async {
+        // Before the reset, so that no request reads it from the store; and again afterwards, because a refresh in
+        // flight may have stored another token of the same user.
+        await store.save(nil)
+        await reset()
+        await store.save(nil)
+    }
+
+    private func mayServe(_ request: HTTPRequest) -> Bool {
+        guard let origins else { return true }
+        return request.origin.map(origins.contains) ?? false
+    }
+}
+
+extension OAuth: CredentialScoped {
+    var userGeneration: Int { refresher.resetCount }
+}

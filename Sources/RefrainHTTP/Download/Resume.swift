@@ -1,0 +1,199 @@
+/// Resumes interrupted downloads.
+///
+/// Place the stage after ``Retry``, which makes the attempts. If the server sent a strong validator, the next attempt
+/// requests the rest; the stage verifies that the response is the rest and otherwise starts over. Requests without a
+/// ``HTTPRequest/download`` are forwarded unchanged.
+public struct Resume: HTTPMiddleware {
+    private let wallClock: @Sendable () -> WallClock.Instant
+
+    /// Makes the stage.
+    public init(clocks: RetryClocks = .system) {
+        wallClock = { clocks.wallNow }
+    }
+
+    /// Loads a request, and writes its body to the request's download.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        // A response to HEAD has no content.
+        guard let download = request.download, request.method != .head else { return await next.load(request) }
+        return await load(request, to: download, next)
+    }
+
+    // A separate function, so that requests without a download do not use its frame.
+    @inline(never)
+    private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
+        let state = download.current
+        let canResume = state.canResume(with: request)
+        if !state.isEmpty, !canResume, !download.sink.canStartOver {
+            // The content could not be used, so it is not requested.
+            return .failure(notResumable(request))
+        }
+        var part = request
+        part.streamsResponse = true
+        // With the caller's own Range the body is a part of which no rest can be requested.
+        let hasOwnRange = request.headers.contains("Range")
+        if !part.headers.contains("Accept-Encoding"), !request.acceptsCompressedDownload {
+            part.headers["Accept-Encoding"] = "identity"
+        }
+        let askedForRest = canResume && !hasOwnRange
+        if askedForRest, let validator = state.validator {
+            part.headers["Range"] = "bytes=\(state.offset)-"
+            part.headers["If-Range"] = validator.fieldValue
+        }
+        let response: HTTPResponse
+        switch await next.load(part) {
+        case .failure(let error): return .failure(error)
+        case .success(let arrived): response = arrived
+        }
+        switch state.continuation(response, askedForRest: askedForRest, hasOwnRange: hasOwnRange) {
+        case .rest(let length, let total):
+            download.current.total = total
+            if let failure = await announce(response, to: download) { return .failure(failure) }
+            return await deliver(response, to: download, atMost: length)
+        case .whole:
+            if !state.isEmpty, let failure = await startOver(download, response) { return .failure(failure) }
+            download.current = hasOwnRange ? DownloadState() : .atStart(of: response, to: request, now: wallClock())
+            // Other methods have no ranges (RFC 9110 §14.2); an interrupted response is requested again from the
+            // beginning.
+            if request.method != .get { download.current.validator = nil }
+            if let failure = await announce(response, to: download) { return .failure(failure) }
+            return await deliver(response, to: download, atMost: nil)
+        case .mismatch(let reason):
+            return .failure(await startOver(download, response) ?? restart(response, reason))
+        case .other:
+            return await collected(response, to: request)
+        }
+    }
+
+    /// Announces a response to the observer of the download; returns the error that ends the attempt.
+    private func announce(_ response: HTTPResponse, to download: Download) async -> HTTPError? {
+        guard let observer = download.observer else { return nil }
+        do {
+            try await observer.willReceive(response, from: download.current.checkpoint)
+            return nil
+        } catch {
+            download.current.isIntact = false
+            return failure(error, response, download, resumedBytes: 0)
+        }
+    }
+
+    /// Writes the body to the sink, and checks its length.
+    private func deliver(_ response: HTTPResponse, to download: Download, atMost length: Int64?) async -> HTTPResult {
+        var received: Int64 = 0
+        do {
+            for try await chunk in response.body {
+                received += Int64(chunk.count)
+                if let length, received > length {
+                    return .failure(
+                        await startOver(download, response)
+                            ?? restart(response, "more came than the Content-Range said")
+                    )
+                }
+                let size = download.bytesReceived + Int64(chunk.count)
+                try checkSize(size, response, limit: response.request.maximumBodySize)
+                do {
+                    try await download.sink.write(chunk)
+                } catch {
+                    // The sink may have taken some of the bytes, so its contents are unknown.
+                    download.current.isIntact = false
+                    throw error
+                }
+                download.current.offset += Int64(chunk.count)
+            }
+        } catch {
+            return .failure(failure(error, response, download, resumedBytes: length == nil ? 0 : received))
+        }
+        let state = download.current
+        let isCut = length.map { received < $0 } ?? false
+        if isCut || state.total.map({ state.offset < $0 }) ?? false {
+            let cut = HTTPError(
+                .networkConnectionLost,
+                request: response.request,
+                message: "\(state.offset) of \(state.total.map { "\($0)" } ?? "?") bytes arrived",
+                bytesSent: response.exchange.bytesSent
+            )
+            return .failure(failure(cut, response, download, resumedBytes: length == nil ? 0 : received))
+        }
+        var done = response
+        done.body = .empty
+        done.exchange.bytesReceived = state.offset
+        if length != nil { done.headers = state.completed(done.headers) }
+        return .success(done)
+    }
+
+    private func checkSize(_ size: Int64, _ response: HTTPResponse, limit: Int?) throws(HTTPError) {
+        guard let limit, size > Int64(limit) else { return }
+        throw HTTPError(
+            .dataLengthExceedsMaximum,
+            request: response.request,
+            message: "the body is larger than \(limit) bytes",
+            bytesSent: response.exchange.bytesSent
+        )
+    }
+
+    /// The error of an interrupted delivery, with the facts that decide on the next attempt: whether the download can
+    /// be resumed, and its progress.
+    ///
+    /// Only bytes of a rest count as progress; otherwise a server that interrupts every response and serves no rest
+    /// would be retried without limit.
+    private func failure(
+        _ error: any Error,
+        _ response: HTTPResponse,
+        _ download: Download,
+        resumedBytes: Int64
+    ) -> HTTPError {
+        if var error = error as? HTTPError {
+            error.progress = download.current.canResume ? resumedBytes : nil
+            return error
+        }
+        let code = (error as? LocalFileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
+        return HTTPError(
+            code,
+            request: response.request,
+            underlyingError: error,
+            message: "\(error)",
+            bytesSent: response.exchange.bytesSent
+        )
+    }
+
+    /// Empties the sink; returns the error that ends the call if the sink cannot be emptied.
+    private func startOver(_ download: Download, _ response: HTTPResponse) async -> HTTPError? {
+        do {
+            try await download.startOver()
+            return nil
+        } catch {
+            return failure(error, response, download, resumedBytes: 0)
+        }
+    }
+
+    private func notResumable(_ request: HTTPRequest) -> HTTPError {
+        let cause = CannotStartOver()
+        return HTTPError(
+            .callerFailed,
+            request: request,
+            underlyingError: cause,
+            message: "\(cause)",
+            bytesSent: 0
+        )
+    }
+
+    private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {
+        var error = HTTPError(
+            .resourceUnavailable,
+            request: response.request,
+            message: "\(reason); the download starts over",
+            bytesSent: response.exchange.bytesSent
+        )
+        error.startsOver = true
+        return error
+    }
+
+    /// Returns a response without content of the download, with its body in memory; of an error the beginning of it.
+    ///
+    /// The status of an error response decides on the retry, so the rest of its body is not awaited. A body that a
+    /// stage further out may discard is left to that stage. Any other response, such as a redirect that is not
+    /// followed, is returned complete or as a failure.
+    private func collected(_ response: HTTPResponse, to request: HTTPRequest) async -> HTTPResult {
+        guard !request.deferredBodies.contains(status: response.status.rawValue) else { return .success(response) }
+        return await response.collected(for: request)
+    }
+}

@@ -1,0 +1,80 @@
+/// Follows redirects, at most 20 for each call (rule R26).
+///
+/// ```swift
+/// let loader = Redirect() --> Retry(.recommended) --> CurlLoader()
+/// ```
+///
+/// The stage belongs outside of ``Retry``: then each hop has attempts of its own, and a POST that was answered by a 303
+/// is not posted again because the page behind it failed. Across origins, credentials and the fields named
+/// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error. A redirect with a
+/// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
+/// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
+public struct Redirect: HTTPMiddleware {
+    /// How many redirects are followed in one call.
+    public let maximumNumberOfRedirects: Int
+
+    private let clocks: RetryClocks
+    private let resets = CancellationTokenSource()
+
+    /// The default limit: 20, as in browsers and URLSession.
+    public static let defaultMaximum = 20
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - maximumNumberOfRedirects: how many redirects are followed. A negative number counts as 0. Defaults to 20.
+    ///   - clocks: the clocks that waits are measured on and dates are compared with.
+    public init(maximumNumberOfRedirects: Int = defaultMaximum, clocks: RetryClocks = .system) {
+        self.maximumNumberOfRedirects = max(0, maximumNumberOfRedirects)
+        self.clocks = clocks
+    }
+
+    /// Loads a request, and what its redirects point to.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        await follow(request) { AttemptOutcome(await next.load($0)) }.result
+    }
+
+    /// Sends a request, and then what each redirect points to, for this stage and for the pipeline of a session.
+    package func follow(
+        _ request: HTTPRequest,
+        send: (HTTPRequest) async -> AttemptOutcome
+    ) async -> AttemptOutcome {
+        guard request.followsRedirects else { return await send(request) }
+        let token = resets.current
+        var hops: RedirectHops
+        do {
+            let request = try request.withIdempotencyKeyWritten().beginningCall(on: clocks)
+            hops = RedirectHops(request, maximumNumberOfRedirects, clocks)
+        } catch {
+            return AttemptOutcome(.failure(error))
+        }
+        while !Task.isCancelled, !token.isCancelled {
+            if let late = hops.begin() { return late.ending(request) }
+            // The outcome is handed over: a response that is read as it arrives holds a connection, which the next hop
+            // may need.
+            switch hops.step(after: await send(hops.current.deferring(.redirects))) {
+            case .finish(let outcome):
+                let outcome = outcome.isRedirect ? await outcome.collected(for: request) : outcome
+                return outcome.ending(request)
+            case .follow(let delay):
+                await wait(for: delay, cancelledBy: token)
+            }
+        }
+        return hops.cancelled().ending(request)
+    }
+
+    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
+    private func wait(for delay: Duration, cancelledBy token: CancellationToken) async {
+        guard delay > .zero else { return }
+        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
+    }
+
+    /// Whether a response is one that ``follow(_:send:)`` goes on from.
+    package func follows(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard request.followsRedirects, case .follow = RedirectTarget(of: response, to: request) else { return false }
+        return true
+    }
+
+    /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
+    public func reset() async { resets.cancel() }
+}

@@ -1,0 +1,163 @@
+/// The hops of one call: what is sent next, and the record of what was.
+struct RedirectHops {
+    /// What follows a hop.
+    enum Step {
+        /// The call ends with this outcome.
+        case finish(AttemptOutcome)
+        /// The next hop follows after this delay.
+        case follow(after: Duration)
+    }
+
+    /// The request of the next hop.
+    private(set) var current: HTTPRequest
+
+    private let limit: Int
+    private let clocks: RetryClocks
+    private let began: Duration
+    private var hopBegan: Duration
+    private var count = 0
+    /// The request of the call.
+    private let original: HTTPRequest
+    /// How often that was sent first of a row of hops.
+    private var timesAsked = 1
+    private var hopsSinceOrigin = 0
+    private var log = AttemptLog()
+    /// The redirect that is followed, without its body; kept only for the error of a call whose time runs out.
+    private var redirect: HTTPResult?
+
+    init(_ request: HTTPRequest, _ limit: Int, _ clocks: RetryClocks) {
+        current = request
+        original = request
+        self.limit = limit
+        self.clocks = clocks
+        began = clocks.now
+        hopBegan = began
+    }
+
+    /// Begins a hop; returns the outcome of the call where its time ran out during the wait.
+    mutating func begin() -> AttemptOutcome? {
+        guard count > 0 else { return nil }
+        hopBegan = clocks.now
+        guard let redirect, current.isPastDeadline else { return nil }
+        log.endLast(.deadlineExceeded)
+        return AttemptOutcome(HTTPError.deadlineExceeded(current, beforeFollowing: redirect).recorded(log))
+    }
+
+    /// Returns what follows a hop, and makes the next one ready.
+    mutating func step(after outcome: consuming AttemptOutcome) -> Step {
+        guard case .success(let response) = outcome.result else {
+            guard hopsSinceOrigin > 0, count < limit,
+                RedirectTarget.isUnreachable(outcome.result, for: original, asked: timesAsked)
+            else { return finish(outcome, .finalFailure) }
+            return askAgain(outcome)
+        }
+        switch RedirectTarget(of: response, to: current) {
+        case .none:
+            return finish(outcome, outcome.isSuccess ? .succeeded : .finalStatus)
+        case .refused(let code, let message):
+            return refuse(outcome, code, message, response)
+        case .follow(let target):
+            guard count < limit else {
+                let message = "more than \(limit) redirects, the last one to \(URLText.redacted(target.url))"
+                return refuse(outcome, .httpTooManyRedirects, message, response)
+            }
+            return follow(target, outcome)
+        }
+    }
+
+    /// Goes back to the request that led to a target which no attempt could connect to (rule R33).
+    private mutating func askAgain(_ outcome: AttemptOutcome) -> Step {
+        record(outcome.result, .retry, .originAskedAgain, [.freshRoutes], .zero)
+        count += 1
+        timesAsked += 1
+        hopsSinceOrigin = 0
+        current = original
+        redirect = nil
+        return .follow(after: .zero)
+    }
+
+    private mutating func follow(_ target: HTTPRequest, _ outcome: AttemptOutcome) -> Step {
+        let attempt = Attempt(number: count + 1)
+        let context = RetryContext(
+            current,
+            outcome.result,
+            attempt: attempt,
+            remaining: current.deadline?.remaining,
+            now: clocks.wallNow
+        )
+        let none = Duration.zero...Duration.zero
+        let decision = RetryTiming.decide(context, schedule: none, reason: .redirected, rules: [.redirects])
+        switch decision.action {
+        case .retryAfterTooLong(let date):
+            let error = HTTPError.retryAfterTooLong(until: date, current, outcome.result)
+            return finish(outcome, .retryAfterTooLong, decision.rules, .failure(error))
+        case .finish:
+            let result = HTTPError.deadlineExceeded(current, beforeFollowing: outcome.result)
+            return finish(outcome, decision.reason, decision.rules, result)
+        case .retry(let wanted):
+            let delay = wanted.range.lowerBound
+            record(outcome.result, .retry, .redirected, decision.rules, delay)
+            count += 1
+            hopsSinceOrigin += 1
+            current = target
+            redirect = target.deadline == nil ? nil : outcome.result.withoutStream
+            return .follow(after: delay)
+        }
+    }
+
+    private mutating func refuse(
+        _ outcome: AttemptOutcome,
+        _ code: HTTPError.Code,
+        _ message: String,
+        _ response: HTTPResponse
+    ) -> Step {
+        let sent = response.exchange.bytesSent
+        var response = response
+        response.dropStream()
+        let error = HTTPError(code, request: current, response: response, message: message, bytesSent: sent)
+        return finish(outcome, .finalFailure, [.transientFailure, .redirects], .failure(error))
+    }
+
+    /// Ends the call with the outcome of the last hop, or with `result` in its place.
+    private mutating func finish(
+        _ outcome: AttemptOutcome,
+        _ reason: RetryReason,
+        _ rules: Rules = [],
+        _ result: HTTPResult? = nil
+    ) -> Step {
+        // A stage further in has recorded the only hop.
+        if count == 0, rules.isEmpty, !outcome.result.attempts.isEmpty { return .finish(outcome) }
+        // Stages further in know better why they ended, unless this stage ends the call.
+        let reason = rules.isEmpty ? outcome.result.attempts.last?.reason ?? reason : reason
+        record(outcome.result, .finish, reason, rules, .zero)
+        var outcome = outcome
+        outcome.result = (result ?? outcome.result).recorded(log)
+        return .finish(outcome)
+    }
+
+    private mutating func record(
+        _ result: HTTPResult,
+        _ decision: AttemptRecord.Decision,
+        _ reason: RetryReason,
+        _ rules: Rules,
+        _ delay: Duration
+    ) {
+        log.add(
+            result,
+            start: hopBegan - began,
+            duration: clocks.now - hopBegan,
+            decision: decision,
+            reason: reason,
+            rules: rules,
+            delay: delay
+        )
+    }
+
+    /// Returns the outcome where the wait for the next hop was cancelled.
+    mutating func cancelled() -> AttemptOutcome {
+        log.endLast(.cancelled)
+        var error = HTTPError(.cancelled, request: current, bytesSent: log.attempts.isEmpty ? 0 : nil)
+        error.attempts = log.attempts
+        return AttemptOutcome(.failure(error))
+    }
+}

@@ -1,0 +1,123 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Where a response sends its request (rule R26): a pure function of both.
+enum RedirectTarget {
+    /// The response is the answer.
+    case none
+    /// The request goes on, as this one.
+    case follow(HTTPRequest)
+    /// The response points nowhere that may be followed.
+    case refused(HTTPError.Code, String)
+
+    /// Reads a response.
+    init(of response: HTTPResponse, to request: HTTPRequest) {
+        switch response.status.rawValue {
+        case 301, 302, 303, 307, 308: break
+        default:
+            self = .none
+            return
+        }
+        let locations = response.headers[values: "Location"]
+        guard let location = locations.first, !location.isEmpty, locations.allSatisfy({ $0 == location }) else {
+            self = .refused(.redirectToNonExistentLocation, "a \(response.status) without a single Location")
+            return
+        }
+        let base = Self.base(of: request, response)
+        guard let url = Self.resolve(location, against: base), let target = Origin(url),
+            (1...65_535).contains(target.port)
+        else {
+            self = .refused(
+                .redirectToNonExistentLocation,
+                "the Location \"\(URLText.withoutUserinfo(in: String(location.prefix(200))))\" cannot be followed"
+            )
+            return
+        }
+        let origin = Origin(base)
+        if origin?.scheme == "https", target.scheme != "https" {
+            self = .refused(.insecureRedirect, "the Location \(target) would leave TLS")
+            return
+        }
+        var next = request
+        next.url = url
+        if Self.becomesGet(response.status, request.method) {
+            next.method = .get
+            next.body = .empty
+            for name in Self.fieldsOfTheBody { next.headers.remove(name) }
+        } else if next.body.replayability == .onceAndRead {
+            self = .refused(.requestBodyStreamExhausted, "the \(response.status) wants the body again, which is spent")
+            return
+        }
+        if target != origin {
+            // What a stage further in has called secret is so as well.
+            next.secretHeaders.formUnion(response.request.secretHeaders)
+            next.dropCredentials()
+        }
+        self = .follow(next)
+    }
+
+    /// Whether no attempt at a redirect's target could connect to it, so that its origin is asked again (rule R33).
+    ///
+    /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
+    /// again. Where no attempts follow one another, this one would not either.
+    static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
+        guard case .failure(let error) = result, error.attempts.last?.reason == .attemptsUsedUp,
+            asked < error.attempts.count, error.attempts.allSatisfy(failedToConnect)
+        else { return false }
+        let isRepeatable = request.method.isIdempotent || request.hasIdempotencyKey || request.replay == .allowed
+        let body = request.body.replayability
+        return isRepeatable && request.replay != .forbidden && (body == .none || body == .replayable)
+    }
+
+    private static func failedToConnect(_ attempt: AttemptRecord) -> Bool {
+        switch attempt.error {
+        case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .timedOut: attempt.bytesSent == 0
+        default: false
+        }
+    }
+
+    /// What a Location is relative to, and whose origin counts: the URL that was sent.
+    ///
+    /// A stage further in, such as an adapter, may have completed the request's, or have sent it elsewhere.
+    private static func base(of request: HTTPRequest, _ response: HTTPResponse) -> URL {
+        response.request.url.scheme == nil ? request.url : response.request.url
+    }
+
+    /// The absolute URL, without the user and password that a server may have put there.
+    ///
+    /// Those of the request's own URL stay with its origin, as any other credentials, and so does its fragment where
+    /// the Location has none (RFC 9110 §10.2.2).
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        var text = URLText.escaped(location)
+        if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {
+            text += "#\(fragment)"
+        }
+        guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+        let own = URLComponents(url: base, resolvingAgainstBaseURL: true)
+        let isOwn = own?.percentEncodedUser != nil || own?.percentEncodedPassword != nil
+        guard isOwn || url.user() != nil || url.password() != nil else { return url }
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        let stays = Origin(url) == Origin(base)
+        parts.percentEncodedUser = stays ? own?.percentEncodedUser : nil
+        parts.percentEncodedPassword = stays ? own?.percentEncodedPassword : nil
+        return parts.url
+    }
+
+    /// RFC 9110 §15.4: 301 and 302 may turn POST into GET, as clients always did; 303 asks for GET.
+    private static func becomesGet(_ status: HTTPStatus, _ method: HTTPMethod) -> Bool {
+        switch status.rawValue {
+        case 301, 302: method == .post
+        case 303: method != .head
+        default: false
+        }
+    }
+
+    /// Fields that describe a body, and leave with it.
+    private static let fieldsOfTheBody = [
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-MD5", "Digest",
+        "Content-Digest", "Repr-Digest",
+    ]
+}

@@ -1,0 +1,188 @@
+/// The requests in flight behind a stage, each in a task that a reset cancels and awaits.
+final class InFlightRequests: Sendable {
+    /// How a request that arrives during a reset is handled.
+    enum Admission {
+        /// Refused with ``HTTPError/Code/resetInProgress``.
+        case closesForResets
+        /// Admitted, and not part of the reset.
+        case staysOpen
+    }
+
+    private let admission: Admission
+    private let state = Locked(State())
+
+    private struct State {
+        var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
+        /// Requests that run in the task of their owner.
+        var owned = SlotMap<Owned>()
+        var lastNumber: UInt64 = 0
+        /// Requests up to this number are part of a reset.
+        var lastDraining: UInt64 = 0
+        var reset: Task<Void, Never>?
+        /// The owned requests that a reset still waits for, and the continuation of the reset.
+        var draining: Set<UInt64> = []
+        var drained: UnsafeContinuation<Void, Never>?
+
+        /// The number of a new request; nil if it is refused.
+        mutating func begin(_ admission: Admission) -> UInt64? {
+            if admission == .closesForResets, reset != nil { return nil }
+            lastNumber &+= 1
+            return lastNumber
+        }
+
+        /// Whether a request has not returned yet.
+        ///
+        /// Tasks that it started may outlive it, and are not counted.
+        func isUnderWay(_ number: UInt64) -> Bool {
+            tasks[number] != nil || owned.all.contains { $0.number == number }
+        }
+
+        /// Removes an owned request that has returned; returns the reset that waited for it as the last one.
+        mutating func endOwned(_ number: UInt64, _ slot: Int) -> UnsafeContinuation<Void, Never>? {
+            owned.remove(at: slot)
+            guard !draining.isEmpty, draining.remove(number) != nil, draining.isEmpty else { return nil }
+            return drained.take()
+        }
+    }
+
+    private struct Owned {
+        let number: UInt64
+        let owner: any RequestOwner
+    }
+
+    init(_ admission: Admission) { self.admission = admission }
+
+    /// The number of requests in flight.
+    var count: Int { state.withLock { $0.tasks.count + $0.owned.count } }
+
+    /// Loads a request in a new task, which a reset cancels.
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let begun: (number: UInt64, task: Task<HTTPResult, Never>)? = state.withLock { state in
+            guard let number = state.begin(admission) else { return nil }
+            // Registered under the lock, so that a reset either cancels the request or refuses it.
+            let task = Task { [within = InFlightContext.current] in
+                await InFlightContext.$current.withValue(InFlightContext(self, number, within)) {
+                    await next.load(request)
+                }
+            }
+            state.tasks[number] = task
+            return (number, task)
+        }
+        guard let (number, task) = begun else { return Self.refused(request) }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        state.withLock { $0.tasks[number] = nil }
+        return result
+    }
+
+    /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
+    func admit<Value>(_ owner: any RequestOwner, _ run: () async -> Value) async -> Value? {
+        let registration: (number: UInt64, slot: Int)? = state.withLock { state in
+            guard let number = state.begin(admission) else { return nil }
+            return (number, state.owned.insert(Owned(number: number, owner: owner)))
+        }
+        guard let (number, slot) = registration else { return nil }
+        let context = InFlightContext(self, number, InFlightContext.current)
+        let value = await InFlightContext.$current.withValue(context, operation: run)
+        state.withLock { $0.endOwned(number, slot) }?.resume()
+        return value
+    }
+
+    @inline(never)
+    static func refused(_ request: HTTPRequest) -> HTTPResult {
+        .failure(
+            HTTPError(
+                .resetInProgress,
+                request: request,
+                message: "the chain is being reset; try again when that is done",
+                bytesSent: 0
+            )
+        )
+    }
+
+    /// Cancels the requests in flight, calls `rest`, waits until all requests have returned, and admits requests again.
+    ///
+    /// Concurrent resets are combined. A reset called from within one of these requests cannot wait for that request;
+    /// it returns immediately, and the reset continues without it.
+    func reset(_ rest: @escaping @Sendable () async -> Void = {}) async {
+        let reset = state.withLock { state in
+            if let reset = state.reset { return reset }
+            let draining = Array(state.tasks.values)
+            let owned = state.owned.all
+            state.draining = Set(owned.map(\.number))
+            state.lastDraining = state.lastNumber
+            // Detached, because the reset belongs to no request, even if a request called it.
+            let reset = Task.detached {
+                for task in draining { task.cancel() }
+                for request in owned { request.owner.cancelTask() }
+                await rest()
+                for task in draining { _ = await task.value }
+                await self.drain()
+                self.state.withLock { $0.reset = nil }
+            }
+            state.reset = reset
+            return reset
+        }
+        guard !areAroundPresentCode else { return }
+        await reset.value
+    }
+
+    /// Whether the current code runs within one of these requests.
+    var areAroundPresentCode: Bool { InFlightContext.current?.contains(self) ?? false }
+
+    /// Returns when the owned requests that are draining have returned.
+    private func drain() async {
+        // Unsafe: resumed once, here if none is draining, otherwise by the removal of the last one.
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            let isDone = state.withLock { state in
+                if !state.draining.isEmpty { state.drained = continuation }
+                return state.draining.isEmpty
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    fileprivate func isDraining(_ number: UInt64) -> Bool {
+        state.withLock { $0.lastDraining >= number && $0.isUnderWay(number) }
+    }
+
+    fileprivate func isUnderWay(_ number: UInt64) -> Bool { state.withLock { $0.isUnderWay(number) } }
+}
+
+/// The requests that the current code runs within, the innermost first.
+struct InFlightContext: Sendable {
+    @TaskLocal static var current: InFlightContext?
+
+    /// Whether the current code runs within a request of any chain.
+    static var isInside: Bool { current != nil }
+
+    private let flights: InFlightRequests
+    private let number: UInt64
+    private let outer: Outer?
+
+    /// Boxes the outer context, which exists only if a chain is called within another chain.
+    private final class Outer: Sendable {
+        let list: InFlightContext
+
+        init(_ list: InFlightContext) { self.list = list }
+    }
+
+    init(_ flights: InFlightRequests, _ number: UInt64, _ outer: InFlightContext?) {
+        self.flights = flights
+        self.number = number
+        self.outer = outer.map { Outer($0) }
+    }
+
+    func contains(_ wanted: InFlightRequests) -> Bool {
+        flights === wanted && flights.isUnderWay(number) || (outer?.list.contains(wanted) ?? false)
+    }
+
+    /// Whether the request is part of a reset in progress.
+    ///
+    /// A reset cancels requests one after another. A slot that a cancelled request frees must not go to a request that
+    /// is about to be cancelled.
+    var isDraining: Bool { flights.isDraining(number) || (outer?.list.isDraining ?? false) }
+}

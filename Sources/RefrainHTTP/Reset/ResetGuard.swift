@@ -1,0 +1,50 @@
+/// Refuses requests while the chain is being reset.
+///
+/// ```swift
+/// let throttle = Throttle(maximumNumberOfRequests: 4)
+/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> CurlLoader()
+/// await loader.reset()      // as when a user logs out
+/// ```
+///
+/// Place it at the head of a chain. A reset closes the guard, cancels every request behind it, resets the following
+/// stages, waits until those requests have returned with ``HTTPError/Code/cancelled``, and opens the guard. A request
+/// that arrives meanwhile fails with ``HTTPError/Code/resetInProgress``. Concurrent resets are combined.
+///
+/// A stage of the chain may call the reset itself; the call then returns without waiting, because its own request is
+/// one of those that must return first. A guard belongs to one chain.
+public struct ResetGuard: HTTPMiddleware {
+    private let requests = InFlightRequests(.closesForResets)
+
+    /// Makes the stage.
+    public init() {}
+
+    /// The number of requests in flight behind the guard.
+    public var numberOfRequests: Int { requests.count }
+
+    /// Forwards a request, unless a reset is in progress.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        await requests.load(request, next: next)
+    }
+
+    /// Cancels every request behind the guard, and waits until they have returned.
+    public func reset() async { await requests.reset() }
+
+    /// Cancels every request behind the guard, resets `next`, and refuses requests until that is done.
+    public func reset(next: any HTTPLoader) async { await requests.reset { await next.reset() } }
+}
+
+extension ResetGuard {
+    /// Whether the current code runs within a request of this chain.
+    package var isAroundPresentCode: Bool { requests.areAroundPresentCode }
+
+    /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
+    package func admit<Value>(_ owner: any RequestOwner, _ run: () async -> Value) async -> Value? {
+        await requests.admit(owner, run)
+    }
+
+    /// Cancels every request behind the guard, and lets none in until `rest` has reset what follows.
+    package func reset(_ rest: @escaping @Sendable () async -> Void) async { await requests.reset(rest) }
+
+    /// Returns the result of a request that is not admitted.
+    package func refusal(of request: HTTPRequest) -> HTTPResult { InFlightRequests.refused(request) }
+}

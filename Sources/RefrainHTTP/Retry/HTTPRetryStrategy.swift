@@ -1,0 +1,94 @@
+/// Decides whether and when a request is sent again.
+///
+/// ```swift
+/// struct UntilReady: RetryStrategy {
+///     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+///         guard case .success(let response) = result, response.status == 202 else { return .finish() }
+///         return context.attempt.number < 10 ? .retry(after: .seconds(1)) : .finish(.attemptsUsedUp)
+///     }
+/// }
+/// ```
+///
+/// A strategy that needs no more than the result conforms to ``HTTPRetryStrategy``; one that is a closure is a
+/// ``ClosureRetryStrategy``. Neither protocol has a default for the method that a conformer writes, so a misspelt one
+/// does not compile.
+public protocol RetryStrategy: Sendable {
+    /// Returns what follows an attempt.
+    ///
+    /// ``Retry`` calls it once for each attempt, also for a success. It ends early where the calling task is cancelled.
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision
+}
+
+/// A strategy that returns how long to wait, or nil to leave the outcome as it is.
+///
+/// ```swift
+/// struct AfterOneSecond: HTTPRetryStrategy {
+///     func retryDelay(for result: HTTPResult) -> Duration? {
+///         guard case .success(let response) = result, response.status == 503 else { return nil }
+///         return .seconds(1)
+///     }
+/// }
+/// ```
+///
+/// Whether the request may be sent again at all, timeouts and budgets are applied by the stage, whatever the strategy
+/// returns. Of the strategy's delay and the server's (`Retry-After`, and the rate limit fields where the stage reads
+/// them), the longer one counts (rule R17): a strategy can wait longer than the server asks, never shorter. So a
+/// strategy for one API needs to read only fields that Refrain does not know, as `HTTPResponse.retryAfter` reads
+/// `Retry-After`. Delays are durations; ``retryDelay(seconds:)`` makes one of a number, such as one parsed from a
+/// field, and clamps what is no time.
+public protocol HTTPRetryStrategy: RetryStrategy {
+    /// Returns the delay before another attempt; nil: none follows; zero or negative: it follows at once.
+    func retryDelay(for result: HTTPResult) -> Duration?
+}
+
+extension HTTPRetryStrategy {
+    /// A delay from a number of seconds; at once where it is negative or no number, at most `Duration.longestDelay`.
+    public func retryDelay(seconds: Double) -> Duration { .delay(seconds: seconds) }
+
+    /// Returns the decision that the delay stands for.
+    public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        retryDelay(for: result).map { .retry(after: $0) } ?? .finish()
+    }
+}
+
+/// A strategy made from a closure that returns how long to wait, or nil to stop.
+///
+/// ```swift
+/// request.retryStrategy = .delay { result, attempt in attempt.number < 5 ? .seconds(1) : nil }
+/// ```
+public struct ClosureRetryStrategy: RetryStrategy {
+    private let delay: @Sendable (HTTPResult, Attempt) async -> Duration?
+
+    /// Makes a strategy from a closure.
+    public init(_ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?) { self.delay = delay }
+
+    /// Returns the decision that the closure's delay stands for.
+    public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        await delay(result, context.attempt).map { .retry(after: $0) } ?? .finish()
+    }
+}
+
+extension RetryStrategy where Self == ClosureRetryStrategy {
+    /// A strategy made from a closure that returns how long to wait, or nil to stop.
+    public static func delay(
+        _ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?
+    ) -> ClosureRetryStrategy {
+        ClosureRetryStrategy(delay)
+    }
+}
+
+/// The strategy of one request, as an option: `request[option: RetryOption.self] = Backoff.immediately()`.
+public enum RetryOption: HTTPRequestOption {
+    /// None: the strategy of the stage counts, if it has one.
+    public static var defaultValue: (any RetryStrategy)? { nil }
+}
+
+extension HTTPRequest {
+    /// The strategy for this request.
+    ///
+    /// Defaults to nil: that of the stage, if it has one.
+    public var retryStrategy: (any RetryStrategy)? {
+        get { self[option: RetryOption.self] }
+        set { self[option: RetryOption.self] = newValue }
+    }
+}

@@ -1,0 +1,74 @@
+/// What the caller says about sending a request again (rule R2 d).
+public enum ReplayPermission: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The rules decide.
+    case automatic
+    /// The request may be sent again, whatever its method.
+    case allowed
+    /// The request must be sent once, whatever its method.
+    case forbidden
+}
+
+/// Whether a request may be sent again (rules R1, R2, R4 and R5).
+///
+/// A request that is idempotent, or that was certainly not processed, may be sent again; any other must not.
+package enum ReplaySafety: Hashable, Sendable {
+    /// A second copy does no harm, by these rules.
+    case safe(Rules)
+    /// A second copy could do harm, or cannot be made.
+    case unsafe(RetryReason, Rules)
+
+    /// Returns whether the request of this context may be sent again.
+    ///
+    /// - Parameters:
+    ///   - context: the request and its outcome.
+    ///   - repeatable: methods that the caller declares to be idempotent, besides those of the registry.
+    package static func judge(_ context: RetryContext, repeatable: Set<HTTPMethod> = []) -> ReplaySafety {
+        if context.replay == .forbidden { return .unsafe(.replayForbidden, [.replaySafety]) }
+        if context.body == .onceAndRead { return .unsafe(.bodyNotReplayable, [.bodyReplay]) }
+        if context.replay == .allowed { return .safe([.replaySafety]) }
+        if context.method.isIdempotent || repeatable.contains(context.method) { return .safe([.idempotentMethods]) }
+        if context.hasIdempotencyKey { return .safe([.replaySafety, .idempotencyKey]) }
+        return wasNotProcessed(context) ? .safe([.replaySafety]) : .unsafe(.notReplayable, [.replaySafety])
+    }
+
+    /// Whether the request of a line of the record was surely not processed, as far as the line tells.
+    static func wasNotProcessed(_ line: AttemptRecord) -> Bool {
+        if let status = line.status { return status.saysThatNothingWasProcessed }
+        guard let error = line.error else { return false }
+        return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.isKnownUnsent)
+    }
+
+    private static func wasNotProcessed(_ context: RetryContext) -> Bool {
+        guard !context.followsProcessed else { return false }
+        switch context.outcome {
+        case .failure(.requestNotProcessed):
+            return true
+        case .failure(let code):
+            // The transport's evidence goes before what the kind of failure suggests.
+            return context.bytesSent.map { $0 == 0 } ?? code.isKnownUnsent
+        case .status(.contentTooLarge), .status(.tooManyRequests):
+            return ServerRetryDelay.retryAfter(in: context) != nil
+        case .status(let status):
+            return status.saysThatNothingWasProcessed
+        }
+    }
+}
+
+extension HTTPStatus {
+    /// Whether the server says by this status alone that it has not processed the request (rule R2 b).
+    fileprivate var saysThatNothingWasProcessed: Bool {
+        self == .requestTimeout || self == .misdirectedRequest || self == .tooEarly || self == .unauthorized
+    }
+}
+
+private enum ReplayOption: HTTPRequestOption {
+    static let defaultValue = ReplayPermission.automatic
+}
+
+extension HTTPRequest {
+    /// What the caller says about sending this request again.
+    public var replay: ReplayPermission {
+        get { self[option: ReplayOption.self] }
+        set { self[option: ReplayOption.self] = newValue }
+    }
+}

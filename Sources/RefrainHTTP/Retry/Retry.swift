@@ -1,0 +1,132 @@
+/// Sends a request again, as its strategy asks and as the rules allow.
+///
+/// ```swift
+/// let loader = Retry(.recommended) --> CurlLoader()
+/// ```
+///
+/// The stage asks the request's own strategy (``HTTPRequest/retryStrategy``), or else its own. It never sends a request
+/// again that may not be sent twice, keeps to the server's delays, to the timeout of the call and to the budget of the
+/// origin, and records every attempt. A request in back-off holds neither a thread nor a slot of a ``Throttle`` further
+/// in; cancelling its task or resetting the chain ends the wait at once.
+public struct Retry: HTTPMiddleware {
+    /// The strategy of requests that have none of their own; nil: these are sent once.
+    public let strategy: (any RetryStrategy)?
+    /// The budgets that retries draw on; nil: no limit.
+    public var budgets: RetryBudgets? { configuration.budgets }
+
+    /// Whether strategies that are no ``RetryPolicy`` are asked about successes; true by default.
+    package var asksStrategyAboutSuccess = true
+
+    private let configuration: Configuration
+    private let resets = CancellationTokenSource()
+
+    /// What all calls of a stage share; a class, so that each call holds one reference.
+    final class Configuration: Sendable {
+        let budgets: RetryBudgets?
+        let clocks: RetryClocks
+        let random: RandomSource
+
+        init(_ budgets: RetryBudgets?, _ clocks: RetryClocks, _ random: RandomSource) {
+            self.budgets = budgets
+            self.clocks = clocks
+            self.random = random
+        }
+    }
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - strategy: the strategy of requests that have none of their own.
+    ///   - budgets: the budgets that retries draw on. By default all stages of the process share one for each origin.
+    ///   - clocks: the clocks that waits are measured on and dates are compared with.
+    ///   - random: the source of jitter.
+    public init(
+        _ strategy: (any RetryStrategy)? = nil,
+        budgets: RetryBudgets? = .shared,
+        clocks: RetryClocks = .system,
+        random: RandomSource = .shared
+    ) {
+        self.strategy = strategy
+        configuration = Configuration(budgets, clocks, random)
+    }
+
+    /// Loads a request, as often as its strategy and the rules ask for it.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        let strategy = request.retryStrategy ?? strategy
+        // A policy finishes on every success, so it is not asked about one.
+        let asksAboutSuccess = strategy != nil && asksStrategyAboutSuccess && !(strategy is RetryPolicy)
+        // A policy decides by the head of a response; any other strategy may look at its body.
+        let decidesByHead =
+            strategy == nil || strategy is RetryPolicy || strategy is Backoff || strategy is RetryAfterStrategy
+        // A stage further out that has deferred the bodies reads them itself.
+        let isInner = request.deferredBodies.contains(.transientErrors)
+        let outcome = await run(request.deferring(.transientErrors), asksAboutSuccess: asksAboutSuccess) { sent, _ in
+            let result = await next.load(sent)
+            guard !decidesByHead, !isInner, case .success(let response) = result, response.status.rawValue >= 400,
+                response.isDeferred(for: request)
+            else { return AttemptOutcome(result) }
+            return AttemptOutcome(await response.withBeginningOfBody())
+        } decide: { outcome, context in
+            guard let strategy else { return .finish(.noStrategy) }
+            // An outer stage makes the attempts (rule R24).
+            guard !context.isNested else { return .finish(.nested, [.nesting]) }
+            return await strategy.decide(outcome.result, in: context)
+        }
+        guard !isInner, !outcome.isRedirect else { return outcome.result }
+        return await outcome.collected(for: request).result
+    }
+
+    /// Runs the attempts of one call, for this stage and for the pipeline of a session.
+    ///
+    /// - Parameters:
+    ///   - request: the original request, which each attempt is made from (rule R6).
+    ///   - asksAboutSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
+    ///   - attempt: makes one attempt; it is given the request to send and the number of the attempt, from 1.
+    ///   - decide: returns what follows an attempt. The rules are applied to what it returns.
+    ///   - record: receives the record after each decision, with the newest attempt last.
+    package func run(
+        _ request: HTTPRequest,
+        asksAboutSuccess: Bool,
+        attempt: (HTTPRequest, Int) async -> AttemptOutcome,
+        decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        record: ([AttemptRecord]) -> Void = { _ in }
+    ) async -> AttemptOutcome {
+        let call: RetryExecution
+        do {
+            call = try RetryExecution(request, configuration, resets.current)
+        } catch {
+            return AttemptOutcome(.failure(error))
+        }
+        let clock = configuration.clocks.monotonic.cancelled(by: call.token)
+        let ended: Void? = await withRetryUnlessCancelled(
+            until: call.remaining.map { clock.now.advanced(by: $0.clampedToTimeout) },
+            remaining: call.remaining,
+            clock: clock,
+            operation: { number in
+                let request = call.prepare(number)
+                // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
+                call.outcome =
+                    number.number == 1
+                    ? await attempt(request, 1) : await NestedRetry.within { await attempt(request, number.number) }
+            },
+            decide: { number, _ in
+                let step: RetryStep<Void>
+                if let decision = call.decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
+                    step = call.conclude(decision)
+                } else {
+                    step = call.conclude(await call.ask(decide, after: number))
+                }
+                record(call.attempts)
+                return step
+            },
+            onTimeout: { _, _, _ in call.endAtTimeout() }
+        )
+        guard ended != nil, let outcome = call.outcome else { return call.cancelled().ending(request) }
+        return outcome.ending(request)
+    }
+
+    /// Ends every wait between two attempts, and every call before its next attempt.
+    ///
+    /// A request that would have been sent again ends with ``HTTPError/Code/cancelled``.
+    public func reset() async { resets.cancel() }
+}

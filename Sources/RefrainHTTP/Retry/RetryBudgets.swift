@@ -1,0 +1,84 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One retry budget for each origin, made when the origin is first asked (rule R22).
+public final class RetryBudgets: Sendable {
+    private let make: @Sendable (Origin) -> RetryBudget
+    private let state = Locked(State())
+
+    private struct State {
+        var budgets: [Origin: RetryBudget] = [:]
+        /// The last URL that was asked for: its part up to the path, and the budget.
+        ///
+        /// To take a URL apart costs ten times as much as to compare it.
+        var last: (place: String, budget: RetryBudget)?
+    }
+
+    /// How many origins are remembered.
+    ///
+    /// Past it, all are forgotten: a budget's memory is only seconds long anyway.
+    private static let capacity = 4096
+
+    /// Makes a set of budgets that `make` creates on demand; defaults to the standard budget.
+    public init(_ make: @escaping @Sendable (Origin) -> RetryBudget = { _ in .standard() }) {
+        self.make = make
+    }
+
+    /// The default budgets of all retry stages of the process.
+    public static let shared = RetryBudgets()
+
+    /// The budget of an origin.
+    public func budget(for origin: Origin) -> RetryBudget { state.withLock { budget(for: origin, in: &$0) } }
+
+    /// The budget of the origin that a URL leads to; nil where it leads to none.
+    func budget(for url: URL) -> RetryBudget? {
+        let text = url.absoluteString
+        let known = state.withLock { state in
+            state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }
+        }
+        if let known { return known }
+        guard let origin = Origin(url) else { return nil }
+        return state.withLock { state in
+            let budget = budget(for: origin, in: &state)
+            state.last = (URLText.place(of: text), budget)
+            return budget
+        }
+    }
+
+    private func budget(for origin: Origin, in state: inout State) -> RetryBudget {
+        if let known = state.budgets[origin] { return known }
+        if state.budgets.count >= Self.capacity { state = State() }
+        let new = make(origin)
+        state.budgets[origin] = new
+        return new
+    }
+}
+
+extension URLText {
+    /// The part of an absolute URL that says where it leads: scheme and authority.
+    fileprivate static func place(of url: String) -> String {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
+        let slashes = url.utf8[colon...].prefix(3)
+        return String(url[..<(url.utf8[slashes.endIndex...].firstIndex(where: endsPlace) ?? url.endIndex)])
+    }
+
+    /// Whether that part of a URL is this one.
+    fileprivate static func place(of url: String, is place: String) -> Bool {
+        let isSame = url.utf8.withContiguousStorageIfAvailable { url in
+            place.utf8.withContiguousStorageIfAvailable { place in
+                guard url.count >= place.count else { return false }
+                for index in place.indices where url[index] != place[index] { return false }
+                return url.count == place.count || endsPlace(url[place.count])
+            }
+        }
+        // Text that is not in one piece is not compared: then the URL is taken apart.
+        return isSame == true
+    }
+
+    private static func endsPlace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+}

@@ -1,0 +1,236 @@
+/// One call of a retry stage: its attempts so far, and what they came to.
+///
+/// It gathers the context, asks the strategy and the budget, and records the decision; the rules are in
+/// ``RetryDecision`` and the deciders behind it. A class, so that it is allocated once and the frames of the
+/// asynchronous functions around it hold one reference.
+final class RetryExecution {
+    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    let token: CancellationToken
+    /// What the last attempt came to, and in the end what the call came to.
+    var outcome: AttemptOutcome?
+    /// The record of the attempts so far.
+    var attempts: [AttemptRecord] { log.attempts }
+
+    private let request: HTTPRequest
+    private let configuration: Retry.Configuration
+    private let began: Duration
+    private var attemptBegan: Duration
+    private var elapsed = Duration.zero
+    private var log = AttemptLog()
+    private var needsFreshConnection = false
+    /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
+    private var failingSince: Duration?
+    private let isNested = NestedRetry.isInside
+
+    /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
+    private var budget: RetryBudget?
+    /// What the last retry was paid for; a success gives it back to a budget of tokens.
+    private var lastPaid: RetryBudget.Cause?
+    /// Whether a retry is paid for and not made as yet.
+    private var isPaidAhead = false
+    /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
+    private var deposits: Bool
+
+    /// Begins a call.
+    init(
+        _ request: HTTPRequest,
+        _ configuration: Retry.Configuration,
+        _ token: CancellationToken
+    ) throws(HTTPError) {
+        self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
+        self.configuration = configuration
+        self.token = token
+        budget = configuration.budgets?.budget(for: request.url)
+        deposits = !isNested
+        began = configuration.clocks.now
+        attemptBegan = began
+    }
+
+    private var clocks: RetryClocks { configuration.clocks }
+
+    /// What is left of the timeout of the call.
+    var remaining: Duration? { request.deadline?.remaining }
+
+    /// Returns the request of an attempt, made from the original one (rule R6).
+    func prepare(_ attempt: Attempt) -> HTTPRequest {
+        var request = request
+        if attempt.number > 1 {
+            attemptBegan = clocks.now
+            isPaidAhead = false
+            // A response that is read as it arrives gives its connection back when it is released.
+            outcome = nil
+            request.attemptNumber = attempt.number
+        }
+        if needsFreshConnection { request.needsFreshConnection = true }
+        return request
+    }
+
+    // MARK: The decision
+
+    /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
+    func decisionWithoutStrategy(asksAboutSuccess: Bool) -> RetryDecision? {
+        guard let outcome else { return .finish(.cancelled, [.cancellation]) }
+        elapsed = clocks.now - began
+        if outcome.isSuccess {
+            // The caller's validation is the last word on a status that would be a failure without it.
+            if !asksAboutSuccess || outcome.result.isClientOrServerError { return .finish(.succeeded) }
+        }
+        if case .failure(let error) = outcome.result {
+            if error.code == .cancelled { return .finish(.cancelled, [.cancellation]) }
+            if error.code == .timedOut, request.isPastDeadline {
+                return .finish(.deadlineExceeded, [.deadline])
+            }
+            // A stage that makes no attempts has no record to say it by.
+            if error.attempts.isEmpty, let reason = error.code.endingReason { return .finish(reason, [.nesting]) }
+        }
+        return outcome.result.retriesAreExhausted ? .finish(.exhaustedWithin, [.nesting]) : nil
+    }
+
+    /// Asks a strategy about the last outcome, for no longer than the call has time (rule R20).
+    func ask(
+        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        after attempt: Attempt
+    ) async -> RetryDecision {
+        guard let outcome else { return .finish(.cancelled, [.cancellation]) }
+        var context = RetryContext(request, outcome.result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+        context.isStatusAccepted = outcome.isStatusAccepted
+        context.isNested = isNested
+        if (context.progress ?? 0) > 0 { failingSince = nil }
+        context.failingFor = elapsed - (failingSince ?? elapsed)
+        failingSince = failingSince ?? elapsed
+        let (decision, isLate) = await request.withinDeadline(on: clocks) { [context] in
+            await decide(outcome, context)
+        }
+        if outcome.isSuccess, case .finish = decision.action {
+            let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(decision.reason)
+            return isPlain ? .finish(.succeeded) : decision
+        }
+        // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
+        if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
+        return isLate ? .finish(.deadlineExceeded, [.deadline]) : decision.applyingRules(context)
+    }
+
+    /// Holds a decision against the timeout and the budget, and records what comes of it.
+    func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
+        guard var outcome else { return .finish((), .cancelled) }
+        deposit(outcome.result)
+        var delay = Duration.zero
+        let decision = affordable(wanted, outcome.result, &delay)
+        record(outcome.result, decision, delay)
+        guard case .retry = decision.action else {
+            outcome.result = result(of: decision, after: outcome.result).recorded(log)
+            outcome.retryError = decision.error
+            self.outcome = outcome
+            return .finish((), decision.reason)
+        }
+        needsFreshConnection = needsFreshConnection || decision.needsFreshConnection
+        // Only a timeout may ask for the outcome again: other waits do not keep a response.
+        self.outcome = request.deadline == nil ? nil : AttemptOutcome(outcome.result.withoutStream)
+        return .retry(after: delay, decision.reason, isFree: decision.isFree)
+    }
+
+    /// Returns the decision that the time left and the budget allow, with its delay.
+    private func affordable(_ decision: RetryDecision, _ result: HTTPResult, _ delay: inout Duration) -> RetryDecision {
+        guard case .retry(let wanted) = decision.action else { return decision }
+        delay = wanted.sample(using: configuration.random)
+        // A strategy may have taken its time.
+        let remaining = remaining
+        // Jitter may take what a server's own delay leaves, but not more (rule R18).
+        if let remaining, delay >= remaining, wanted.server != nil { delay = wanted.range.lowerBound }
+        if let remaining, delay >= remaining {
+            delay = .zero
+            return .finish(.deadlineExceeded, decision.rules.union([.deadline]))
+        }
+        guard let budget, decision.drawsOnBudget else { return decision }
+        let cause = BudgetCause.of(result, decision)
+        switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
+        case .granted: break
+        case .grantedAfter(let turn): delay = max(delay, turn)
+        case .refused:
+            delay = .zero
+            return .finish(.budgetExhausted, decision.rules.union([.budget]))
+        }
+        (lastPaid, isPaidAhead) = (cause, true)
+        return decision
+    }
+
+    /// Returns the result of a call that ends with this decision.
+    private func result(of decision: RetryDecision, after result: HTTPResult) -> HTTPResult {
+        if case .retryAfterTooLong(let date) = decision.action {
+            return .failure(.retryAfterTooLong(until: date, request, result))
+        }
+        switch decision.reason {
+        case .succeeded:
+            if deposits || lastPaid != nil { budget?.depositSuccess(after: lastPaid) }
+            return result
+        case .deadlineExceeded: return HTTPError.deadlineExceeded(request, result)
+        case .cancelled:
+            if case .failure(let error) = result, error.isCancellation { return result }
+            let message = "cancelled while its outcome was decided on"
+            return .failure(HTTPError(.cancelled, request: request, message: message))
+        default: return result
+        }
+    }
+
+    // MARK: The record and the budget
+
+    private func record(_ result: HTTPResult, _ decision: RetryDecision, _ delay: Duration) {
+        let isRetry = if case .retry = decision.action { true } else { false }
+        let start = attemptBegan - began
+        log.add(
+            result,
+            start: start,
+            duration: elapsed - start,
+            decision: isRetry ? .retry : .finish,
+            reason: decision.reason,
+            rules: decision.rules,
+            delay: delay
+        )
+        if let observer = request.attemptObserver, let last = log.attempts.last { observer(last) }
+    }
+
+    /// Deposits for the first attempt, unless a stage further in has deposited in the same budget.
+    ///
+    /// Only the result says whether one has, and which origin the request went to, so it is not done before.
+    private func deposit(_ result: HTTPResult) {
+        guard log.attempts.isEmpty else { return }
+        if budget == nil { budget = configuration.budgets?.budget(for: result.request.url) }
+        guard deposits, let budget else { return }
+        deposits = result.creditedBudget != ObjectIdentifier(budget)
+        guard deposits else { return }
+        budget.deposit()
+        log.creditedBudget = ObjectIdentifier(budget)
+    }
+
+    /// Returns what was paid for a retry that is not made after all.
+    private func refund() {
+        guard isPaidAhead, let lastPaid else { return }
+        isPaidAhead = false
+        budget?.refund(for: lastPaid)
+    }
+
+    /// Ends the call where its time ran out between the decision and the next attempt.
+    func endAtTimeout() {
+        refund()
+        log.endLast(.deadlineExceeded)
+        if let last = outcome?.result { outcome?.result = HTTPError.deadlineExceeded(request, last).recorded(log) }
+    }
+
+    /// Returns the outcome where the wait for an attempt was cancelled.
+    func cancelled() -> AttemptOutcome {
+        refund()
+        log.endLast(.cancelled)
+        let wasSent = !log.attempts.isEmpty
+        var error = HTTPError(.cancelled, request: request, bytesSent: wasSent ? nil : 0)
+        error.message = wasSent ? "cancelled while it waited for its next attempt" : "cancelled before it was sent"
+        return AttemptOutcome(HTTPResult.failure(error).recorded(log))
+    }
+}
+
+extension HTTPResult {
+    /// Whether this is a response with a status of 400 or more.
+    fileprivate var isClientOrServerError: Bool {
+        if case .success(let response) = self { return response.status.rawValue >= 400 }
+        return false
+    }
+}

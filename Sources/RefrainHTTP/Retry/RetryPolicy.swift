@@ -1,0 +1,156 @@
+/// The built-in strategy: what is worth another try, how often, and when.
+///
+/// ``recommended`` is the policy of Documentation/Rules.md. `RetryPolicy()`, and the initializer with
+/// Alamofire's six settings, decide by fixed lists as Alamofire's policy does.
+///
+/// ```swift
+/// let loader = Retry(.recommended) --> CurlLoader()
+/// request.retryStrategy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
+/// ```
+public struct RetryPolicy: HTTPRetryStrategy, Hashable {
+    /// How outcomes are told apart.
+    public enum Criteria: Hashable, Sendable {
+        /// By rules R1 to R11; further methods may be declared repeatable, and statuses replaced or added.
+        case rules(repeatable: Set<HTTPMethod> = [], statuses: Set<HTTPStatus>? = nil, added: Set<HTTPStatus> = [])
+        /// By three lists, in the order method, status, error code.
+        case lists(methods: Set<HTTPMethod>, statuses: Set<HTTPStatus>, errors: Set<HTTPError.Code>)
+    }
+
+    /// How outcomes are told apart.
+    public var criteria: Criteria
+    /// When the tries come, and how many there are.
+    public var schedule: Backoff
+    /// How the server's rate-limit fields are read.
+    public var rateLimitFields: RateLimitFields
+
+    /// Makes a policy.
+    public init(
+        criteria: Criteria,
+        schedule: Backoff = .standard,
+        rateLimitFields: RateLimitFields = RateLimitFields()
+    ) {
+        self.criteria = criteria
+        self.schedule = schedule
+        self.rateLimitFields = rateLimitFields
+    }
+
+    /// The policy that the rules describe: what `Session()` and `refrain get` use when told nothing else.
+    public static let recommended = RetryPolicy(criteria: .rules())
+
+    /// The same policy with another schedule.
+    public func with(schedule: Backoff) -> RetryPolicy {
+        var copy = self
+        copy.schedule = schedule
+        return copy
+    }
+
+    /// Returns the delay after a first attempt, for strategies that fall back on a policy.
+    public func retryDelay(for result: HTTPResult) -> Duration? {
+        let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: .now)
+        guard case .retry(let delay) = decide(in: context).action else { return nil }
+        return delay.sample(using: .shared)
+    }
+
+    /// Returns the decision.
+    public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision { decide(in: context) }
+
+    /// Returns the decision, which depends on the context alone: the chain and `refrain explain` both call it.
+    package func decide(in context: RetryContext) -> RetryDecision {
+        let cause: RetryReason
+        var rules: Rules
+        switch classification(of: context) {
+        case .success: return .finish(.succeeded)
+        case .final(let reason, let by): return .finish(reason, by)
+        case .transient(let reason, let by): (cause, rules) = (reason, by)
+        }
+        switch ReplaySafety.judge(context, repeatable: repeatableMethods) {
+        case .unsafe(let reason, let by): return .finish(reason, by)
+        case .safe(let by): rules.formUnion(by)
+        }
+        // A resumption that brought new bytes uses up no try, so it waits as after the tries before it.
+        let isFree = (context.progress ?? 0) > 0
+        guard let range = schedule.delayRange(after: Self.countedAttempt(context)) else {
+            return .finish(.attemptsUsedUp, rules.union([.schedule]))
+        }
+        let resumes = context.progress != nil
+        let reason = resumes ? .resumed : cause
+        rules.formUnion(resumes ? [.resumption] : [])
+        var decision = RetryTiming.decide(
+            context,
+            schedule: range,
+            reason: reason,
+            rules: rules,
+            fields: rateLimitFields
+        )
+        decision.isFree = isFree
+        return decision
+    }
+
+    /// The attempt as the schedule counts it: one that was free leaves the count where it was.
+    private static func countedAttempt(_ context: RetryContext) -> Attempt {
+        let attempt = context.attempt
+        guard (context.progress ?? 0) > 0 else { return attempt }
+        return Attempt(
+            number: attempt.number,
+            countedAttempts: max(1, attempt.countedAttempts - 1),
+            previousDelay: attempt.previousDelay,
+            remaining: attempt.remaining
+        )
+    }
+
+    private var repeatableMethods: Set<HTTPMethod> {
+        switch criteria {
+        case .rules(let repeatable, _, _): repeatable
+        case .lists(let methods, _, _): methods
+        }
+    }
+
+    private func classification(of context: RetryContext) -> Classification {
+        guard !context.isStatusAccepted else { return .success }
+        switch criteria {
+        case .lists(let methods, let statuses, let errors):
+            return listed(context, methods, statuses, errors)
+        case .rules(_, nil, let added) where added.isEmpty:
+            return Classification.recommended(context)
+        case .rules(_, let statuses, let added):
+            guard case .status(let status) = context.outcome else { return Classification.recommended(context) }
+            if added.contains(status) || statuses?.contains(status) == true {
+                return .transient(.transientStatus, [.transientStatus])
+            }
+            let usual = Classification.recommended(context)
+            guard statuses != nil, case .transient = usual else { return usual }
+            return .final(.finalStatus, [.transientStatus])
+        }
+    }
+
+    /// Alamofire's order: the limit decides first, then the method, then the status or the failure.
+    private func listed(
+        _ context: RetryContext,
+        _ methods: Set<HTTPMethod>,
+        _ statuses: Set<HTTPStatus>,
+        _ errors: Set<HTTPError.Code>
+    ) -> Classification {
+        let isSpent = schedule.delayRange(after: Self.countedAttempt(context)) == nil
+        switch context.outcome {
+        case .status(let status):
+            guard status.rawValue >= 400 || statuses.contains(status) else { return .success }
+            guard !isSpent else { return .final(.attemptsUsedUp, [.schedule]) }
+            guard methods.contains(context.method) else { return .final(.notReplayable, [.replaySafety]) }
+            return statuses.contains(status)
+                ? .transient(.transientStatus, [.transientStatus]) : .final(.finalStatus, [.transientStatus])
+        case .failure(let code):
+            guard code != .cancelled else { return .final(.cancelled, [.cancellation]) }
+            guard !isSpent else { return .final(.attemptsUsedUp, [.schedule]) }
+            guard methods.contains(context.method) else { return .final(.notReplayable, [.replaySafety]) }
+            // The lists have let the download go on, or try to: to start over is a part of that.
+            if context.startsOver { return .transient(.transientFailure, [.resumption]) }
+            return errors.contains(code)
+                ? .transient(.transientFailure, [.transientFailure]) : .final(.finalFailure, [.transientFailure])
+        }
+    }
+}
+
+extension RetryStrategy where Self == RetryPolicy {
+    /// The policy that the rules describe.
+    public static var recommended: RetryPolicy { .recommended }
+}

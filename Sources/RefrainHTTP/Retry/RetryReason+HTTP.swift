@@ -1,0 +1,73 @@
+extension RetryReason {
+    /// The status says that another try may succeed (rule R7).
+    public static let transientStatus = RetryReason(rawValue: "transientStatus")
+    /// The status is an answer that will not change (rule R7).
+    public static let finalStatus = RetryReason(rawValue: "finalStatus")
+    /// The transport failed in a way that may pass (rule R8).
+    public static let transientFailure = RetryReason(rawValue: "transientFailure")
+    /// The failure will not pass by itself (rule R8).
+    public static let finalFailure = RetryReason(rawValue: "finalFailure")
+    /// The request may have been processed, and must not be processed twice (rule R2).
+    public static let notReplayable = RetryReason(rawValue: "notReplayable")
+    /// The caller forbade to send the request again (rule R2).
+    public static let replayForbidden = RetryReason(rawValue: "replayForbidden")
+    /// The body can be read only once, and was (rule R4).
+    public static let bodyNotReplayable = RetryReason(rawValue: "bodyNotReplayable")
+    /// The retry budget of the origin is empty: a local limit, the server was not asked (rule R22).
+    public static let budgetExhausted = RetryReason(rawValue: "budgetExhausted")
+    /// The server wants a wait that is longer than allowed (rule R18).
+    public static let retryAfterTooLong = RetryReason(rawValue: "retryAfterTooLong")
+    /// A download that was cut short goes on where it stopped (rule R11).
+    public static let resumed = RetryReason(rawValue: "resumed")
+    /// The response points elsewhere (rule R26).
+    public static let redirected = RetryReason(rawValue: "redirected")
+    /// The target of a redirect could not be reached, so its origin is asked again (rule R33).
+    public static let originAskedAgain = RetryReason(rawValue: "originAskedAgain")
+    /// A retry stage further out makes the tries (rule R24).
+    public static let nested = RetryReason(rawValue: "nested")
+    /// No strategy was given for the request.
+    public static let noStrategy = RetryReason(rawValue: "noStrategy")
+    /// The request's strategy said no.
+    public static let strategyDeclined = RetryReason(rawValue: "strategyDeclined")
+    /// The request's strategy said yes.
+    public static let strategyRetried = RetryReason(rawValue: "strategyRetried")
+    /// A check of the caller's found the answer unacceptable.
+    public static let validationFailed = RetryReason(rawValue: "validationFailed")
+    /// The credentials were refreshed, and the request is sent once more (rule R27).
+    public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
+
+    /// The request was held back, since a rate limit of its origin is used up (rule R19).
+    public static let paced = RetryReason(rawValue: "paced")
+
+    /// The reasons after which an outer loop adds no attempts either: everything was tried, or must not be.
+    fileprivate static let terminal: Set<RetryReason> = [
+        .attemptsUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
+        .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined,
+    ]
+
+    /// The reasons of attempts that follow another one without being retries.
+    fileprivate static let follows: Set<RetryReason> = [.redirected, .credentialsRefreshed]
+}
+
+extension HTTPError.Code {
+    /// The reason that this code stands for, where it says by itself that there is to be no further try.
+    var endingReason: RetryReason? {
+        switch self {
+        case .retryAfterTooLong: .retryAfterTooLong
+        case .deadlineExceeded: .deadlineExceeded
+        default: nil
+        }
+    }
+}
+
+extension [AttemptRecord] {
+    /// Whether a call with this record is not repeated by an outer loop (rule R24).
+    ///
+    /// Its attempts, budget or time are used up, the request must not be sent twice, or the caller's own retrier
+    /// declined. A schedule that allows no retries has used up nothing.
+    package var retriesAreExhausted: Bool {
+        guard let reason = last?.reason, RetryReason.terminal.contains(reason) else { return false }
+        guard reason == .attemptsUsedUp else { return true }
+        return contains { $0.decision == .retry && !RetryReason.follows.contains($0.reason) }
+    }
+}

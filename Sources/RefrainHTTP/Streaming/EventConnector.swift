@@ -1,0 +1,96 @@
+/// Opens the connections of an event stream: one attempt is a connection up to its first event.
+final class EventConnector: HTTPLoader {
+    private let loader: any HTTPLoader
+    private let limit: Int
+    private let state = Locked(State())
+
+    /// A connection that has brought an event.
+    struct Connection {
+        let first: ServerSentEvent
+        let events: HTTPBody.ServerSentEvents.Iterator
+    }
+
+    private struct State {
+        var lastEventID = ""
+        var reconnectionDelay = Duration.zero
+        var failure: HTTPError?
+        var tooLong: HTTPBody.LineTooLong?
+        // nonisolated(unsafe): written by the one attempt that is made at a time, and taken after the last one.
+        nonisolated(unsafe) var connection: Connection?
+    }
+
+    init(_ loader: any HTTPLoader, limit: Int) {
+        self.loader = loader
+        self.limit = limit
+    }
+
+    /// The least wait before a reconnection, as the stream has set it.
+    var reconnectionDelay: Duration { state.withLock { $0.reconnectionDelay } }
+
+    /// The error of a line that was longer than allowed, or nil.
+    var tooLong: HTTPBody.LineTooLong? { state.withLock { $0.tooLong } }
+
+    /// Keeps what a connection has set for those after it.
+    func adopt(_ parser: ServerSentEventParser) {
+        state.withLock { state in
+            state.lastEventID = parser.lastEventID
+            if let delay = parser.reconnectionDelay { state.reconnectionDelay = delay }
+        }
+    }
+
+    /// Begins a call whose first attempt is the end of the last connection, or a new connection where that is nil.
+    func begin(after failure: HTTPError?) {
+        state.withLock { state in
+            state.failure = failure
+            state.connection = nil
+        }
+    }
+
+    /// Returns the connection that the call has come to, once.
+    func take() -> Connection? { state.withLock { $0.connection.take() } }
+
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
+        let lastEventID = state.withLock { $0.lastEventID }
+        var request = request
+        if !lastEventID.isEmpty, HTTPToken.isValidFieldValue(lastEventID) {
+            request.headers["Last-Event-ID"] = lastEventID
+        }
+        let result = await loader.load(request)
+        guard case .success(let response) = result, response.status == .ok else { return result }
+        let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
+        guard type?.type == "text", type?.subtype == "event-stream" else {
+            let message = "an event stream was asked for, and the content type is another one"
+            return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
+        }
+        return await open(response, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+    }
+
+    /// Reads the first event: a connection that ends before it has brought nothing.
+    private func open(_ response: HTTPResponse, _ parser: ServerSentEventParser) async -> HTTPResult {
+        var events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
+        do {
+            let first = try await events.next()
+            adopt(events.parser)
+            guard let first else { return failure(response, "the event stream ended before its first event", nil) }
+            let connection = Connection(first: first, events: events)
+            state.withLock { $0.connection = connection }
+            return .success(response)
+        } catch let error as HTTPError {
+            adopt(events.parser)
+            return .failure(error)
+        } catch let error as HTTPBody.LineTooLong {
+            state.withLock { $0.tooLong = error }
+            let message = "a line of the event stream is too long"
+            return .failure(HTTPError(.dataLengthExceedsMaximum, request: response.request, message: message))
+        } catch {
+            return failure(response, "the event stream broke", error)
+        }
+    }
+
+    private func failure(_ response: HTTPResponse, _ message: String, _ error: (any Error)?) -> HTTPResult {
+        .failure(
+            HTTPError(.networkConnectionLost, request: response.request, underlyingError: error, message: message)
+        )
+    }
+}

@@ -1,0 +1,80 @@
+extension HTTPBody {
+    /// The lines of the body, as text, in the order and at the pace in which they are read.
+    ///
+    /// ```swift
+    /// request.streamsResponse = true
+    /// for try await line in try await loader.response(for: request).body.lines { print(line) }
+    /// ```
+    ///
+    /// A line ends with LF or CR LF, which it does not contain. Empty lines are kept, and so is a last line without a
+    /// terminator. Bytes that are not UTF-8 become U+FFFD. The body is pulled as the lines are: a slow reader slows the
+    /// sender down. A line of more than 1 MiB throws ``LineTooLong``; ``lines(upTo:)`` takes another limit.
+    public var lines: Lines { lines(upTo: Lines.defaultLimit) }
+
+    /// The lines of the body, with a limit for the length of one.
+    ///
+    /// - Parameter limit: the largest number of bytes of one line. Values below 1 count as 1.
+    public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: Swift.max(1, limit)) }
+
+    /// The lines of a body; see ``HTTPBody/lines``.
+    public struct Lines: AsyncSequence, Sendable {
+        /// One line, without its terminator.
+        public typealias Element = String
+
+        /// The limit of ``HTTPBody/lines`` in bytes: 1 MiB.
+        public static let defaultLimit = 1_048_576
+
+        let body: HTTPBody
+        let limit: Int
+
+        /// Starts to read the body; a body that can be replayed starts from its beginning each time.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(bytes: ByteLines(body, LineSplitter(.lineFeed, limit: limit)))
+        }
+
+        /// Reads a body line by line.
+        public struct Iterator: AsyncIteratorProtocol {
+            var bytes: ByteLines
+
+            /// The next line, or nil at the end.
+            ///
+            /// - Throws: ``LineTooLong``, or the error of the body.
+            public mutating func next() async throws -> String? {
+                try await bytes.next().map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+    }
+
+    /// A line of a body is longer than the reader allowed.
+    public struct LineTooLong: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The limit in bytes.
+        public let limit: Int
+        /// The number of the line, from 1.
+        public let line: Int
+        /// What happened.
+        public var description: String { "line \(line) of the body is longer than \(limit) bytes" }
+    }
+
+    /// Reads the lines of a body as bytes.
+    struct ByteLines {
+        private var chunks: HTTPBody.Iterator
+        private var splitter: LineSplitter
+        private var chunk: ArraySlice<UInt8> = []
+
+        init(_ body: HTTPBody, _ splitter: LineSplitter) {
+            chunks = body.makeAsyncIterator()
+            self.splitter = splitter
+        }
+
+        /// The number of lines that were returned.
+        var count: Int { splitter.count }
+
+        mutating func next() async throws -> [UInt8]? {
+            while true {
+                if let line = try splitter.next(in: &chunk) { return line }
+                guard let next = try await chunks.next() else { return splitter.finish() }
+                chunk = next[...]
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+extension HTTPLoader {
+    /// The server-sent events of a request, which reconnects where the stream ends or breaks (HTML Standard §9.2).
+    ///
+    /// ```swift
+    /// for try await event in loader.events(for: request) { print(event.type, event.data) }
+    /// ```
+    ///
+    /// Each connection asks for `text/event-stream`, and sends the identifier of the last event as `Last-Event-ID`. The
+    /// wait before a reconnection is what the strategy decides, and at least what the stream has set by `retry:`, up to
+    /// the cap of ``HTTPRequest/retryAfterPolicy``. Connections that bring no event are attempts of one call, with its
+    /// limit of attempts, its timeout and its budget; an event starts a new call. The body is pulled as the events are.
+    ///
+    /// A 204 ends the sequence. So does the end of a stream whose request must not be sent twice, such as a POST
+    /// without an idempotency key (rule R2). Any other status than 200, another content type and a failure are decided
+    /// on as those of any request are; what is not retried is thrown.
+    ///
+    /// - Parameters:
+    ///   - request: asks for the stream. Its ``HTTPRequest/timeout`` is that of each call.
+    ///   - strategy: decides whether and when to reconnect. Defaults to ``RetryPolicy/recommended``; a strategy of the
+    ///     request's own goes before it.
+    ///   - budgets: the budgets that reconnections draw on. By default all of the process share one for each origin.
+    ///   - clocks: the clocks that waits are measured on.
+    ///   - random: the source of jitter.
+    ///   - limit: the largest number of bytes of one event's data and of one line, beyond which
+    ///     ``HTTPBody/LineTooLong`` is thrown. Defaults to 1 MiB.
+    public func events(
+        for request: HTTPRequest,
+        retrying strategy: any RetryStrategy = RetryPolicy.recommended,
+        budgets: RetryBudgets? = .shared,
+        clocks: RetryClocks = .system,
+        random: RandomSource = .shared,
+        upTo limit: Int = HTTPBody.Lines.defaultLimit
+    ) -> ServerSentEventStream {
+        var request = request
+        let strategy = request.retryStrategy ?? strategy
+        request.retryStrategy = nil
+        request.streamsResponse = true
+        if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
+        if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
+        return ServerSentEventStream(loader: self, request: request, limit: max(1, limit)) { leastDelay in
+            let strategy = ReconnectionStrategy(base: strategy, leastDelay: leastDelay)
+            return Retry(strategy, budgets: budgets, clocks: clocks, random: random)
+        }
+    }
+}
+
+/// The server-sent events of a request, over as many connections as it takes.
+///
+/// Made by ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:)``.
+public struct ServerSentEventStream: AsyncSequence, Sendable {
+    /// One event.
+    public typealias Element = ServerSentEvent
+
+    let loader: any HTTPLoader
+    let request: HTTPRequest
+    let limit: Int
+    /// Makes the retry stage of one call; it is given the least wait.
+    let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
+
+    /// Connects when the first event is asked for.
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Reads one event after the other, and reconnects where a stream ends.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let connector: EventConnector
+        private let retry: Retry
+        private let request: HTTPRequest
+        private var events: HTTPBody.ServerSentEvents.Iterator?
+        private var hasEnded = false
+        /// The budget that the last connection has made its deposit in.
+        private var creditedBudget: ObjectIdentifier?
+
+        init(_ stream: ServerSentEventStream) {
+            let connector = EventConnector(stream.loader, limit: stream.limit)
+            self.connector = connector
+            retry = stream.makeRetry { connector.reconnectionDelay }
+            request = stream.request
+        }
+
+        /// The next event, or nil where the server has ended the stream for good.
+        ///
+        /// - Throws: `CancellationError` where the task was cancelled, ``HTTPBody/LineTooLong``, or the ``HTTPError``
+        ///   of the last attempt to connect.
+        public mutating func next() async throws -> ServerSentEvent? {
+            guard !hasEnded else { return nil }
+            // Until there is an event: an error ends the sequence, too.
+            hasEnded = true
+            let event: ServerSentEvent?
+            if var open = events.take() {
+                do {
+                    event = try await open.next()
+                    events = open
+                } catch let error as HTTPBody.LineTooLong {
+                    throw error
+                } catch {
+                    try Task.checkCancellation()
+                    connector.adopt(open.parser)
+                    return try await connect(after: error as? HTTPError ?? lost("the event stream broke", error))
+                }
+                if event == nil { return try await reconnect(after: open.parser) }
+            } else {
+                return try await connect(after: nil)
+            }
+            hasEnded = false
+            return event
+        }
+
+        /// Reconnects after a stream that has ended as a stream does.
+        private mutating func reconnect(after parser: ServerSentEventParser) async throws -> ServerSentEvent? {
+            connector.adopt(parser)
+            do {
+                return try await connect(after: lost("the event stream ended", nil))
+            } catch let error as HTTPError {
+                let reasons: [RetryReason?] = [.notReplayable, .replayForbidden, .bodyNotReplayable]
+                if error.attempts.count == 1, reasons.contains(error.attempts[0].reason) { return nil }
+                throw error
+            }
+        }
+
+        /// Connects, as often as the strategy asks for it, and returns the first event.
+        ///
+        /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
+        private mutating func connect(after failure: HTTPError?) async throws -> ServerSentEvent? {
+            var failure = failure
+            failure?.creditedBudget = creditedBudget
+            connector.begin(after: failure)
+            let result = await retry.load(request, next: connector)
+            try Task.checkCancellation()
+            if let error = connector.tooLong { throw error }
+            let response = try result.get()
+            guard response.status != .noContent else { return nil }
+            guard let connection = connector.take() else {
+                let message = "an event stream was asked for, and the answer was \(response.status)"
+                var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
+                error.attempts = response.attempts
+                throw error
+            }
+            creditedBudget = result.creditedBudget
+            events = connection.events
+            hasEnded = false
+            return connection.first
+        }
+
+        private func lost(_ message: String, _ error: (any Error)?) -> HTTPError {
+            HTTPError(.networkConnectionLost, request: request, underlyingError: error, message: message)
+        }
+    }
+}
+
+/// The caller's strategy, with the least wait that an event stream has set.
+private struct ReconnectionStrategy: RetryStrategy {
+    let base: any RetryStrategy
+    let leastDelay: @Sendable () -> Duration
+
+    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+        var decision = await base.decide(result, in: context)
+        let least = min(leastDelay(), context.retryAfterPolicy.cap)
+        guard least > .zero, case .retry(var delay) = decision.action else { return decision }
+        // Clients that a server has lost all at once must not all return at the same moment (rule R17).
+        let latest = least.addingSaturated(min(least / 10, .seconds(1)))
+        delay.schedule = max(delay.schedule.lowerBound, least)...max(delay.schedule.upperBound, latest)
+        decision.action = .retry(delay)
+        return decision
+    }
+}

@@ -1,0 +1,47 @@
+/// A value that one task waits for and another one delivers.
+///
+/// The first delivery counts.
+package final class Promise<Value: Sendable>: Sendable {
+    private enum State {
+        case pending
+        case awaited(UnsafeContinuation<Value, Never>)
+        case fulfilled(Value)
+    }
+
+    private let state = Locked(State.pending)
+
+    package init() {}
+
+    /// The value.
+    ///
+    /// Only one task may wait for it, once.
+    package var value: Value {
+        get async {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Value, Never>) in
+                let value: Value? = state.withLock { state in
+                    if case .fulfilled(let value) = state { return value }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let value { continuation.resume(returning: value) }
+            }
+        }
+    }
+
+    /// Delivers the value, unless one was delivered already.
+    package func fulfill(_ value: Value) {
+        let waiter: UnsafeContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .pending:
+                state = .fulfilled(value)
+                return nil
+            case .awaited(let continuation):
+                state = .fulfilled(value)
+                return continuation
+            case .fulfilled:
+                return nil
+            }
+        }
+        waiter?.resume(returning: value)
+    }
+}

@@ -1,0 +1,4 @@
+#if Logging
+@_exported public import Logging
+@_exported public import RefrainSession
+#endif

@@ -1,0 +1,4 @@
+#if Metrics
+@_exported public import Metrics
+@_exported public import RefrainSession
+#endif

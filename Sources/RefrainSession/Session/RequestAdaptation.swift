@@ -1,0 +1,140 @@
+internal import RefrainCore
+
+/// Makes the request of one attempt: waits while the request is suspended, and runs the adapters.
+///
+/// An adapter's error fails the attempt with ``RefrainError/requestAdaptationFailed(error:by:attempts:)``.
+enum RequestAdaptation {
+    private typealias Adapted = Result<HTTPRequest, RefrainError>
+
+    /// Returns the number of the attempt and the request that it sends, made from the original one.
+    ///
+    /// - Throws: what ends the attempt before anything is sent.
+    static func prepare(
+        _ original: HTTPRequest,
+        of owner: Request,
+        _ clocks: RetryClocks
+    ) async throws(HTTPError) -> (Int, HTTPRequest) {
+        guard !owner.gate.isOpen || !owner.interceptors.adapters.isEmpty else {
+            let attempt = owner.beginAttempt()
+            return (attempt, try sending(checked(original, of: owner, original), original, attempt, owner))
+        }
+        let ((attempt, adapted), isLate) = await original.withinDeadline(on: clocks) {
+            await owner.gate.pass()
+            guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
+            let attempt = owner.beginAttempt()
+            return (attempt, await adapt(original, of: owner, attempt))
+        }
+        switch adapted {
+        case .success(let request):
+            guard !request.isPastDeadline else { throw late(request) }
+            return (attempt, try sending(adapted, original, attempt, owner))
+        case .failure(.explicitlyCancelled) where isLate: throw late(original)
+        case .failure: return (attempt, try sending(adapted, original, attempt, owner))
+        }
+    }
+
+    /// Publishes what is sent, or why nothing is.
+    private static func sending(
+        _ adapted: Adapted,
+        _ original: HTTPRequest,
+        _ attempt: Int,
+        _ owner: Request
+    ) throws(HTTPError) -> HTTPRequest {
+        guard !Task.isCancelled else { throw HTTPError(.cancelled, request: original, bytesSent: 0) }
+        switch adapted {
+        case .success(let sent):
+            guard owner.publish(sending: sent) else {
+                throw HTTPError(.cancelled, request: original, message: "cancelled before it was sent", bytesSent: 0)
+            }
+            if owner.interceptors.hasAdapters { owner.watcher?.request(owner, didAdapt: original, to: sent) }
+            owner.watcher?.request(owner, didStartAttempt: attempt, with: sent)
+            return sent
+        case .failure(.explicitlyCancelled):
+            throw HTTPError(.cancelled, request: original, bytesSent: 0)
+        case .failure(let error):
+            owner.watcher?.request(owner, didFailToAdapt: original, error: error)
+            throw error.asHTTPError(original)
+        }
+    }
+
+    private static func adapt(
+        _ original: HTTPRequest,
+        of owner: Request,
+        _ attempt: Int
+    ) async -> Adapted {
+        guard let session = owner.session else { return .failure(.sessionDeinitialized) }
+        let state = RequestAdapterState(request: owner, session: session, attempt: attempt)
+        // A copy of the request keeps the mark; a new request of an adapter does not have it.
+        let mark = ObjectIdentifier(owner)
+        var adapted = original
+        adapted[option: AdaptedOption.self] = mark
+        for adapter in owner.interceptors.adapters {
+            do {
+                var next = try await adapter.adapt(adapted, using: state)
+                if next[option: AdaptedOption.self] != mark { next.keepPlace(of: original) }
+                adapted = next.keepingOptions(of: adapted)
+            } catch {
+                if Task.isCancelled { return .failure(.explicitlyCancelled) }
+                return .failure(.requestAdaptationFailed(error: error, by: "\(type(of: adapter))"))
+            }
+        }
+        adapted[option: AdaptedOption.self] = nil
+        return checked(adapted.keepingKey(of: original), of: owner, original)
+    }
+
+    /// Returns the adapted request, if it may be sent.
+    private static func checked(
+        _ adapted: HTTPRequest,
+        of owner: Request,
+        _ original: HTTPRequest
+    ) -> Adapted {
+        guard !owner.sessionBox.isGone else { return .failure(.sessionDeinitialized) }
+        guard adapted.method != .get || adapted.body.isEmpty else {
+            return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: adapted.body.length)))
+        }
+        return .success(adapted.withoutHeaders(droppedFrom: original))
+    }
+
+    private static func late(_ request: HTTPRequest) -> HTTPError {
+        request.tooLate("before the request was ready to be sent")
+    }
+}
+
+/// The owner for which adapters received the request.
+private enum AdaptedOption: HTTPRequestOption {
+    static let defaultValue: ObjectIdentifier? = nil
+}
+
+extension HTTPRequest {
+    /// Copies the options that the pipeline reads from the original request.
+    fileprivate mutating func keepPlace(of original: HTTPRequest) {
+        attemptObserver = original.attemptObserver
+        self[option: TargetOption.self] = original[option: TargetOption.self]
+        download = original.download
+        streamsResponse = original.streamsResponse
+        timeouts = original.timeouts
+        timeout = original.timeout
+        deadline = original.deadline
+        needsFreshConnection = original.needsFreshConnection
+        idempotencyKey = original.idempotencyKey
+        secretHeaders.formUnion(original.secretHeaders)
+    }
+
+    /// Returns this request without the fields that a redirect removed from the original one.
+    fileprivate func withoutHeaders(droppedFrom original: HTTPRequest) -> HTTPRequest {
+        let dropped = original.headersDroppedByRedirect
+        guard !dropped.isEmpty else { return self }
+        var copy = self
+        for name in dropped { copy.headers.remove(name) }
+        return copy
+    }
+
+    /// Returns this request with the idempotency key of `original`, if an adapter has replaced all header fields.
+    fileprivate func keepingKey(of original: HTTPRequest) -> HTTPRequest {
+        let name = IdempotencyKey.fieldName
+        guard let key = original.headers[name], !headers.contains(name) else { return self }
+        var copy = self
+        copy.headers[name] = key
+        return copy
+    }
+}

@@ -1,0 +1,76 @@
+internal import RefrainCore
+internal import Synchronization
+
+/// The state that a session shares with its requests without being kept alive, and its requests in flight.
+///
+/// It is one object of mostly immutable properties, because objects that many threads retain or lock cause contention.
+final class SessionBox: @unchecked Sendable {
+    // @unchecked Sendable: the weak reference is set once, before it is shared; reading it is safe from any thread.
+
+    /// The session, or nil after it was deallocated.
+    private(set) weak var session: Session?
+    /// The monitor that receives the events of all requests.
+    let monitor: any EventMonitor
+    /// Whether the monitor has listeners.
+    let isWatched: Bool
+    /// Whether a request starts when its response is read.
+    let startsRequestsImmediately: Bool
+
+    private let gone = Atomic(false)
+    private let state = Locked(Running())
+
+    private struct Running {
+        var requests = SlotMap<Request>()
+        var invalidation: RefrainError?
+    }
+
+    init(monitors: [any EventMonitor], startsRequestsImmediately: Bool) {
+        monitor = CompositeEventMonitor(monitors: monitors)
+        isWatched = !monitors.isEmpty
+        self.startsRequestsImmediately = startsRequestsImmediately
+    }
+
+    /// Names the session, as the last step of making it.
+    func refer(to session: Session) { self.session = session }
+
+    /// Whether the session was deallocated; cheaper to read than the session.
+    var isGone: Bool { gone.load(ordering: .acquiring) }
+
+    /// The requests that were made and have not ended.
+    var requests: [Request] { state.withLock { $0.requests.all } }
+
+    /// Registers a request; returns an error if the session was invalidated.
+    func adopt(_ request: Request) -> RefrainError? {
+        state.withLock { state in
+            request.slot = state.requests.insert(request)
+            return state.invalidation
+        }
+    }
+
+    /// Releases a request that has ended.
+    func forget(_ request: Request) {
+        state.withLock { state in
+            if let slot = request.slot.take() { state.requests.remove(at: slot) }
+        }
+    }
+
+    /// Refuses further requests, and ends those in flight; the first error is kept.
+    func invalidate(because reason: RefrainError) {
+        let isFirst = state.withLock { state in
+            guard state.invalidation == nil else { return false }
+            state.invalidation = reason
+            return true
+        }
+        if isFirst { endAll(because: reason) }
+    }
+
+    /// Ends the requests in flight, because the session was deallocated.
+    func release() {
+        gone.store(true, ordering: .releasing)
+        endAll(because: .sessionDeinitialized)
+    }
+
+    private func endAll(because reason: RefrainError) {
+        for request in requests { request.cancel(because: reason) }
+    }
+}

@@ -1,0 +1,96 @@
+public import RefrainHTTP
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension Storm {
+    /// What one simulated client makes its policy with.
+    public struct Client: Sendable {
+        /// The client's number, from 0.
+        public let index: Int
+        /// The simulation's clocks: everything that waits must wait on them.
+        public let clocks: RetryClocks
+        /// The client's own random numbers.
+        public let random: RandomSource
+        /// The transport to the simulated server.
+        public let server: any HTTPLoader
+        /// A GET request to the simulated server.
+        public let request: HTTPRequest
+
+        /// The default retry budget of each origin, on the simulation's clock, for this client alone.
+        public var budgets: RetryBudgets {
+            let clock = clocks.monotonic
+            return RetryBudgets { _ in .standard(clock: clock) }
+        }
+
+        // Cannot fail: a constant.
+        static let request = HTTPRequest(
+            URL(string: "http://service.example/") ?? URL(filePath: "/")
+        )
+    }
+
+    /// What a simulated client does for each call.
+    public struct Caller: Sendable {
+        enum Kind: Sendable {
+            case chain(any HTTPLoader, HTTPRequest)
+            case closure(@Sendable () async throws -> Void)
+        }
+
+        let kind: Kind
+
+        /// Loads a request through a chain; a status below 400 is a success.
+        ///
+        /// - Parameters:
+        ///   - loader: a chain that ends in ``Client/server``.
+        ///   - request: what is asked for; nil: ``Client/request``.
+        public static func chain(_ loader: any HTTPLoader, request: HTTPRequest? = nil) -> Caller {
+            Caller(kind: .chain(loader, request ?? Client.request))
+        }
+
+        /// Calls a closure, such as one around a session or `withRetry`; to return is a success, to throw a failure.
+        public static func calling(_ call: @escaping @Sendable () async throws -> Void) -> Caller {
+            Caller(kind: .closure(call))
+        }
+
+        /// Makes a call.
+        func outcome() async -> SimulatedOutcome {
+            switch kind {
+            case .chain(let loader, let request):
+                switch await loader.load(request) {
+                case .success(let response): return .status(response.status.rawValue)
+                case .failure(let error): return .failure(error.code)
+                }
+            case .closure(let call):
+                do {
+                    try await call()
+                    return .status(200)
+                } catch {
+                    return .failure((error as? HTTPError)?.code ?? .unknown)
+                }
+            }
+        }
+    }
+
+    /// A part of the fleet with a policy of its own.
+    public struct Group: Sendable {
+        /// The name that reports show.
+        public let name: String
+        /// Its share of the clients, in proportion to the other groups'.
+        public let share: Double
+        let make: @Sendable (Client) throws -> Caller
+
+        /// Describes a part of the fleet.
+        public init(
+            _ name: String,
+            share: Double = 1,
+            _ make: @escaping @Sendable (Client) throws -> Caller
+        ) {
+            self.name = name
+            self.share = share
+            self.make = make
+        }
+    }
+}

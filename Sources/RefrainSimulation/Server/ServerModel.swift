@@ -1,0 +1,71 @@
+internal import RefrainCore
+internal import RefrainHTTP
+
+/// One request on its way: its place in the service's table.
+struct ExchangeID: Hashable {
+    let index: Int
+    let serial: UInt32
+}
+
+/// What a request came to, as the client sees it.
+enum SimulatedOutcome {
+    case status(Int, headers: HTTPHeaders = [:])
+    case failure(HTTPError.Code)
+
+    var isSuccess: Bool {
+        if case .status(let status, _) = self { return status < 400 }
+        return false
+    }
+}
+
+/// How a server treats the requests that reach it: when each is answered, and with what.
+protocol ServerModel: EventTarget {
+    /// A request arrives; the model answers it at once or by an event.
+    func arrive(_ id: ExchangeID)
+    /// The client has left: its timeout passed, or its task was cancelled.
+    func leave(_ id: ExchangeID)
+}
+
+/// What a model works with.
+final class ServerContext {
+    let loop: SimulationLoop
+    var chance: Chance
+    /// How many times as long a request takes as usual, at present.
+    var slowness: () -> Double = { 1 }
+    /// Answers a request; one that has left is not answered.
+    var answer: (ExchangeID, SimulatedOutcome) -> Void = { _, _ in }
+    /// Whether the client of a request still waits.
+    var isWaiting: (ExchangeID) -> Bool = { _ in false }
+
+    init(_ loop: SimulationLoop, seed: UInt64) {
+        self.loop = loop
+        chance = Chance(seed: seed)
+    }
+
+    /// The nanoseconds of virtual time after so many seconds from now.
+    func time(after seconds: Double) -> Int64 { loop.now + Int64((min(seconds, 1e9) * 1e9).rounded()) }
+    var seconds: Double { Double(loop.now) / 1e9 }
+}
+
+/// Answers that are due at a time of their own, for models that know it when a request arrives.
+final class DelayedAnswers: EventTarget {
+    private let context: ServerContext
+    private var pending = SlotTable<(id: ExchangeID, outcome: SimulatedOutcome)>()
+    private var target: Int32 = 0
+
+    init(_ context: ServerContext) {
+        self.context = context
+        target = context.loop.add(self)
+    }
+
+    func answer(_ id: ExchangeID, after seconds: Double, with outcome: SimulatedOutcome) {
+        let slot = pending.insert((id, outcome))
+        let time = context.time(after: seconds)
+        context.loop.schedule(at: time, target: target, value: slot.index, serial: slot.serial)
+    }
+
+    func handle(_ value: Int, serial: UInt32) {
+        guard let (id, outcome) = pending.remove(value, serial) else { return }
+        context.answer(id, outcome)
+    }
+}

@@ -1,0 +1,149 @@
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("Server-sent events that reconnect")
+struct ServerSentEventStreamTests {
+    let mock = MockLoader()
+    let clock = TestClock(.autoAdvancing)
+
+    private func events(
+        _ method: HTTPMethod = .get,
+        attempts: Int = 3,
+        budgets: RetryBudgets? = nil
+    ) throws -> ServerSentEventStream {
+        mock.events(
+            for: try HTTPRequest("https://api.example.com/events", method: method),
+            retrying: RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: attempts)),
+            budgets: budgets,
+            clocks: clock.retryClocks()
+        )
+    }
+
+    /// A stream with this text, which ends or breaks after it.
+    private func stream(_ text: String, breaks: Bool = false, type: String = "text/event-stream") -> MockReply {
+        MockReply { request in
+            let chunks = AsyncThrowingStream<[UInt8], any Error> { continuation in
+                continuation.yield(Array(text.utf8))
+                let error = HTTPError(.networkConnectionLost, request: request)
+                continuation.finish(throwing: breaks ? error : nil)
+            }
+            let headers: HTTPHeaders = ["Content-Type": type]
+            return .success(HTTPResponse(request: request, status: 200, headers: headers, body: .oneShot(chunks)))
+        }
+    }
+
+    private func data(_ events: ServerSentEventStream) async throws -> [String] {
+        var data: [String] = []
+        for try await event in events { data.append(event.data) }
+        return data
+    }
+
+    @Test("a stream that ends or breaks goes on over another connection with Last-Event-ID, until a 204")
+    func reconnects() async throws {
+        mock.then(stream("id: 1\ndata: a\n\ndata: b\n\n")).then(stream("id: 2\ndata: c\n\ndata: lost", breaks: true))
+            .then(.status(204))
+        #expect(try await data(events()) == ["a", "b", "c"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
+        #expect(mock.requests.map { $0.headers["Accept"] } == Array(repeating: "text/event-stream", count: 3))
+        #expect(clock.sleeps == [.seconds(2), .seconds(2)])
+    }
+
+    @Test("R17: retry: is the least wait, also where it comes without an event, and jitter only adds to it")
+    func leastDelay() async throws {
+        mock.then(stream("retry: 10000\ndata: a\n\n")).then(stream("retry: 20000\n\n")).then(stream("data: b\n\n"))
+            .then(.status(204))
+        #expect(try await data(events()) == ["a", "b"])
+        let sleeps = clock.sleeps
+        #expect(sleeps.count == 3)
+        for (sleep, least) in zip(sleeps, [10, 20, 20]) {
+            #expect(sleep >= .seconds(least) && sleep <= .seconds(least + 1))
+        }
+    }
+
+    @Test("R18: retry: is cut to the cap of server delays")
+    func cap() async throws {
+        mock.then(stream("retry: 99999999999999999999\ndata: a\n\n")).then(.status(204))
+        #expect(try await data(events()) == ["a"])
+        #expect(try #require(clock.sleeps.first) <= .seconds(301))
+    }
+
+    @Test("connections that bring no event are attempts of one call, and an event starts anew")
+    func attempts() async throws {
+        let empty = stream(": comment\n\n")
+        mock.then(empty).then(.status(503)).then(stream("data: a\n\n")).then(times: 2, empty)
+        var iterator = try events().makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        // The end of the connection is the first attempt of three.
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.attempts.map(\.reason) == [.transientFailure, .transientFailure, .attemptsUsedUp])
+        #expect(mock.requests.count == 5)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("a status that is final is thrown", arguments: [404, 501, 201])
+    func finalStatus(status: Int) async throws {
+        mock.then(.status(HTTPStatus(rawValue: status)))
+        let error = await #expect(throws: HTTPError.self) { try await data(events()) }
+        #expect(error?.code == .badServerResponse)
+        #expect(error?.response?.status.rawValue == status)
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("another content type is retried once, as garbage is")
+    func contentType() async throws {
+        mock.otherwise(stream("data: a\n\n", type: "text/html"))
+        let error = await #expect(throws: HTTPError.self) { try await data(events()) }
+        #expect(error?.code == .badServerResponse)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R2: a POST is not sent again: the end of its stream is the end, and a break is thrown")
+    func post() async throws {
+        mock.then(stream("data: a\n\n")).then(stream("data: a\n\n", breaks: true))
+        #expect(try await data(events(.post)) == ["a"])
+        await #expect(throws: HTTPError.self) { try await data(events(.post)) }
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R23: reconnections draw on the budget, and each connection makes one deposit")
+    func budget() async throws {
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
+        mock.then(stream("data: a\n\n"))
+        let budgets = RetryBudgets { _ in budget }
+        let error = await #expect(throws: HTTPError.self) { try await data(events(budgets: budgets)) }
+        #expect(error?.attempts.map(\.reason) == [.budgetExhausted])
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("R9: cancellation ends the wait for a reconnection with CancellationError")
+    func cancellation() async throws {
+        let clock = TestClock()
+        mock.then(stream("data: a\n\n"))
+        let events = mock.events(
+            for: try HTTPRequest("https://api.example.com/events"),
+            retrying: RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: 3)),
+            budgets: nil,
+            clocks: clock.retryClocks()
+        )
+        let task = Task { try await data(events) }
+        await clock.sleepers(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("a line that is too long ends the events, and is not asked for again", arguments: ["", "data: a\n\n"])
+    func tooLong(before: String) async throws {
+        mock.otherwise(stream(before + "data: " + String(repeating: "x", count: 100) + "\n\n"))
+        let events = mock.events(
+            for: try HTTPRequest("https://api.example.com/events"),
+            budgets: nil,
+            clocks: clock.retryClocks(),
+            upTo: 50
+        )
+        await #expect(throws: HTTPBody.LineTooLong.self) { try await data(events) }
+        #expect(mock.requests.count == 1)
+    }
+}

@@ -1,0 +1,329 @@
+import Dispatch
+import RefrainCore
+import RefrainSession
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The pipeline of a request", .timeLimit(.minutes(5)))
+struct RequestPipelineTests {
+    @Test("a first answer that is acceptable ends the request; it was sent on the caller's thread")
+    func fine() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample).validate()
+        let task = request.serializingData()
+        #expect(loader.exchanges.count == 1)
+        async let response = task.response
+        loader.exchanges[0].answer(200)
+        let value = try await response.result.get()
+        #expect(Array(value) == Array("ok".utf8))
+        #expect(loader.loads.isEmpty)
+        #expect(request.attempts.map(\.reason) == [.succeeded])
+        #expect(request.attempts.map(\.number) == [1])
+        #expect(request.attempts.first?.status == 200)
+    }
+
+    @Test("R29: a first attempt that failed is followed by others, and all are on record")
+    func goesOn() async throws {
+        let loader = HeldLoader()
+        let clock = InstantClock()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended, clock: clock)
+        let other = session.request(HTTPRequest.sample)
+        let data = other.serializingData()
+        async let response = data.response
+        clock.advance(by: .seconds(2))
+        loader.exchanges[0].answer(503, headers: ["Retry-After": "7"])
+        #expect(try await response.result.get().count == 6)
+        #expect(other.attempts.map(\.number) == [1, 2])
+        #expect(other.attempts.map(\.decision) == [.retry, .finish])
+        #expect(other.attempts.first?.status == 503)
+        #expect(other.retryCount == 1)
+        #expect(loader.loads.count == 1)
+        // What the server asks for, and a little more, so that not all come back at once.
+        let wait = try #require(clock.waits.first)
+        #expect(clock.waits.count == 1)
+        #expect(wait >= .seconds(7) && wait < .seconds(9))
+        #expect(other.attempts[0].duration == .seconds(2))
+        #expect(other.attempts[1].start == .seconds(2) + wait)
+    }
+
+    @Test("R9: cancelling a request cancels its exchange, and it ends once")
+    func cancelled() async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingData()
+        async let response = task.response
+        request.cancel()
+        guard case .failure(.explicitlyCancelled) = await response.result else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(loader.cancelled == 1)
+        #expect(loader.loads.isEmpty)
+        #expect(request.attempts.map(\.reason) == [.cancelled])
+        #expect(request.attempts.first?.bytesSent == 90)
+        // Later events are ignored.
+        request.cancel()
+        #expect(loader.cancelled == 1)
+    }
+
+    @Test("R9: a request that is cancelled while it is handed over is cancelled at the transport")
+    func cancelledMeanwhile() async {
+        let early = Locked<Request?>(nil)
+        let loader = HeldLoader(onBegin: { early.withLock { $0 }?.cancel() })
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        early.withLock { $0 = request }
+        let task = request.serializingData()
+        #expect(loader.cancelled == 1)
+        guard case .failure(.explicitlyCancelled) = await task.result else {
+            Issue.record("not cancelled")
+            return
+        }
+        early.withLock { $0 = nil }
+    }
+
+    @Test("R9: a waiting task that is cancelled cancels the exchange")
+    func waiterCancelled() async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        let task = Task { await session.request(HTTPRequest.sample).serializingData().result }
+        while loader.exchanges.isEmpty { await Task.yield() }
+        task.cancel()
+        guard case .failure(.explicitlyCancelled) = await task.value else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(loader.cancelled == 1)
+    }
+
+    @Test("R9: a request that is cancelled after its first answer is not tried again, and that try stays on record")
+    func cancelledAtTheDecision() async {
+        let loader = HeldLoader()
+        let cancelling = Retrier { request, _, _ in
+            request.cancel()
+            return .retry
+        }
+        let session = Session.testing(loader, interceptor: cancelling)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingData()
+        loader.exchanges[0].answer(503)
+        _ = await task.response
+        #expect(request.isCancelled)
+        #expect(request.attempts.count == 1)
+        #expect(request.attempts.first?.status == 503)
+        #expect(loader.loads.isEmpty)
+    }
+
+    @Test("a reset cancels what the transport has, waits for it, and lets the next request through")
+    func reset() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let request = session.request(HTTPRequest.sample)
+        async let response = request.serializingData().response
+        while loader.exchanges.isEmpty { await Task.yield() }
+        await session.reset()
+        #expect(loader.cancelled == 1)
+        #expect(await response.error != nil)
+        #expect(request.isFinished)
+        let next = session.request(HTTPRequest.sample).serializingData()
+        loader.exchanges[1].answer(200)
+        #expect(try await next.value.count == 2)
+    }
+
+    @Test("a redirect is followed, with the outcome of the first hop on record")
+    func redirect() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        async let response = request.serializingData().response
+        while loader.exchanges.isEmpty { await Task.yield() }
+        loader.exchanges[0].answer(302, headers: ["Location": "/moved"])
+        while loader.exchanges.count < 2 { await Task.yield() }
+        loader.exchanges[1].answer(200)
+        #expect(try await response.result.get().count == 2)
+        #expect(loader.exchanges.map(\.request.url.path) == ["/sample", "/moved"])
+        #expect(request.attempts.map(\.reason) == [.redirected, .succeeded])
+    }
+
+    @Test("several waiters all get the one response")
+    func severalWaiters() async throws {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        let tasks = (0..<8).map { _ in Task { await request.serializingData().response } }
+        while loader.exchanges.isEmpty { await Task.yield() }
+        loader.exchanges[0].answer(200)
+        for task in tasks { #expect(try await task.value.result.get().count == 2) }
+        #expect(loader.exchanges.count == 1)
+    }
+
+    @Test("R20: the deadline cuts the first try, as it does every one")
+    func deadline() async {
+        let loader = HeldLoader()
+        var original = HTTPRequest.sample
+        original.timeout = .seconds(3)
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let task = session.request(original).serializingData()
+        #expect(loader.exchanges[0].request.timeouts.total == .seconds(3))
+        loader.exchanges[0].answer(200)
+        #expect(await task.response.error == nil)
+    }
+
+    @Test("R22: each call makes one deposit in its origin's budget")
+    func budget() async throws {
+        let clock = InstantClock()
+        let budget = RetryBudget(ratio: 1, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended, clock: clock) { settings in
+            settings.budgets = RetryBudgets { _ in budget }
+        }
+        for number in 0..<3 {
+            let task = session.request(HTTPRequest.sample).serializingData()
+            loader.exchanges[number].answer(200)
+            _ = await task.response
+        }
+        #expect(budget.balance == 3)
+        let failing = session.request(HTTPRequest.sample).serializingData()
+        loader.exchanges[3].answer(503)
+        _ = await failing.response
+        // Four calls, one retry.
+        #expect(budget.balance == 3)
+    }
+
+    @Test("a check of the caller's sees the caller's task-local values")
+    func callersCode() async {
+        let loader = ScriptedLoader(.status(200))
+        let seen = Locked<[Int]>([])
+        await Mark.$value.withValue(7) {
+            let session = Session.testing(loader)
+            defer { withExtendedLifetime(session) {} }
+            let request = session.request(HTTPRequest.sample).validate { _, _, _ in
+                seen.withLock { $0.append(Mark.value) }
+                return .success(())
+            }
+            _ = await request.serializingData().response
+        }
+        #expect(seen.withLock { $0 } == [7])
+    }
+
+    @Test("a check that is added while the transport has the request is not run on the transport's thread")
+    func lateCheck() async {
+        let loader = HeldLoader()
+        let seen = Locked<[Bool]>([])
+        let session = Session.testing(loader)
+        defer { withExtendedLifetime(session) {} }
+        let request = session.request(HTTPRequest.sample)
+        request.resume()
+        request.validate { _, _, _ in
+            let isInTask = withUnsafeCurrentTask { $0 != nil }
+            seen.withLock { $0.append(isInTask) }
+            return .success(())
+        }
+        // A thread that runs no task, as a transport's own.
+        DispatchQueue.global().async { loader.exchanges[0].answer(200) }
+        _ = await request.serializingString().response
+        #expect(seen.withLock { $0 } == [true])
+    }
+
+    @Test("R9: a request that is cancelled before it is handed over is not sent")
+    func cancelledBefore() async {
+        let loader = HeldLoader()
+        // The budget is asked for after the start, and before anything is sent.
+        let early = Locked<Request?>(nil)
+        let impatient = Session.testing(loader) { settings in
+            settings.budgets = RetryBudgets { _ in
+                early.withLock { $0 }?.cancel()
+                return .standard()
+            }
+        }
+        let request = impatient.request(HTTPRequest.sample)
+        early.withLock { $0 = request }
+        let task = request.serializingData()
+        guard case .failure(.explicitlyCancelled) = await task.result else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(loader.exchanges.isEmpty)
+        #expect(request.attempts.first?.bytesSent == 0)
+        early.withLock { $0 = nil }
+        withExtendedLifetime(impatient) {}
+    }
+
+    @Test("R9: nothing is sent again once cancel() has returned, whenever the first answer comes")
+    func cancelledAsTheAnswerComes() async throws {
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        for round in 0..<2_000 {
+            let isCancelled = Locked(false)
+            let late = Locked(0)
+            let loader = HeldLoader(answer: { request in
+                // One that was on its way to the transport just then has a task that is cancelled, which that sees.
+                if isCancelled.withLock({ $0 }), !Task.isCancelled { late.withLock { $0 += 1 } }
+                return .success(HTTPResponse(request: request, status: 200, body: .text("loaded")))
+            })
+            let session = Session.testing(loader, interceptor: policy)
+            let request = session.request(HTTPRequest.sample)
+            request.resume()
+            let answers = Locked(false)
+            DispatchQueue.global().async {
+                answers.withLock { $0 = true }
+                loader.exchanges[0].answer(503)
+            }
+            while !answers.withLock({ $0 }) {}
+            for _ in 0..<(round % 200) { _ = answers.withLock { $0 } }
+            request.cancel()
+            isCancelled.withLock { $0 = true }
+            _ = await request.serializingData().response
+            #expect(late.withLock { $0 } == 0, "round \(round)")
+            withExtendedLifetime(session) {}
+        }
+    }
+
+    @Test("R29: a request that another caller's was sent as says nothing to that caller")
+    func borrowed() async throws {
+        let loader = ScriptedLoader(.status(200))
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let first = session.request(HTTPRequest.sample)
+        async let done = first.serializingString().response
+        _ = await done
+        let sent = try #require(first.request)
+        let count = first.attempts.count
+        let second = session.request(sent)
+        let task = second.serializingData()
+        second.cancel()
+        _ = await task.response
+        #expect(second.attempts.count == 1)
+        #expect(first.attempts.count == count)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test("a request that has ended is deallocated")
+    func isReleased() async {
+        let loader = ScriptedLoader(.status(200, body: "ok"))
+        let session = Session.testing(loader)
+        weak var request: Request?
+        do {
+            let made = session.request(HTTPRequest.sample)
+            request = made
+            _ = await made.serializingData().response
+        }
+        #expect(request == nil)
+    }
+}
+
+private enum Mark {
+    @TaskLocal static var value = 0
+}

@@ -1,0 +1,145 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainSimulation
+import Testing
+
+@Suite("Storms that cannot be")
+struct BadInputTests {
+    typealias Seconds = Duration
+
+    static func storm(
+        clients: Int = 10,
+        load: Storm.Load = .perSecond(50),
+        server: Storm.Server = .collapse(),
+        trigger: Storm.Trigger = .none
+    ) throws -> Storm {
+        try Storm(clients: clients, load: load, server: server, trigger: trigger, duration: .seconds(20))
+    }
+
+    @Test("zero clients, negative loads and other nonsense are refused with the argument's name")
+    func refused() {
+        func argument(_ body: () throws -> Storm) -> String? {
+            do {
+                _ = try body()
+                return nil
+            } catch {
+                return (error as? InvalidArgument)?.argument
+            }
+        }
+        #expect(argument { try Self.storm(clients: 0) } == "clients")
+        #expect(argument { try Self.storm(load: .perSecond(-1)) } == "load")
+        #expect(argument { try Self.storm(load: .perSecond(.nan)) } == "load")
+        #expect(argument { try Self.storm(load: .closed(callers: 0, pause: .seconds(1))) } == "callers")
+        #expect(argument { try Self.storm(load: .closed(pause: .zero)) } == "pause")
+        #expect(argument { try Self.storm(server: .collapse(latency: .zero)) } == "latency")
+        #expect(argument { try Self.storm(server: .queue(workers: 0, serviceTime: .seconds(1))) } == "workers")
+        #expect(argument { try Self.storm(server: .rateLimited(perSecond: 0)) } == "perSecond")
+        #expect(argument { try Self.storm(server: .script([])) } == "phases")
+        #expect(argument { try Self.storm(trigger: .spike(-2, at: .zero, lasting: .seconds(1))) } == "spike")
+        #expect(argument { try Self.storm(trigger: .packetLoss(1.5, at: .zero, lasting: .seconds(1))) } == "packetLoss")
+        #expect(argument { try Self.storm(trigger: .spike(at: .seconds(99), lasting: .seconds(1))) } == "trigger")
+        #expect(argument { try Self.storm(trigger: .outage(at: .seconds(-1), lasting: .seconds(1))) } == "at")
+        #expect(argument { try Self.storm() } == nil)
+    }
+
+    static func failure(_ body: () async throws -> Storm.Report) async -> Storm.Failure? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return error as? Storm.Failure
+        }
+    }
+
+    @Test("attempts without a delay and without an end stand still, and are told so")
+    func standsStill() async throws {
+        let server = Storm.Server.collapse()
+        let storm = try Self.storm(server: server)
+        let failure = await Self.failure {
+            try await storm.run { client in
+                .calling { try await withRetry(.immediately(maxAttempts: nil)) { throw Storm.Failure.noThread } }
+            }
+        }
+        guard case .timeStandsStill = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a call that computes for seconds is told apart from one that waits")
+    func busy() async throws {
+        let failure = await Self.failure {
+            try await Self.storm().run { _ in
+                .calling {
+                    let end = ContinuousClock.now + .seconds(4)
+                    while ContinuousClock.now < end {}
+                }
+            }
+        }
+        guard case .timeStandsStill = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a call that sleeps on a real clock is found")
+    func realClock() async throws {
+        let failure = await Self.failure {
+            try await Self.storm().run { _ in .calling { try await Task.sleep(for: .milliseconds(1)) } }
+        }
+        #expect(failure == .leftSimulation)
+        let timer = await Self.failure {
+            try await Self.storm().run { _ in
+                .calling { try await TimerClock().sleep(until: TimerClock().now + .milliseconds(1)) }
+            }
+        }
+        #expect(timer == .leftSimulation)
+    }
+
+    @Test("a policy without an end is stopped at the memory limit")
+    func endless() async throws {
+        var storm = try Self.storm(
+            server: .script([.init(lasting: .seconds(1), latency: .milliseconds(10), failureRate: 1)])
+        )
+        storm.memoryLimit = 2 << 20
+        let endless = Policies.retrying(.constant(delay: .seconds(1), maxAttempts: nil))
+        let failure = await Self.failure { [storm] in
+            var storm = storm
+            storm.memoryLimit = 5 << 20
+            return try await storm.run(endless)
+        }
+        guard case .tooManyCalls = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a simulation that needs more memory than its limit is refused before it starts")
+    func memory() async throws {
+        let storm = try Self.storm(clients: 50_000_000, load: .perSecond(1e6))
+        let failure = await Self.failure { try await storm.run(Policies.once) }
+        guard case .needsMoreMemory(_, let limit) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(limit == 1 << 30)
+    }
+
+    @Test("what the closure throws is what the run throws")
+    func thrown() async throws {
+        await #expect(throws: InvalidArgument.self) {
+            try await Self.storm().run { _ in throw InvalidArgument("policy", is: 1, expected: "2") }
+        }
+        await #expect(throws: InvalidArgument.self) { try await Self.storm().run(fleet: []) }
+    }
+
+    @Test("a cancelled run ends with a CancellationError")
+    func cancelled() async throws {
+        let task = Task {
+            try await Storm(clients: 100, load: .perSecond(1000), server: .collapse(), duration: .seconds(86_400))
+                .run(Policies.once)
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+    }
+}

@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The tests of what stands behind Refrain's traits, with the packages that they need: a package of its own, so that
+// neither a build nor the tests of Refrain ask for them. `Scripts/test-traits` runs it.
+
+let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing"]
+
+func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
+let all: [Target.Dependency] = [
+    .product(name: "RefrainTesting", package: "refrain"),
+    product("RefrainHTTPTypes", "refrain", "HTTPTypes"),
+    product("HTTPTypes", "swift-http-types", "HTTPTypes"),
+    product("RefrainOpenAPI", "refrain", "OpenAPI"),
+    product("OpenAPIRuntime", "swift-openapi-runtime", "OpenAPI"),
+    product("RefrainLogging", "refrain", "Logging"),
+    product("Logging", "swift-log", "Logging"),
+    product("InMemoryLogging", "swift-log", "Logging"),
+    product("RefrainMetrics", "refrain", "Metrics"),
+    product("Metrics", "swift-metrics", "Metrics"),
+    product("MetricsTestKit", "swift-metrics", "Metrics"),
+    product("RefrainTracing", "refrain", "Tracing"),
+    product("Tracing", "swift-distributed-tracing", "Tracing"),
+    product("InMemoryTracing", "swift-distributed-tracing", "Tracing"),
+]
+
+let package = Package(
+    name: "refrain-traits",
+    platforms: [.macOS(.v15)],
+    traits: [
+        "HTTPTypes",
+        .trait(name: "OpenAPI", enabledTraits: ["HTTPTypes"]),
+        "Logging",
+        "Metrics",
+        "Tracing",
+    ],
+    dependencies: [
+        .package(
+            name: "refrain",
+            path: "../..",
+            traits: Set(traits.map { .trait(name: $0, condition: .when(traits: [$0])) })
+        ),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-openapi-runtime", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+    ],
+    targets: [
+        // An example: a service that has all of them.
+        .target(name: "OrderService", dependencies: all),
+        .testTarget(name: "OrderServiceTests", dependencies: ["OrderService"] + all),
+        .testTarget(name: "TraitTests", dependencies: all),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ]
+}
