@@ -48,6 +48,14 @@ extension Clock where Duration == Swift.Duration {
         if Self.self == TokenClock.self, let clock = self as? TokenClock, clock.base.isTimer {
             return await TimerClock.sleep(for: delay, cancelledBy: clock.token)
         }
+        return await sleepsUncancelled(for: delay)
+    }
+
+    // Apart, so that frames which are not asleep have no room for it.
+    /// Sleeps for `delay` by the protocol's own function; returns false if it throws.
+    @usableFromInline
+    @inline(never)
+    nonisolated(nonsending) func sleepsUncancelled(for delay: Duration) async -> Bool {
         do {
             try await sleep(until: now.advanced(by: delay), tolerance: nil)
             return true

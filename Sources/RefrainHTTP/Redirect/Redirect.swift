@@ -41,31 +41,27 @@ public struct Redirect: HTTPMiddleware {
     ) async -> AttemptOutcome {
         guard request.followsRedirects else { return await send(request) }
         let token = resets.current
-        var hops: RedirectHops
+        let hops: RedirectHops
         do {
-            let request = try request.withIdempotencyKeyWritten().beginningCall(on: clocks)
-            hops = RedirectHops(request, maximumNumberOfRedirects, clocks)
+            hops = try RedirectHops(request, maximumNumberOfRedirects, clocks)
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        while !Task.isCancelled, !token.isCancelled {
-            if let late = hops.begin() { return late.ending(request) }
+        while !Task.isCancelled, !token.isCancelled, hops.begin() {
             // The outcome is handed over: a response that is read as it arrives holds a connection, which the next hop
             // may need.
-            switch hops.step(after: await send(hops.current.deferring(.redirects))) {
-            case .finish(let outcome):
-                let outcome = outcome.isRedirect ? await outcome.collected(for: request) : outcome
-                return outcome.ending(request)
-            case .follow(let delay):
-                await wait(for: delay, cancelledBy: token)
+            let delay = hops.delay(after: await send(hops.current.deferring(.redirects)))
+            guard let delay else {
+                return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
             }
+            if delay > .zero { await wait(for: delay, cancelledBy: token) }
         }
-        return hops.cancelled().ending(request)
+        return hops.ending(request)
     }
 
     /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
+    @inline(never)
     private func wait(for delay: Duration, cancelledBy token: CancellationToken) async {
-        guard delay > .zero else { return }
         try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
     }
 

@@ -1,7 +1,9 @@
 /// The hops of one call: what is sent next, and the record of what was.
-struct RedirectHops {
+///
+/// A class, so that the frame of a call that waits for its response holds one reference.
+final class RedirectHops {
     /// What follows a hop.
-    enum Step {
+    private enum Step {
         /// The call ends with this outcome.
         case finish(AttemptOutcome)
         /// The next hop follows after this delay.
@@ -24,8 +26,13 @@ struct RedirectHops {
     private var log = AttemptLog()
     /// The redirect that is followed, without its body; kept only for the error of a call whose time runs out.
     private var redirect: HTTPResult?
+    /// The outcome of the call.
+    private var outcome: AttemptOutcome?
 
-    init(_ request: HTTPRequest, _ limit: Int, _ clocks: RetryClocks) {
+    /// Begins a call.
+    @inline(never)
+    init(_ request: HTTPRequest, _ limit: Int, _ clocks: RetryClocks) throws(HTTPError) {
+        let request = try request.withIdempotencyKeyWritten().beginningCall(on: clocks)
         current = request
         original = request
         self.limit = limit
@@ -34,17 +41,44 @@ struct RedirectHops {
         hopBegan = began
     }
 
-    /// Begins a hop; returns the outcome of the call where its time ran out during the wait.
-    mutating func begin() -> AttemptOutcome? {
-        guard count > 0 else { return nil }
+    /// Begins a hop; returns false where the time of the call ran out during the wait.
+    @inline(never)
+    func begin() -> Bool {
+        guard count > 0 else { return true }
         hopBegan = clocks.now
-        guard let redirect, current.isPastDeadline else { return nil }
+        guard let redirect, current.isPastDeadline else { return true }
         log.endLast(.deadlineExceeded)
-        return AttemptOutcome(HTTPError.deadlineExceeded(current, beforeFollowing: redirect).recorded(log))
+        outcome = AttemptOutcome(HTTPError.deadlineExceeded(current, beforeFollowing: redirect).recorded(log))
+        return false
     }
 
-    /// Returns what follows a hop, and makes the next one ready.
-    mutating func step(after outcome: consuming AttemptOutcome) -> Step {
+    /// Returns the delay before the next hop, which is made ready; nil: the call ends.
+    @inline(never)
+    func delay(after outcome: consuming AttemptOutcome) -> Duration? {
+        switch step(after: outcome) {
+        case .finish(let last):
+            self.outcome = last
+            return nil
+        case .follow(let delay):
+            return delay
+        }
+    }
+
+    /// Returns the outcome of the call: the one of its last hop, or of an interruption.
+    @inline(never)
+    func ending(_ request: HTTPRequest) -> AttemptOutcome { (outcome ?? cancelled()).ending(request) }
+
+    /// Returns the outcome of the call, with the body of a redirect that is the answer.
+    @inline(never)
+    func collected(for request: HTTPRequest) async -> AttemptOutcome {
+        outcome = await outcome?.collected(for: request)
+        return ending(request)
+    }
+
+    /// Whether the outcome of the call is a redirect, whose body was deferred.
+    var endsWithRedirect: Bool { outcome?.isRedirect ?? false }
+
+    private func step(after outcome: consuming AttemptOutcome) -> Step {
         guard case .success(let response) = outcome.result else {
             guard hopsSinceOrigin > 0, count < limit,
                 RedirectTarget.isUnreachable(outcome.result, for: original, asked: timesAsked)
@@ -66,7 +100,7 @@ struct RedirectHops {
     }
 
     /// Goes back to the request that led to a target which no attempt could connect to (rule R33).
-    private mutating func askAgain(_ outcome: AttemptOutcome) -> Step {
+    private func askAgain(_ outcome: AttemptOutcome) -> Step {
         record(outcome.result, .retry, .originAskedAgain, [.freshRoutes], .zero)
         count += 1
         timesAsked += 1
@@ -76,7 +110,7 @@ struct RedirectHops {
         return .follow(after: .zero)
     }
 
-    private mutating func follow(_ target: HTTPRequest, _ outcome: AttemptOutcome) -> Step {
+    private func follow(_ target: HTTPRequest, _ outcome: AttemptOutcome) -> Step {
         let attempt = Attempt(number: count + 1)
         let context = RetryContext(
             current,
@@ -105,7 +139,7 @@ struct RedirectHops {
         }
     }
 
-    private mutating func refuse(
+    private func refuse(
         _ outcome: AttemptOutcome,
         _ code: HTTPError.Code,
         _ message: String,
@@ -119,7 +153,7 @@ struct RedirectHops {
     }
 
     /// Ends the call with the outcome of the last hop, or with `result` in its place.
-    private mutating func finish(
+    private func finish(
         _ outcome: AttemptOutcome,
         _ reason: RetryReason,
         _ rules: Rules = [],
@@ -135,7 +169,7 @@ struct RedirectHops {
         return .finish(outcome)
     }
 
-    private mutating func record(
+    private func record(
         _ result: HTTPResult,
         _ decision: AttemptRecord.Decision,
         _ reason: RetryReason,
@@ -154,7 +188,7 @@ struct RedirectHops {
     }
 
     /// Returns the outcome where the wait for the next hop was cancelled.
-    mutating func cancelled() -> AttemptOutcome {
+    private func cancelled() -> AttemptOutcome {
         log.endLast(.cancelled)
         var error = HTTPError(.cancelled, request: current, bytesSent: log.attempts.isEmpty ? 0 : nil)
         error.attempts = log.attempts

@@ -79,16 +79,16 @@ final class InFlightRequests: Sendable {
     }
 
     /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    func admit<Value>(_ owner: any RequestOwner, _ run: () async -> Value) async -> Value? {
+    func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
         let registration: (number: UInt64, slot: Int)? = state.withLock { state in
             guard let number = state.begin(admission) else { return nil }
             return (number, state.owned.insert(Owned(number: number, owner: owner)))
         }
         guard let (number, slot) = registration else { return nil }
         let context = InFlightContext(self, number, InFlightContext.current)
-        let value = await InFlightContext.$current.withValue(context, operation: run)
+        let outcome = await InFlightContext.$current.withValue(context, operation: run)
         state.withLock { $0.endOwned(number, slot) }?.resume()
-        return value
+        return outcome
     }
 
     @inline(never)

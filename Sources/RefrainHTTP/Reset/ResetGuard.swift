@@ -38,7 +38,10 @@ extension ResetGuard {
     package var isAroundPresentCode: Bool { requests.areAroundPresentCode }
 
     /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    package func admit<Value>(_ owner: any RequestOwner, _ run: () async -> Value) async -> Value? {
+    package func admit(
+        _ owner: any RequestOwner,
+        _ run: () async -> AttemptOutcome
+    ) async -> AttemptOutcome? {
         await requests.admit(owner, run)
     }
 

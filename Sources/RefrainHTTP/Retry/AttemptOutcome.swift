@@ -1,18 +1,41 @@
 /// What one attempt came to: the result, and what the caller's validation and decoding made of it.
+///
+/// One pointer in size, because it passes through the frames of all steps of a request.
 package struct AttemptOutcome: Sendable {
-    /// The result of the exchange.
-    package var result: HTTPResult
-    /// The validation error; nil where the response passed, or was not validated.
-    package var validationError: (any Error)?
-    /// The error of the first serializer that could not read the response, or nil.
-    package var serializationError: (any Error)?
-    /// The error of a retrier that ended the call, or nil.
-    package var retryError: (any Error)?
-    /// Whether a status validation of the caller's accepted the response's status.
-    package var isStatusAccepted = false
+    private var contents: CopyOnWriteBox<Fields>
 
     /// Makes an outcome that nothing has validated.
-    package init(_ result: HTTPResult) { self.result = result }
+    package init(_ result: HTTPResult) { contents = CopyOnWriteBox(Fields(result: result)) }
+
+    /// The result of the exchange.
+    package var result: HTTPResult {
+        get { contents.fields.result }
+        _modify { yield &contents.fields.result }
+    }
+
+    /// The validation error; nil where the response passed, or was not validated.
+    package var validationError: (any Error)? {
+        get { contents.fields.validationError }
+        _modify { yield &contents.fields.validationError }
+    }
+
+    /// The error of the first serializer that could not read the response, or nil.
+    package var serializationError: (any Error)? {
+        get { contents.fields.serializationError }
+        _modify { yield &contents.fields.serializationError }
+    }
+
+    /// The error of a retrier that ended the call, or nil.
+    package var retryError: (any Error)? {
+        get { contents.fields.retryError }
+        _modify { yield &contents.fields.retryError }
+    }
+
+    /// Whether a status validation of the caller's accepted the response's status.
+    package var isStatusAccepted: Bool {
+        get { contents.fields.isStatusAccepted }
+        _modify { yield &contents.fields.isStatusAccepted }
+    }
 
     /// Whether the response passed every check of the caller's and has an acceptable status.
     ///
@@ -22,5 +45,13 @@ package struct AttemptOutcome: Sendable {
             return false
         }
         return isStatusAccepted || response.status.rawValue < 400
+    }
+
+    private struct Fields: Sendable {
+        var result: HTTPResult
+        var validationError: (any Error)?
+        var serializationError: (any Error)?
+        var retryError: (any Error)?
+        var isStatusAccepted = false
     }
 }

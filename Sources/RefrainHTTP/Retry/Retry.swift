@@ -97,32 +97,18 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        let clock = configuration.clocks.monotonic.cancelled(by: call.token)
+        let remaining = call.remaining
         let ended: Void? = await withRetryUnlessCancelled(
-            until: call.remaining.map { clock.now.advanced(by: $0.clampedToTimeout) },
-            remaining: call.remaining,
-            clock: clock,
-            operation: { number in
-                let request = call.prepare(number)
-                // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
-                call.outcome =
-                    number.number == 1
-                    ? await attempt(request, 1) : await NestedRetry.within { await attempt(request, number.number) }
-            },
+            until: remaining.map { call.clock.now.advanced(by: $0.clampedToTimeout) },
+            remaining: remaining,
+            clock: call.clock,
+            operation: { number in await call.make(number, attempt) },
             decide: { number, _ in
-                let step: RetryStep<Void>
-                if let decision = call.decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
-                    step = call.conclude(decision)
-                } else {
-                    step = call.conclude(await call.ask(decide, after: number))
-                }
-                record(call.attempts)
-                return step
+                await call.decide(after: number, asksAboutSuccess: asksAboutSuccess, decide, record: record)
             },
             onTimeout: { _, _, _ in call.endAtTimeout() }
         )
-        guard ended != nil, let outcome = call.outcome else { return call.cancelled().ending(request) }
-        return outcome.ending(request)
+        return call.ending(request, isCancelled: ended == nil)
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.

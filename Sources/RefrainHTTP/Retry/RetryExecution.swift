@@ -32,6 +32,7 @@ final class RetryExecution {
     private var deposits: Bool
 
     /// Begins a call.
+    @inline(never)
     init(
         _ request: HTTPRequest,
         _ configuration: Retry.Configuration,
@@ -48,11 +49,36 @@ final class RetryExecution {
 
     private var clocks: RetryClocks { configuration.clocks }
 
+    /// The clock of the delays, which a reset ends.
+    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
+
     /// What is left of the timeout of the call.
     var remaining: Duration? { request.deadline?.remaining }
 
+    /// Makes an attempt, and keeps its outcome.
+    @inline(never)
+    func make(_ number: Attempt, _ attempt: (HTTPRequest, Int) async -> AttemptOutcome) async {
+        let request = prepare(number)
+        // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
+        guard number.number > 1 else {
+            outcome = await attempt(request, 1)
+            return
+        }
+        outcome = await again(request, number.number, attempt)
+    }
+
+    @inline(never)
+    private func again(
+        _ request: HTTPRequest,
+        _ number: Int,
+        _ attempt: (HTTPRequest, Int) async -> AttemptOutcome
+    ) async -> AttemptOutcome {
+        await NestedRetry.within { await attempt(request, number) }
+    }
+
     /// Returns the request of an attempt, made from the original one (rule R6).
-    func prepare(_ attempt: Attempt) -> HTTPRequest {
+    @inline(never)
+    private func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number > 1 {
             attemptBegan = clocks.now
@@ -67,8 +93,27 @@ final class RetryExecution {
 
     // MARK: The decision
 
+    /// Decides on the last outcome, applies the rules, and records what follows.
+    @inline(never)
+    func decide(
+        after attempt: Attempt,
+        asksAboutSuccess: Bool,
+        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        record: ([AttemptRecord]) -> Void
+    ) async -> RetryStep<Void> {
+        let step: RetryStep<Void>
+        if let decision = decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
+            step = conclude(decision)
+        } else {
+            step = conclude(await ask(decide, after: attempt))
+        }
+        record(attempts)
+        return step
+    }
+
     /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
-    func decisionWithoutStrategy(asksAboutSuccess: Bool) -> RetryDecision? {
+    @inline(never)
+    private func decisionWithoutStrategy(asksAboutSuccess: Bool) -> RetryDecision? {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
         elapsed = clocks.now - began
         if outcome.isSuccess {
@@ -87,7 +132,7 @@ final class RetryExecution {
     }
 
     /// Asks a strategy about the last outcome, for no longer than the call has time (rule R20).
-    func ask(
+    private func ask(
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
         after attempt: Attempt
     ) async -> RetryDecision {
@@ -111,7 +156,8 @@ final class RetryExecution {
     }
 
     /// Holds a decision against the timeout and the budget, and records what comes of it.
-    func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
+    @inline(never)
+    private func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
         guard var outcome else { return .finish((), .cancelled) }
         deposit(outcome.result)
         var delay = Duration.zero
@@ -210,14 +256,22 @@ final class RetryExecution {
     }
 
     /// Ends the call where its time ran out between the decision and the next attempt.
+    @inline(never)
     func endAtTimeout() {
         refund()
         log.endLast(.deadlineExceeded)
         if let last = outcome?.result { outcome?.result = HTTPError.deadlineExceeded(request, last).recorded(log) }
     }
 
+    /// Returns the outcome of the call.
+    @inline(never)
+    func ending(_ request: HTTPRequest, isCancelled: Bool) -> AttemptOutcome {
+        guard !isCancelled, let outcome else { return cancelled().ending(request) }
+        return outcome.ending(request)
+    }
+
     /// Returns the outcome where the wait for an attempt was cancelled.
-    func cancelled() -> AttemptOutcome {
+    private func cancelled() -> AttemptOutcome {
         refund()
         log.endLast(.cancelled)
         let wasSent = !log.attempts.isEmpty

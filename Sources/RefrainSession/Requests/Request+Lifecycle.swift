@@ -162,7 +162,11 @@ extension Request {
         // A cancellation may have come before the task was registered.
         if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
         let outcome = await pipeline.run(request, for: self)
-        guard settles else { return finish(outcome) }
+        if settles { await settle(outcome) } else { finish(outcome) }
+    }
+
+    @inline(never)
+    private func settle(_ outcome: AttemptOutcome) async {
         let error = state.withLock { state in
             var noted = outcome
             if !keepsBodies { noted.result = outcome.result.withoutBody }
@@ -174,6 +178,7 @@ extension Request {
     }
 
     /// Ends the request with its last outcome.
+    @inline(never)
     private func finish(_ outcome: AttemptOutcome) { leave(state.withLock { $0.end(with: outcome) }) }
 
     /// Leaves the session's list, and resumes the waiters; nil: the request has ended before.

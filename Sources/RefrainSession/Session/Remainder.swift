@@ -12,3 +12,12 @@ struct Remainder: IdentifiableLoader {
         identity.trace(pipeline.transport)
     }
 }
+
+extension HTTPRequest {
+    /// This request without a retry strategy of its own.
+    var withoutStrategy: HTTPRequest {
+        var copy = self
+        copy.retryStrategy = nil
+        return copy
+    }
+}

@@ -1,4 +1,24 @@
 extension Request {
+    /// Validates and decodes the response of an attempt.
+    ///
+    /// The body of an error is read only where it takes part in the decision on a retry.
+    func inspect(_ response: HTTPResponse, to request: HTTPRequest) async -> AttemptOutcome {
+        var response = response
+        if response.status.rawValue >= 400, response.isDeferred(for: request) {
+            // Where the head decides, the body is read only if no attempt follows.
+            guard !interceptors.decidesByHead(request.retryStrategy) || accepts(response) else {
+                return AttemptOutcome(.success(response))
+            }
+            switch await response.withBeginningOfBody() {
+            case .success(let beginning): response = beginning
+            case .failure(let error): return AttemptOutcome(.failure(error))
+            }
+        }
+        let outcome = validate(response)
+        if outcome.validationError != nil || outcome.serializationError != nil { await discardAttempt() }
+        return outcome
+    }
+
     /// Returns the outcome of a hop with its body complete and validated.
     ///
     /// The body of an error is left unread until it is known that no attempt follows.

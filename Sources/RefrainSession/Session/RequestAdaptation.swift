@@ -6,18 +6,68 @@ internal import RefrainCore
 enum RequestAdaptation {
     private typealias Adapted = Result<HTTPRequest, RefrainError>
 
-    /// Returns the number of the attempt and the request that it sends, made from the original one.
+    /// An attempt that is ready to be sent.
+    struct Attempt {
+        /// What it sends.
+        let request: HTTPRequest
+        /// What a monitor is told at its end; nil without a monitor.
+        private let watch: Watch?
+
+        private final class Watch: Sendable {
+            let number: Int
+            let began: Duration
+
+            init(_ number: Int, _ began: Duration) {
+                self.number = number
+                self.began = began
+            }
+        }
+
+        fileprivate init(_ number: Int, _ request: HTTPRequest, _ owner: Request, _ clocks: RetryClocks) {
+            self.request = request
+            watch = owner.watcher == nil ? nil : Watch(number, clocks.now)
+        }
+
+        /// Tells the monitor what came of it.
+        @inline(never)
+        func end(with result: HTTPResult, of owner: Request, _ clocks: RetryClocks) {
+            guard let watch else { return }
+            let duration = clocks.now - watch.began
+            owner.watcher?.request(owner, didFinishAttempt: watch.number, with: result, after: duration)
+        }
+    }
+
+    /// Returns the attempt, made from the original request.
     ///
     /// - Throws: what ends the attempt before anything is sent.
     static func prepare(
         _ original: HTTPRequest,
         of owner: Request,
         _ clocks: RetryClocks
-    ) async throws(HTTPError) -> (Int, HTTPRequest) {
+    ) async throws(HTTPError) -> Attempt {
         guard !owner.gate.isOpen || !owner.interceptors.adapters.isEmpty else {
-            let attempt = owner.beginAttempt()
-            return (attempt, try sending(checked(original, of: owner, original), original, attempt, owner))
+            return try unadapted(original, of: owner, clocks)
         }
+        return try await adapted(original, of: owner, clocks)
+    }
+
+    @inline(never)
+    private static func unadapted(
+        _ original: HTTPRequest,
+        of owner: Request,
+        _ clocks: RetryClocks
+    ) throws(HTTPError) -> Attempt {
+        let number = owner.beginAttempt()
+        let sent = try sending(checked(original, of: owner, original), original, number, owner)
+        return Attempt(number, sent, owner, clocks)
+    }
+
+    @inline(never)
+    private static func adapted(
+        _ original: HTTPRequest,
+        of owner: Request,
+        _ clocks: RetryClocks
+    ) async throws(HTTPError) -> Attempt {
         let ((attempt, adapted), isLate) = await original.withinDeadline(on: clocks) {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
@@ -27,10 +77,10 @@ enum RequestAdaptation {
         switch adapted {
         case .success(let request):
             guard !request.isPastDeadline else { throw late(request) }
-            return (attempt, try sending(adapted, original, attempt, owner))
         case .failure(.explicitlyCancelled) where isLate: throw late(original)
-        case .failure: return (attempt, try sending(adapted, original, attempt, owner))
+        case .failure: break
         }
+        return Attempt(attempt, try sending(adapted, original, attempt, owner), owner, clocks)
     }
 
     /// Publishes what is sent, or why nothing is.
