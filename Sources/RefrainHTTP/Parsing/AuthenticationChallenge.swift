@@ -1,29 +1,29 @@
 /// An authentication challenge of a server or proxy (RFC 9110 §11.3).
-public struct AuthenticationChallenge: Hashable, Sendable {
+package struct AuthenticationChallenge: Hashable, Sendable {
     /// A parameter: its name in lower case, and its value without quotes.
-    public struct Parameter: Hashable, Sendable {
+    package struct Parameter: Hashable, Sendable {
         /// The name, in lower case.
-        public let name: String
+        package let name: String
         /// The value, as it was sent.
-        public let value: String
+        package let value: String
     }
 
     /// The scheme, in lower case: `basic`, `bearer`.
-    public let scheme: String
+    package let scheme: String
     /// The token68 that some schemes use instead of parameters.
-    public internal(set) var token68: String?
+    package internal(set) var token68: String?
     /// The parameters, in order.
-    public internal(set) var parameters: [Parameter] = []
+    package internal(set) var parameters: [Parameter] = []
 
     /// The first parameter with a name, given in lower case; `nil` if there is none.
-    public subscript(parameter name: String) -> String? {
+    package subscript(parameter name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
 
     /// Parses the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may contain several challenges.
     ///
     /// Ignores malformed lines.
-    public static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
+    package static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
         fieldValues.flatMap { line -> [AuthenticationChallenge] in
             var scanner = FieldScanner(line)
             return scanner.takeChallenges() ?? []

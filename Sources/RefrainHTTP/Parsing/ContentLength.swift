@@ -1,5 +1,5 @@
 /// The value of a `Content-Length` field (RFC 9110 §8.6, RFC 9112 §6.3).
-public enum ContentLength: Hashable, Sendable {
+package enum ContentLength: Hashable, Sendable {
     /// There is no such field.
     case absent
     /// The number of bytes in the body.
@@ -10,7 +10,7 @@ public enum ContentLength: Hashable, Sendable {
     /// Parses the field's lines.
     ///
     /// A repeated number (`5, 5`) is valid.
-    public static func parse(fieldValues: [String]) -> ContentLength {
+    package static func parse(fieldValues: [String]) -> ContentLength {
         var result = ContentLength.absent
         for element in FieldValues.elements(fieldValues) {
             guard let count = FieldNumber.exact(element) else { return .invalid }

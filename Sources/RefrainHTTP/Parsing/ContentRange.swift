@@ -1,12 +1,12 @@
 /// The value of a `Content-Range` field in bytes (RFC 9110 §14.4).
-public enum ContentRange: Hashable, Sendable {
+package enum ContentRange: Hashable, Sendable {
     /// The part from the first to the last position, inclusive; `total` is `nil` if unknown (`*`).
     case part(first: Int64, last: Int64, total: Int64?)
     /// The requested range is outside the content, which has `total` bytes.
     case unsatisfied(total: Int64)
 
     /// Parses the field's lines; returns `nil` if they are malformed, contradictory, beyond 2⁶³ − 1 or not in bytes.
-    public static func parse(fieldValues: [String]) -> ContentRange? {
+    package static func parse(fieldValues: [String]) -> ContentRange? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)
         guard scanner.takeToken()?.lowercased() == "bytes", scanner.take(.space) else { return nil }

@@ -1,12 +1,12 @@
 /// An entity tag: a server's identifier of a version of a representation (RFC 9110 §8.8.3).
-public struct EntityTag: Hashable, Sendable {
+package struct EntityTag: Hashable, Sendable {
     /// Whether the tag is weak: equal tags mean equivalent content, not equal bytes.
-    public let isWeak: Bool
+    package let isWeak: Bool
     /// The text between the quotes.
-    public let opaque: String
+    package let opaque: String
 
     /// Parses the lines of an `ETag` field; returns `nil` if they are malformed or differ.
-    public static func parse(fieldValues: [String]) -> EntityTag? {
+    package static func parse(fieldValues: [String]) -> EntityTag? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)
         let isWeak = scanner.take("W/")
@@ -17,26 +17,26 @@ public struct EntityTag: Hashable, Sendable {
     }
 
     /// The tag in field syntax.
-    public var fieldValue: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+    package var fieldValue: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
     /// Whether the tags are equal in every byte and both weak or both strong.
-    public static func == (left: EntityTag, right: EntityTag) -> Bool {
+    package static func == (left: EntityTag, right: EntityTag) -> Bool {
         left.isWeak == right.isWeak && left.isWeaklyEqual(to: right)
     }
 
     /// Hashes the bytes of the tag.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(isWeak)
         for byte in opaque.utf8 { hasher.combine(byte) }
     }
 
     /// Whether both tags are strong and equal (strong comparison, RFC 9110 §8.8.3.2).
-    public func isStronglyEqual(to other: EntityTag) -> Bool {
+    package func isStronglyEqual(to other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && isWeaklyEqual(to: other)
     }
 
     /// Whether the tags are equal, weak or strong (weak comparison, RFC 9110 §8.8.3.2).
-    public func isWeaklyEqual(to other: EntityTag) -> Bool {
+    package func isWeaklyEqual(to other: EntityTag) -> Bool {
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 }

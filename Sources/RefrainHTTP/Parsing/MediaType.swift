@@ -1,39 +1,39 @@
 /// A media type, such as `text/html; charset=utf-8` (RFC 9110 §8.3.1).
-public struct MediaType: Hashable, Sendable {
+package struct MediaType: Hashable, Sendable {
     /// A parameter: its name in lower case, and its value without quotes.
-    public struct Parameter: Hashable, Sendable {
+    package struct Parameter: Hashable, Sendable {
         /// The name, in lower case.
-        public let name: String
+        package let name: String
         /// The value, as it was sent.
-        public let value: String
+        package let value: String
     }
 
     /// The type before the slash, in lower case; `*` in ranges.
-    public let type: String
+    package let type: String
     /// The subtype after it, in lower case; `*` in ranges.
-    public let subtype: String
+    package let subtype: String
     /// The parameters, in order.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// Parses one type or range; `nil` if it is malformed.
-    public init?(_ value: String) {
+    package init?(_ value: String) {
         var scanner = FieldScanner(value)
         self.init(scanning: &scanner)
         guard scanner.isAtEnd else { return nil }
     }
 
     /// Parses the lines of a `Content-Type` field; returns `nil` if there are none, or if they are malformed or differ.
-    public static func parse(fieldValues: [String]) -> MediaType? {
+    package static func parse(fieldValues: [String]) -> MediaType? {
         FieldValues.single(fieldValues).flatMap { MediaType($0) }
     }
 
     /// The first parameter with a name, given in lower case; `nil` if there is none.
-    public subscript(parameter name: String) -> String? {
+    package subscript(parameter name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
 
     /// The type and the subtype, without parameters.
-    public var essence: String { "\(type)/\(subtype)" }
+    package var essence: String { "\(type)/\(subtype)" }
 }
 
 extension MediaType {

@@ -1,20 +1,20 @@
 internal import RefrainCore
 
 /// A rate limit that a response describes.
-public struct RateLimit: Hashable, Sendable {
+package struct RateLimit: Hashable, Sendable {
     /// The name of its policy, if the field has names.
-    public var name: String?
+    package var name: String?
     /// The remaining quota, in the server's units; `nil` if the response does not contain it.
-    public var remaining: Int64?
+    package var remaining: Int64?
     /// The time from the response to the reset of the quota; `nil` if the response does not contain it.
-    public var reset: Duration?
+    package var reset: Duration?
     /// The quota, in the server's units.
-    public var quota: Int64?
+    package var quota: Int64?
     /// The time window of the quota.
-    public var window: Duration?
+    package var window: Duration?
 
     /// Makes a limit.
-    public init(
+    package init(
         name: String? = nil,
         remaining: Int64? = nil,
         reset: Duration? = nil,
@@ -32,7 +32,7 @@ public struct RateLimit: Hashable, Sendable {
     ///
     /// This is the time to the reset, if the remaining quota is zero or unknown; otherwise `nil`, because the limit was
     /// not the reason of the refusal. `Retry-After` takes precedence.
-    public var retryDelay: Duration? {
+    package var retryDelay: Duration? {
         (remaining ?? 0) == 0 ? reset : nil
     }
 
@@ -43,7 +43,7 @@ public struct RateLimit: Hashable, Sendable {
     /// - Parameters:
     ///   - sent: the number of requests sent since the response, each of which takes one unit.
     ///   - elapsed: the monotonic time since the response.
-    public func holdBack(sent: Int = 0, elapsed: Duration = .zero) -> Duration {
+    package func holdBack(sent: Int = 0, elapsed: Duration = .zero) -> Duration {
         guard let remaining, let reset, remaining <= Int64(max(sent, 0)) else { return .zero }
         let since = elapsed.clampedToDelay
         return since < reset ? (reset - since).clampedToDelay : .zero
@@ -56,7 +56,7 @@ extension RateLimit {
     /// Exhausted limits come first, the latest reset first, because until then requests are refused. Then limits of
     /// which only the reset is known, the latest first; then the limit with the smallest remaining quota, and of equal
     /// ones that with the latest reset.
-    public static func binding(of limits: [RateLimit]) -> RateLimit? {
+    package static func binding(of limits: [RateLimit]) -> RateLimit? {
         limits.max { $0.bindsLater(than: $1) }
     }
 

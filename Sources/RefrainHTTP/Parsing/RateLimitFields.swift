@@ -1,4 +1,4 @@
-public import RefrainCore
+package import RefrainCore
 
 /// Parses rate limit fields.
 ///
@@ -53,7 +53,7 @@ public struct RateLimitFields: Hashable, Sendable {
     /// - Parameters:
     ///   - values: returns the values of a field, one per line, by its name in lower case.
     ///   - wallClock: the wall clock's time at which the response was received.
-    public func limits(wallClock: WallClock.Instant, values: (String) -> [String]) -> [RateLimit] {
+    package func limits(wallClock: WallClock.Instant, values: (String) -> [String]) -> [RateLimit] {
         guard values("age").isEmpty else { return [] }
         let now = ResponseTime(date: values("date"), age: [], wallClock: wallClock)
         var limits = structured(values("ratelimit"), policies: values("ratelimit-policy"), now: now)
@@ -69,7 +69,7 @@ public struct RateLimitFields: Hashable, Sendable {
     }
 
     /// The most restrictive limit of a response, or `nil` if it has none; see ``RateLimit/binding(of:)``.
-    public func binding(wallClock: WallClock.Instant, values: (String) -> [String]) -> RateLimit? {
+    package func binding(wallClock: WallClock.Instant, values: (String) -> [String]) -> RateLimit? {
         RateLimit.binding(of: limits(wallClock: wallClock, values: values))
     }
 }

@@ -1,7 +1,7 @@
-public import RefrainCore
+package import RefrainCore
 
 /// The value of a `Retry-After` field (RFC 9110 §10.2.3).
-public enum RetryAfter: Hashable, Sendable {
+package enum RetryAfter: Hashable, Sendable {
     /// A delay; saturates at `Duration.longestDelay`.
     case delay(Duration)
 
@@ -16,7 +16,7 @@ public enum RetryAfter: Hashable, Sendable {
     /// - Parameters:
     ///   - fieldValues: the field's values, one per line.
     ///   - now: the wall clock's time, which determines the century of two-digit years.
-    public static func parse(fieldValues: [String], now: WallClock.Instant) -> RetryAfter? {
+    package static func parse(fieldValues: [String], now: WallClock.Instant) -> RetryAfter? {
         var result: RetryAfter?
         var pending: Substring.UTF8View?
         for line in fieldValues {
@@ -52,7 +52,7 @@ public enum RetryAfter: Hashable, Sendable {
     ///   - date: the values of the response's `Date` field.
     ///   - age: the values of its `Age` field.
     ///   - wallClock: the wall clock's time at which the response was received.
-    public func delay(date: [String], age: [String], wallClock: WallClock.Instant) -> Duration {
+    package func delay(date: [String], age: [String], wallClock: WallClock.Instant) -> Duration {
         switch self {
         case .delay(let delay): delay
         case .date(let target):

@@ -1,7 +1,7 @@
-public import RefrainCore
+package import RefrainCore
 
 /// A validator that identifies the rest of a download: the value of `If-Range` (RFC 9110 §13.1.5).
-public enum StrongValidator: Hashable, Sendable {
+package enum StrongValidator: Hashable, Sendable {
     /// An entity tag that is not weak.
     case entityTag(EntityTag)
     /// A modification date that is strong in the sense of RFC 9110 §8.8.2.2.
@@ -11,7 +11,7 @@ public enum StrongValidator: Hashable, Sendable {
     ///
     /// RFC 9110 §8.8.2.2 requires one second if both are known to come from one clock, which a client cannot know, or a
     /// difference large enough to make clock problems unlikely, which RFC 7232 §2.2.2 set to 60 s.
-    public static let defaultMargin = Duration.seconds(60)
+    package static let defaultMargin = Duration.seconds(60)
 
     /// Returns the strong validator of a response, or `nil` if it has none.
     ///
@@ -23,7 +23,7 @@ public enum StrongValidator: Hashable, Sendable {
     ///   - date: the values of `Date`.
     ///   - wallClock: determines the century of two-digit years.
     ///   - margin: see ``defaultMargin``; values under one second count as one second.
-    public static func find(
+    package static func find(
         entityTag: [String],
         lastModified: [String],
         date: [String],
@@ -40,7 +40,7 @@ public enum StrongValidator: Hashable, Sendable {
     }
 
     /// The validator as the value of `If-Range`.
-    public var fieldValue: String {
+    package var fieldValue: String {
         switch self {
         case .entityTag(let tag): tag.fieldValue
         case .lastModified(let instant): HTTPDate.format(instant)

@@ -2,9 +2,9 @@
 ///
 /// Parsing is strict, as the RFC requires: one invalid character makes the whole field malformed, and parsing returns
 /// `nil`.
-public enum StructuredField {
+package enum StructuredField {
     /// A value without its parameters (RFC 9651 §3.3).
-    public enum BareItem: Hashable, Sendable {
+    package enum BareItem: Hashable, Sendable {
         /// An integer of up to 15 digits.
         case integer(Int64)
         /// A decimal with up to 12 digits before the point and up to 3 after it.
@@ -24,47 +24,47 @@ public enum StructuredField {
     }
 
     /// A decimal number with exactly three places.
-    public struct Decimal: Hashable, Sendable {
+    package struct Decimal: Hashable, Sendable {
         /// The number times a thousand.
-        public var thousandths: Int64
+        package var thousandths: Int64
 
         /// Makes a decimal from its thousandths.
-        public init(thousandths: Int64) { self.thousandths = thousandths }
+        package init(thousandths: Int64) { self.thousandths = thousandths }
     }
 
     /// The parameters of an item or of an inner list (RFC 9651 §3.1.2).
-    public typealias Parameters = Members<BareItem>
+    package typealias Parameters = Members<BareItem>
 
     /// A value with its parameters (RFC 9651 §3.3).
-    public struct Item: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
         /// The value itself.
-        public var value: BareItem
+        package var value: BareItem
         /// The parameters.
-        public var parameters: Parameters
+        package var parameters: Parameters
 
         /// Makes an item.
-        public init(_ value: BareItem, parameters: Parameters = Parameters()) {
+        package init(_ value: BareItem, parameters: Parameters = Parameters()) {
             self.value = value
             self.parameters = parameters
         }
     }
 
     /// A list within a list or a dictionary (RFC 9651 §3.1.1).
-    public struct InnerList: Hashable, Sendable {
+    package struct InnerList: Hashable, Sendable {
         /// The items, in order.
-        public var items: [Item]
+        package var items: [Item]
         /// The parameters of the list as a whole.
-        public var parameters: Parameters
+        package var parameters: Parameters
 
         /// Makes an inner list.
-        public init(_ items: [Item], parameters: Parameters = Parameters()) {
+        package init(_ items: [Item], parameters: Parameters = Parameters()) {
             self.items = items
             self.parameters = parameters
         }
     }
 
     /// A member of a list, or a value of a dictionary.
-    public enum Member: Hashable, Sendable {
+    package enum Member: Hashable, Sendable {
         /// A single value.
         case item(Item)
         /// Several values, in parentheses.
@@ -72,5 +72,5 @@ public enum StructuredField {
     }
 
     /// A dictionary (RFC 9651 §3.2).
-    public typealias Dictionary = Members<Member>
+    package typealias Dictionary = Members<Member>
 }

@@ -31,7 +31,7 @@ extension HTTPError.Code {
     }
 
     private var entry: (retryability: Retryability, why: String) {
-        switch self {
+        switch kind {
         case .appTransportSecurityRequiresSecureConnection: (.final, "a setting of the app forbids it")
         case .backgroundSessionInUseByAnotherProcess: (.transient, "the other process may finish")
         case .backgroundSessionRequiresSharedContainer: (.final, "a setting of the app is missing")

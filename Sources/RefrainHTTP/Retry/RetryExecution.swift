@@ -158,7 +158,8 @@ final class RetryExecution {
     /// Holds a decision against the timeout and the budget, and records what comes of it.
     @inline(never)
     private func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
-        guard var outcome else { return .finish((), .cancelled) }
+        // Taken out, so that it is changed in place.
+        guard var outcome = outcome.take() else { return .finish((), .cancelled) }
         deposit(outcome.result)
         var delay = Duration.zero
         let decision = affordable(wanted, outcome.result, &delay)

@@ -1,12 +1,12 @@
 /// The syntax checks of methods, field names and field values (RFC 9110 §5.1, §5.5, §5.6.2).
-public enum HTTPToken {
+package enum HTTPToken {
     /// Whether the text is a token, as methods and field names are.
-    public static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isToken) ?? isToken(text.utf8)
     }
 
     /// Whether the text is a valid field value: no control characters except tab, no surrounding white space.
-    public static func isValidFieldValue(_ text: String) -> Bool {
+    package static func isValidFieldValue(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isFieldValue) ?? isFieldValue(text.utf8)
     }
 

@@ -3,133 +3,160 @@ extension HTTPError {
     ///
     /// The first 48 cases are those of `URLError.Code`, under the same names; the rest have no counterpart there. Which
     /// of them are retried, and why, is documented in Documentation/Failures.md.
-    public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
+    ///
+    /// A structure, so that codes can be added in a minor version: a `switch` over a code has a `default`.
+    public struct Code: Hashable, Sendable {
+        let kind: Kind
+
+        private init(_ kind: Kind) { self.kind = kind }
+
         // MARK: As in URLError
 
         /// App Transport Security refused a connection without TLS.
-        case appTransportSecurityRequiresSecureConnection
+        public static let appTransportSecurityRequiresSecureConnection = Code(
+            .appTransportSecurityRequiresSecureConnection
+        )
         /// Another process uses the background session.
-        case backgroundSessionInUseByAnotherProcess
+        public static let backgroundSessionInUseByAnotherProcess = Code(.backgroundSessionInUseByAnotherProcess)
         /// The background session lacks its shared container.
-        case backgroundSessionRequiresSharedContainer
+        public static let backgroundSessionRequiresSharedContainer = Code(.backgroundSessionRequiresSharedContainer)
         /// The background session was suspended or ended by the system.
-        case backgroundSessionWasDisconnected
+        public static let backgroundSessionWasDisconnected = Code(.backgroundSessionWasDisconnected)
         /// The response was not HTTP.
-        case badServerResponse
+        public static let badServerResponse = Code(.badServerResponse)
         /// The URL is malformed or incomplete.
-        case badURL
+        public static let badURL = Code(.badURL)
         /// A phone call keeps the network busy.
-        case callIsActive
+        public static let callIsActive = Code(.callIsActive)
         /// The request was cancelled by the caller or by a reset.
-        case cancelled
+        public static let cancelled = Code(.cancelled)
         /// A local file could not be closed.
-        case cannotCloseFile
+        public static let cannotCloseFile = Code(.cannotCloseFile)
         /// No connection to the host could be established.
-        case cannotConnectToHost
+        public static let cannotConnectToHost = Code(.cannotConnectToHost)
         /// A local file could not be created.
-        case cannotCreateFile
+        public static let cannotCreateFile = Code(.cannotCreateFile)
         /// The content does not match its announced content coding.
-        case cannotDecodeContentData
+        public static let cannotDecodeContentData = Code(.cannotDecodeContentData)
         /// The raw content could not be decoded.
-        case cannotDecodeRawData
+        public static let cannotDecodeRawData = Code(.cannotDecodeRawData)
         /// The host's name could not be resolved.
-        case cannotFindHost
+        public static let cannotFindHost = Code(.cannotFindHost)
         /// Only the cache was allowed, and it had no response.
-        case cannotLoadFromNetwork
+        public static let cannotLoadFromNetwork = Code(.cannotLoadFromNetwork)
         /// A local file could not be moved.
-        case cannotMoveFile
+        public static let cannotMoveFile = Code(.cannotMoveFile)
         /// A local file could not be opened.
-        case cannotOpenFile
+        public static let cannotOpenFile = Code(.cannotOpenFile)
         /// The response could not be parsed.
-        case cannotParseResponse
+        public static let cannotParseResponse = Code(.cannotParseResponse)
         /// A local file could not be removed.
-        case cannotRemoveFile
+        public static let cannotRemoveFile = Code(.cannotRemoveFile)
         /// A local file could not be written.
-        case cannotWriteToFile
+        public static let cannotWriteToFile = Code(.cannotWriteToFile)
         /// The server rejected the client's certificate.
-        case clientCertificateRejected
+        public static let clientCertificateRejected = Code(.clientCertificateRejected)
         /// The server required a client certificate.
-        case clientCertificateRequired
+        public static let clientCertificateRequired = Code(.clientCertificateRequired)
         /// The response is larger than its limit.
-        case dataLengthExceedsMaximum
+        public static let dataLengthExceedsMaximum = Code(.dataLengthExceedsMaximum)
         /// The mobile network refused data.
-        case dataNotAllowed
+        public static let dataNotAllowed = Code(.dataNotAllowed)
         /// The lookup of the host's name failed.
-        case dnsLookupFailed
+        public static let dnsLookupFailed = Code(.dnsLookupFailed)
         /// A download could not be decoded in its middle.
-        case downloadDecodingFailedMidStream
+        public static let downloadDecodingFailedMidStream = Code(.downloadDecodingFailedMidStream)
         /// A download could not be decoded at its end.
-        case downloadDecodingFailedToComplete
+        public static let downloadDecodingFailedToComplete = Code(.downloadDecodingFailedToComplete)
         /// The file of a file URL or of a body does not exist.
-        case fileDoesNotExist
+        public static let fileDoesNotExist = Code(.fileDoesNotExist)
         /// The file of a file URL or of a body is a folder.
-        case fileIsDirectory
+        public static let fileIsDirectory = Code(.fileIsDirectory)
         /// More redirects than allowed, or a redirect loop.
-        case httpTooManyRedirects
+        public static let httpTooManyRedirects = Code(.httpTooManyRedirects)
         /// International roaming is off.
-        case internationalRoamingOff
+        public static let internationalRoamingOff = Code(.internationalRoamingOff)
         /// The connection was lost before the response was complete.
-        case networkConnectionLost
+        public static let networkConnectionLost = Code(.networkConnectionLost)
         /// The file of a body is not readable.
-        case noPermissionsToReadFile
+        public static let noPermissionsToReadFile = Code(.noPermissionsToReadFile)
         /// There is no network connection.
-        case notConnectedToInternet
+        public static let notConnectedToInternet = Code(.notConnectedToInternet)
         /// A redirect has no usable target.
-        case redirectToNonExistentLocation
+        public static let redirectToNonExistentLocation = Code(.redirectToNonExistentLocation)
         /// A one-shot body would have to be sent again.
-        case requestBodyStreamExhausted
+        public static let requestBodyStreamExhausted = Code(.requestBodyStreamExhausted)
         /// The resource is unavailable.
-        case resourceUnavailable
+        public static let resourceUnavailable = Code(.resourceUnavailable)
         /// The TLS handshake failed for a reason other than a certificate.
-        case secureConnectionFailed
+        public static let secureConnectionFailed = Code(.secureConnectionFailed)
         /// The server's certificate has expired.
-        case serverCertificateHasBadDate
+        public static let serverCertificateHasBadDate = Code(.serverCertificateHasBadDate)
         /// The server's certificate was issued by an unknown authority.
-        case serverCertificateHasUnknownRoot
+        public static let serverCertificateHasUnknownRoot = Code(.serverCertificateHasUnknownRoot)
         /// The server's certificate is not valid yet.
-        case serverCertificateNotYetValid
+        public static let serverCertificateNotYetValid = Code(.serverCertificateNotYetValid)
         /// The server's certificate does not match the host, or is not trusted for another reason.
-        case serverCertificateUntrusted
+        public static let serverCertificateUntrusted = Code(.serverCertificateUntrusted)
         /// The attempt exceeded a timeout.
-        case timedOut
+        public static let timedOut = Code(.timedOut)
         /// An unclassified failure.
-        case unknown
+        public static let unknown = Code(.unknown)
         /// The scheme is neither http nor https.
-        case unsupportedURL
+        public static let unsupportedURL = Code(.unsupportedURL)
         /// Credentials are required.
-        case userAuthenticationRequired
+        public static let userAuthenticationRequired = Code(.userAuthenticationRequired)
         /// The user declined to provide credentials.
-        case userCancelledAuthentication
+        public static let userCancelledAuthentication = Code(.userCancelledAuthentication)
         /// The server announced content and sent none.
-        case zeroByteResource
+        public static let zeroByteResource = Code(.zeroByteResource)
 
         // MARK: Refrain's own
 
         /// The request is not valid HTTP, and was not sent.
-        case invalidRequest
+        public static let invalidRequest = Code(.invalidRequest)
         /// The server reported that it did not process the request (HTTP/2 REFUSED_STREAM, or GOAWAY below the stream).
-        case requestNotProcessed
+        public static let requestNotProcessed = Code(.requestNotProcessed)
         /// The proxy requires credentials.
-        case proxyAuthenticationRequired
+        public static let proxyAuthenticationRequired = Code(.proxyAuthenticationRequired)
         /// The proxy refused to connect to the host, with a status that is final.
-        case proxyRefused
+        public static let proxyRefused = Code(.proxyRefused)
         /// The name of the proxy could not be resolved.
-        case cannotFindProxy
+        public static let cannotFindProxy = Code(.cannotFindProxy)
         /// The address of the host is one that the transport may not connect to (``DestinationPolicy``).
-        case destinationRefused
+        public static let destinationRefused = Code(.destinationRefused)
         /// A redirect leads from https to http.
-        case insecureRedirect
+        public static let insecureRedirect = Code(.insecureRedirect)
         /// The server requested a longer delay than allowed; see ``HTTPError/retryAfterDate``.
-        case retryAfterTooLong
+        public static let retryAfterTooLong = Code(.retryAfterTooLong)
         /// The deadline of the whole call passed.
-        case deadlineExceeded
+        public static let deadlineExceeded = Code(.deadlineExceeded)
         /// The chain is being reset and accepts no requests.
-        case resetInProgress
+        public static let resetInProgress = Code(.resetInProgress)
         /// The body of a response cannot be read a second time.
-        case bodyAlreadyRead
+        public static let bodyAlreadyRead = Code(.bodyAlreadyRead)
         /// An interceptor, a stage or a body source of the caller failed.
-        case callerFailed
+        public static let callerFailed = Code(.callerFailed)
         /// The session was invalidated.
-        case sessionInvalidated
+        public static let sessionInvalidated = Code(.sessionInvalidated)
     }
+}
+
+extension HTTPError.Code: RawRepresentable, Codable, CaseIterable {
+    /// The name of the code, such as `timedOut`.
+    public var rawValue: String { kind.rawValue }
+
+    /// Returns the code of a name, or nil for a name that is not known.
+    public init?(rawValue: String) {
+        guard let kind = Kind(rawValue: rawValue) else { return nil }
+        self.init(kind)
+    }
+
+    /// All codes, in the order of their documentation.
+    public static var allCases: [Self] { Kind.allCases.map { Self($0) } }
+}
+
+extension HTTPError.Code: CustomStringConvertible {
+    /// The name of the code.
+    public var description: String { rawValue }
 }
