@@ -22,8 +22,8 @@ extension Storm {
 
         /// The default retry budget of each origin, on the simulation's clock, for this client alone.
         public var budgets: RetryBudgets {
-            let clock = clocks.monotonic
-            return RetryBudgets { _ in .standard(clock: clock) }
+            let (clock, random) = (clocks.monotonic, random)
+            return RetryBudgets { _ in .standard(clock: clock, random: random) }
         }
 
         // Cannot fail: a constant.

@@ -89,4 +89,24 @@ struct CollapseTests {
             #expect(abs((report.goodAfter ?? 0) * 100 - expected.good) < 10, "\(clients) processes")
         }
     }
+
+    @Test("R32: with the default policy a fleet of any size recovers from a spike", arguments: [1, 30, 300])
+    func defaultRecovers(clients: Int) async throws {
+        let storm = try Storm(
+            clients: clients,
+            load: .perSecond(40),
+            server: .collapse(),
+            trigger: .spike(3, at: .seconds(30), lasting: .seconds(5)),
+            duration: .seconds(180),
+            seed: 3
+        )
+        let report = try await storm.run { client in
+            .chain(
+                Retry(.recommended, budgets: client.budgets, clocks: client.clocks, random: client.random)
+                    --> client.server
+            )
+        }
+        #expect(report.hasRecovered && report.goodAfter == 1, "\(clients) processes")
+        #expect(report.amplification < 1.25)
+    }
 }

@@ -10,6 +10,7 @@ struct SimulatedPolicy: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case recommended
         case perProcess = "per-process"
+        case fleet
         case none
         case immediate
         case alamofire
@@ -19,12 +20,12 @@ struct SimulatedPolicy: Sendable {
     }
 
     /// A budget for each client.
-    typealias Budget = @Sendable (AnyClock) -> RetryBudget?
+    typealias Budget = @Sendable (AnyClock, RandomSource) -> RetryBudget?
 
     /// What a policy without a name is made of.
     init(_ name: String, _ policy: RetryPolicy, budget: @escaping Budget) {
         self.init(name) { client in
-            let budget = budget(client.clocks.monotonic)
+            let budget = budget(client.clocks.monotonic, client.random)
             let budgets = budget.map { budget in RetryBudgets { _ in budget } }
             return .chain(
                 Retry(policy, budgets: budgets, clocks: client.clocks, random: client.random) --> client.server
@@ -43,22 +44,25 @@ struct SimulatedPolicy: Sendable {
             SimulatedPolicy(name.rawValue, policy, budget: budget)
         }
         switch name {
-        case .recommended: return policy(recommended) { .standard(clock: $0) }
-        case .perProcess: return policy(recommended) { RetryBudget(clock: $0) }
+        case .recommended: return policy(recommended) { .standard(clock: $0, random: $1) }
+        case .perProcess: return policy(recommended) { clock, _ in RetryBudget(clock: clock) }
+        case .fleet: return policy(recommended) { .fleet(clock: $0, random: $1) }
         case .none: return SimulatedPolicy(name.rawValue) { .chain($0.server) }
-        case .immediate: return policy(recommended.with(schedule: .immediately(maxAttempts: 3))) { _ in nil }
-        case .alamofire: return policy(RetryPolicy()) { _ in nil }
+        case .immediate: return policy(recommended.with(schedule: .immediately(maxAttempts: 3))) { _, _ in nil }
+        case .alamofire: return policy(RetryPolicy()) { _, _ in nil }
         case .curl:
             // --retry 3: 1 s, doubled each time up to ten minutes.
             let schedule = Backoff.exponential(from: .seconds(1), maxAttempts: 4).capped(at: .seconds(600))
-            return policy(recommended.with(schedule: schedule)) { _ in nil }
+            return policy(recommended.with(schedule: schedule)) { _, _ in nil }
         case .aws2026:
             // The SDKs' standard mode of 2026: 50 ms, doubled up to 20 s, full jitter; 500 tokens, 14 a retry, 5 where
             // the server throttles.
             let schedule = Backoff.exponential(from: .milliseconds(50), maxAttempts: 3)
                 .capped(at: .seconds(20)).jittered(.full)
             let costs = RetryBudget.Costs(transient: 14, timeout: 14, throttled: 5)
-            return policy(recommended.with(schedule: schedule)) { _ in .tokens(capacity: 500, costs: costs, refund: 1) }
+            return policy(recommended.with(schedule: schedule)) { _, _ in
+                .tokens(capacity: 500, costs: costs, refund: 1)
+            }
         case .grpc:
             return SimulatedPolicy(name.rawValue) { client in
                 // The throttle keeps the count; a budget would keep a second one.

@@ -111,7 +111,7 @@ struct StormFile {
         var schedule: Backoff?
         var jitter = Jitter.full
         var attempts: Int?
-        var budget: SimulatedPolicy.Budget = { .standard(clock: $0) }
+        var budget: SimulatedPolicy.Budget = { .standard(clock: $0, random: $1) }
         for member in try members(json, "a policy") {
             switch member.name {
             case "name": name = try text(member)
@@ -142,27 +142,30 @@ struct StormFile {
         return SimulatedPolicy(name, policy, budget: budget)
     }
 
-    /// `standard`, `none`, `window:RATIO:PER_SECOND` or `tokens:CAPACITY:COST[:REFUND]`.
+    /// `standard`, `fleet`, `none`, `window:RATIO:PER_SECOND` or `tokens:CAPACITY:COST[:REFUND]`.
     private func budget(_ member: Member) throws(UsageError) -> SimulatedPolicy.Budget {
         let text = try text(member)
         let fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let numbers = fields.dropFirst().compactMap { ASCIINumber.decimal($0) }
         let wholes = fields.dropFirst().compactMap { ASCIINumber.whole($0) }
         switch (fields.first, numbers.count, fields.count) {
-        case ("standard", 0, 1): return { .standard(clock: $0) }
-        case ("none", 0, 1): return { _ in nil }
+        case ("standard", 0, 1): return { .standard(clock: $0, random: $1) }
+        case ("fleet", 0, 1): return { .fleet(clock: $0, random: $1) }
+        case ("none", 0, 1): return { _, _ in nil }
         case ("window", 2, 3):
             guard let perSecond = ASCIINumber.whole(fields[2]) else { break }
-            return { RetryBudget(ratio: numbers[0], minimumRetriesPerSecond: perSecond, clock: $0) }
+            return { clock, _ in
+                RetryBudget(ratio: numbers[0], minimumRetriesPerSecond: perSecond, clock: clock)
+            }
         case ("tokens", 2...3, 3...4) where wholes.count == numbers.count:
             let costs = RetryBudget.Costs(transient: wholes[1], timeout: wholes[1], throttled: wholes[1])
             let refund = wholes.count > 2 ? wholes[2] : 1
-            return { _ in .tokens(capacity: wholes[0], costs: costs, refund: refund) }
+            return { _, _ in .tokens(capacity: wholes[0], costs: costs, refund: refund) }
         default: break
         }
         throw UsageError(
-            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, none, window:RATIO:PER_SECOND or "
-                + "tokens:CAPACITY:COST[:REFUND]"
+            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, none, window:RATIO:PER_SECOND "
+                + "or tokens:CAPACITY:COST[:REFUND]"
         )
     }
 }

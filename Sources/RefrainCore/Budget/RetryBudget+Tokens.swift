@@ -7,6 +7,8 @@ extension RetryBudget {
         case timeout
         /// The server asked for fewer requests.
         case throttled
+        /// The server was unavailable, as a status of 503 says; in a budget of tokens it costs what ``transient`` does.
+        case unavailable
     }
 
     /// The cost of a retry in tokens, by its cause.
@@ -34,7 +36,7 @@ extension RetryBudget {
         /// The cost of a retry with this cause.
         public subscript(cause: Cause) -> Int {
             switch cause {
-            case .transient: transient
+            case .transient, .unavailable: transient
             case .timeout: timeout
             case .throttled: throttled
             }

@@ -11,7 +11,7 @@
 ///
 /// Amounts are integers, in billionths of a retry, and every call is one atomic step.
 /// ``tokens(capacity:costs:refund:)`` makes a budget of another form, where the cost of a retry depends on the kind of
-/// failure.
+/// failure. ``fleet(ratio:minimumRetriesPerSecond:window:clock:random:)`` is for many processes that share a backend.
 public final class RetryBudget: Sendable {
     /// What happens to a retry that the budget does not cover.
     public enum WhenEmpty: String, Hashable, Sendable, Codable {
@@ -50,6 +50,7 @@ public final class RetryBudget: Sendable {
     private enum Storage {
         case window(Locked<SlidingWindowBudget>)
         case tokens(Locked<TokenBucket>, costs: Costs, refund: Int)
+        case fleet(Locked<FleetBudget>, RandomSource)
     }
 
     /// Makes a budget.
@@ -71,17 +72,17 @@ public final class RetryBudget: Sendable {
         whenEmpty: WhenEmpty = .fail,
         clock: AnyClock = AnyClock(TimerClock())
     ) {
-        self.ratio = ratio > 0 ? min(ratio, 1) : 0
-        self.minimumRetriesPerSecond = min(max(minimumRetriesPerSecond, 0), 1_000_000)
+        self.ratio = Self.clampedRatio(ratio)
+        self.minimumRetriesPerSecond = Self.clampedMinimum(minimumRetriesPerSecond)
         self.whenEmpty = whenEmpty
         self.clock = clock
-        let budget = SlidingWindowBudget(
-            deposit: Int64((self.ratio * Double(SlidingWindowBudget.one)).rounded()),
-            minimumPerSecond: Int64(self.minimumRetriesPerSecond),
-            window: min(max(window, .seconds(1)), .seconds(3600)).delayInNanoseconds
-        )
-        storage = .window(Locked(budget))
+        let minimum = self.minimumRetriesPerSecond
+        storage = .window(Locked(SlidingWindowBudget(ratio: self.ratio, minimumPerSecond: minimum, window: window)))
     }
+
+    static func clampedRatio(_ ratio: Double) -> Double { ratio > 0 ? min(ratio, 1) : 0 }
+
+    static func clampedMinimum(_ retries: Int) -> Int { min(max(retries, 0), 1_000_000) }
 
     /// Makes a budget of values from outside the program.
     ///
@@ -117,14 +118,6 @@ public final class RetryBudget: Sendable {
         )
     }
 
-    /// Makes a budget with the defaults: the one that each origin has unless another one is given.
-    public static func standard(
-        whenEmpty: WhenEmpty = .fail,
-        clock: AnyClock = AnyClock(TimerClock())
-    ) -> RetryBudget {
-        RetryBudget(whenEmpty: whenEmpty, clock: clock)
-    }
-
     init(_ bucket: TokenBucket, costs: Costs, refund: Int) {
         ratio = 0
         minimumRetriesPerSecond = 0
@@ -133,35 +126,53 @@ public final class RetryBudget: Sendable {
         storage = .tokens(Locked(bucket), costs: costs, refund: refund)
     }
 
+    init(_ budget: FleetBudget, ratio: Double, minimum: Int, clock: AnyClock, random: RandomSource) {
+        self.ratio = ratio
+        minimumRetriesPerSecond = minimum
+        whenEmpty = .fail
+        self.clock = clock
+        storage = .fleet(Locked(budget), random)
+    }
+
     private var now: Int64 { clock.now.offset.delayInNanoseconds }
 
     /// Deposits the share of a first attempt.
     ///
     /// Does nothing in a budget of tokens.
     public func deposit() {
-        guard case .window(let budget) = storage else { return }
         let now = now
-        budget.withLock { $0.deposit(now: now) }
+        switch storage {
+        case .tokens: break
+        case .window(let budget): budget.withLock { $0.deposit(now: now) }
+        case .fleet(let budget, _): budget.withLock { $0.window.deposit(now: now) }
+        }
     }
 
-    /// Deposits for a call that succeeded, in a budget of tokens only.
+    /// Notes a call that succeeded: in a budget of tokens it deposits, in one for a fleet it counts as an outcome.
     ///
     /// - Parameter cause: the cause of the call's last retry, whose cost is returned; nil where the first attempt
     ///   succeeded.
     public func depositSuccess(after cause: Cause? = nil) {
-        guard case .tokens(let bucket, let costs, let refund) = storage else { return }
-        bucket.withLock { $0.refund(cause.map { costs[$0] } ?? refund) }
+        switch storage {
+        case .window: break
+        case .tokens(let bucket, let costs, let refund):
+            bucket.withLock { $0.refund(cause.map { costs[$0] } ?? refund) }
+        case .fleet(let budget, _): budget.withLock { $0.noteSuccess() }
+        }
     }
 
     /// Withdraws the cost of one retry, if the budget covers it.
     ///
     /// - Parameters:
-    ///   - cause: the cause of the retry. Only in a budget of tokens the cost depends on it.
+    ///   - cause: the cause of the retry. In a budget of tokens the cost depends on it, in one for a fleet the sources.
     ///   - longestWait: how long the retry can wait where the budget waits; nil: no limit.
     public func withdraw(for cause: Cause = .transient, longestWait: Duration? = nil) -> Withdrawal {
         switch storage {
         case .tokens(let bucket, let costs, _):
             return bucket.withLock { $0.withdraw(costs[cause]) } ? .granted : .refused
+        case .fleet(let budget, let random):
+            let (now, chance) = (now, random.unit())
+            return budget.withLock { $0.withdraw(for: cause, now: now, chance: chance) } ? .granted : .refused
         case .window(let budget):
             let now = now
             let limit = whenEmpty == .wait ? (longestWait?.delayInNanoseconds ?? .max) : 0
@@ -178,6 +189,9 @@ public final class RetryBudget: Sendable {
         case .window(let budget):
             let now = now
             budget.withLock { $0.refund(now: now) }
+        case .fleet(let budget, _):
+            let now = now
+            budget.withLock { $0.window.refund(now: now) }
         }
     }
 
@@ -187,6 +201,9 @@ public final class RetryBudget: Sendable {
         case .tokens(let bucket, let costs, _):
             return Double(bucket.withLock { $0.tokens }) / Double(costs.transient)
         case .window(let budget):
+            let now = now
+            return Double(budget.withLock { $0.balance(now: now) }) / Double(SlidingWindowBudget.one)
+        case .fleet(let budget, _):
             let now = now
             return Double(budget.withLock { $0.balance(now: now) }) / Double(SlidingWindowBudget.one)
         }

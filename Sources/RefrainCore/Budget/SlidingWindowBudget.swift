@@ -34,6 +34,15 @@ struct SlidingWindowBudget {
         minimum = minimumPerSecond * Self.one
     }
 
+    /// Makes the arithmetic of a budget; the window is clamped to 1 s … 1 h.
+    init(ratio: Double, minimumPerSecond: Int, window: Duration) {
+        self.init(
+            deposit: Int64((ratio * Double(Self.one)).rounded()),
+            minimumPerSecond: Int64(minimumPerSecond),
+            window: min(max(window, .seconds(1)), .seconds(3600)).delayInNanoseconds
+        )
+    }
+
     private var minimumCapacity: Int64 { minimumPerSecond * Self.one }
 
     /// Deposits the share of a first attempt.
@@ -47,7 +56,13 @@ struct SlidingWindowBudget {
     /// Returns what the budget covers now.
     mutating func balance(now: Int64) -> Int64 {
         advance(to: now)
-        return max(0, minimum) + deposits
+        return max(0, minimum) + max(0, deposits)
+    }
+
+    /// Returns what the deposits cover now.
+    mutating func depositBalance(now: Int64) -> Int64 {
+        advance(to: now)
+        return max(0, deposits)
     }
 
     /// Withdraws one retry.
@@ -56,7 +71,7 @@ struct SlidingWindowBudget {
     mutating func withdraw(now: Int64, longestWait: Int64) -> Int64? {
         advance(to: now)
         // Deposits first, since they expire. The minimum pays the rest, and goes into debt for retries that wait.
-        let fromDeposits = min(deposits, Self.one)
+        let fromDeposits = min(max(0, deposits), Self.one)
         let missing = Self.one - fromDeposits
         guard missing > 0 else {
             spendDeposits(Self.one)
@@ -76,6 +91,23 @@ struct SlidingWindowBudget {
         spendDeposits(fromDeposits)
         spendMinimum(missing, now: now)
         return wait
+    }
+
+    /// Withdraws one retry from the deposits alone; a credit below one covers it by chance.
+    ///
+    /// A retry that chance has covered leaves a debt, which deposits pay back and which expires as they do: within a
+    /// window there is at most one retry more than was deposited for.
+    ///
+    /// - Parameter chance: a number from 0 up to 1; a credit of `c` retries covers one where it is under `c`.
+    mutating func withdrawDeposits(now: Int64, chance: Double) -> Bool {
+        advance(to: now)
+        guard chance < Double(deposits) / Double(Self.one) else { return false }
+        let covered = min(deposits, Self.one)
+        spendDeposits(covered)
+        let debt = Self.one - covered
+        slices[Int(currentSlice % Int64(Self.sliceCount))] -= debt
+        deposits -= debt
+        return true
     }
 
     /// Returns the cost of a retry that was not sent.

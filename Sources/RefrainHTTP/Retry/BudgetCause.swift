@@ -5,8 +5,11 @@ enum BudgetCause {
         case .failure(let error): error.code == .timedOut ? .timeout : .transient
         case .success(let response):
             // A server that names a time asks for rest, whatever its status.
-            response.status == .tooManyRequests || !decision.rules.isDisjoint(with: [.retryAfter, .rateLimit])
-                ? .throttled : .transient
+            if response.status == .tooManyRequests || !decision.rules.isDisjoint(with: [.retryAfter, .rateLimit]) {
+                .throttled
+            } else {
+                response.status == .serviceUnavailable ? .unavailable : .transient
+            }
         }
     }
 }

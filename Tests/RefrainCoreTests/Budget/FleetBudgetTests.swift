@@ -1,0 +1,107 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@Suite("Budgets for a fleet")
+struct FleetBudgetTests {
+    private static func granted(_ budget: RetryBudget, _ cause: RetryBudget.Cause) -> Bool {
+        budget.withdraw(for: cause) == .granted
+    }
+
+    @Test("R32: more than 4 timeouts in 20 outcomes close the minimum for timeouts, and for nothing else")
+    func closes() async {
+        let clock = TestClock()
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
+        for _ in 0..<4 { #expect(Self.granted(budget, .timeout)) }
+        #expect(!Self.granted(budget, .timeout))
+        for cause in [RetryBudget.Cause.transient, .throttled, .unavailable] {
+            #expect(Self.granted(budget, cause), "\(cause)")
+        }
+        // Successes push the timeouts out of the last 20 outcomes, one after the other.
+        for _ in 0..<15 { budget.depositSuccess() }
+        await clock.advance(by: .seconds(60))
+        #expect(!Self.granted(budget, .timeout))
+        for _ in 0..<4 { budget.depositSuccess() }
+        #expect(Self.granted(budget, .timeout))
+    }
+
+    @Test(
+        "R32: a budget for a fleet counts 429 and 503 as well",
+        arguments: [RetryBudget.Cause.throttled, .unavailable]
+    )
+    func fleet(cause: RetryBudget.Cause) {
+        let budget = RetryBudget.fleet(clock: AnyClock(TestClock()), random: RandomSource(seed: 1))
+        for _ in 0..<4 { #expect(Self.granted(budget, cause)) }
+        #expect(!Self.granted(budget, cause))
+        #expect(Self.granted(budget, .transient))
+    }
+
+    @Test("R32: credit below one is spent by chance: 10,000 processes retry a fifth of their calls")
+    func chance() {
+        let random = RandomSource(seed: 20_261_122)
+        var retries = 0
+        for _ in 0..<10_000 {
+            let budget = RetryBudget.fleet(minimumRetriesPerSecond: 0, clock: AnyClock(TestClock()), random: random)
+            budget.deposit()
+            if Self.granted(budget, .timeout) { retries += 1 }
+        }
+        // Five standard deviations of a binomial distribution are 200.
+        #expect(abs(retries - 2000) < 200, "\(retries)")
+    }
+
+    @Test("R22: a whole retry in deposits covers one for certain")
+    func wholeCredit() {
+        let random = RandomSource(seed: 3)
+        for _ in 0..<100 {
+            let budget = RetryBudget.fleet(minimumRetriesPerSecond: 0, clock: AnyClock(TestClock()), random: random)
+            for _ in 0..<5 { budget.deposit() }
+            #expect(Self.granted(budget, .timeout))
+            #expect(!Self.granted(budget, .timeout))
+        }
+    }
+
+    @Test("R32: with independent timeouts of 5 % a process that is alone has 98 % of its retries")
+    func alone() async {
+        let clock = TestClock()
+        let random = RandomSource(seed: 11)
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: random)
+        var (wanted, granted) = (0, 0)
+        for _ in 0..<100_000 {
+            await clock.advance(by: .seconds(100))
+            budget.deposit()
+            guard random.unit() < 0.05 else {
+                budget.depositSuccess()
+                continue
+            }
+            wanted += 1
+            if Self.granted(budget, .timeout) { granted += 1 }
+            budget.depositSuccess(after: .timeout)
+        }
+        #expect(Double(granted) / Double(wanted) > 0.98, "\(granted) of \(wanted)")
+    }
+
+    @Test("R22: the default bounds the retries of timeouts to a fifth of the calls once they are many")
+    func bound() async {
+        let clock = TestClock()
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 5))
+        var retries = 0
+        for _ in 0..<20_000 {
+            await clock.advance(by: .milliseconds(50))
+            budget.deposit()
+            if Self.granted(budget, .timeout) { retries += 1 }
+        }
+        // The first four are paid for by the minimum, and chance is at most one ahead in each window.
+        #expect(retries <= 4005 && retries > 3500, "\(retries)")
+    }
+
+    @Test("R22: a retry that is not sent is paid back, and a budget that waits keeps its minimum")
+    func others() {
+        let clock = TestClock()
+        let waiting = RetryBudget.standard(whenEmpty: .wait, clock: AnyClock(clock))
+        for _ in 0..<10 { #expect(Self.granted(waiting, .timeout)) }
+        #expect(waiting.withdraw(for: .timeout) != .refused)
+        let standard = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
+        #expect(standard.ratio == 0.2 && standard.minimumRetriesPerSecond == 10 && standard.whenEmpty == .fail)
+        #expect(standard.balance == 10)
+    }
+}
