@@ -144,7 +144,10 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(
             name: "RefrainCurlTests",
-            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
+            dependencies: [
+                "RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "ScriptedResolver",
+                "TLSFixture",
+            ]
         ),
         .testTarget(
             name: "RefrainURLSessionTests",
@@ -166,6 +169,8 @@ let package = Package(
             dependencies: ["CTLSRelay", "RefrainCore"],
             path: "Tests/Support/TLSFixture/TLSFixture"
         ),
+        // Names whose answers change, for tests, without a name server.
+        .target(name: "ScriptedResolver", path: "Tests/Support/ScriptedResolver"),
     ],
     swiftLanguageModes: [.v6]
 )
