@@ -241,11 +241,14 @@ final class TransferDriver {
     func end(_ transfer: Transfer, _ error: HTTPError?) -> Bool {
         guard !transfer.isFinished else { return false }
         transfer.isFinished = true
+        // The queue may go on to list it, and must not be kept by it: neither would ever be deallocated.
+        defer { transfer.host = nil }
         guard let slot = transfer.slot, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
             ended.append((transfer, error))
             return false
         }
+        if transfer.isDraining { host.removeDraining(transfer) }
         if let error {
             if transfer.noteFailedConnect(error.code) { host.addressMayBeStale = true }
         } else {
