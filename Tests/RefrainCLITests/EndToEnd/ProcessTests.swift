@@ -23,6 +23,26 @@ struct ProcessTests {
         folder.remove()
     }
 
+    #if os(Linux)
+    // Of SIGQUIT and its kind the Swift runtime makes a report first, which takes its time.
+    @Test("a download that is killed leaves no file", arguments: [Int32(9), 10])
+    func killed(signal: Int32) async throws {
+        let server = try FaultServer()
+        let folder = try ScratchFile()
+        try folder.makeFolder()
+        let running = try Executable.start([
+            "get", server.baseURL + "/trickle?bytes=100000&interval=5", "-o", folder.file("content").path,
+        ])
+        while server.log.isEmpty { await Task.yield() }
+        // So that bytes are on their way into the file.
+        try await Task.sleep(for: .milliseconds(100))
+        running.signal(signal)
+        #expect(await running.end().status == -signal)
+        #expect(folder.files == [])
+        folder.remove()
+    }
+    #endif
+
     @Test("a command that was started to outlive its terminal does so")
     func nohup() async throws {
         let server = try FaultServer()
