@@ -153,7 +153,7 @@ let package = Package(
             name: "RefrainURLSessionTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting"]
         ),
-        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
+        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TLSFixture"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
