@@ -169,6 +169,8 @@ let package = Package(
             dependencies: ["CTLSRelay", "RefrainCore"],
             path: "Tests/Support/TLSFixture/TLSFixture"
         ),
+        // Many calls at a high rate of faults, for Scripts/soak.
+        .executableTarget(name: "Soak", dependencies: ["Refrain", "RefrainTesting"], path: "Tests/Support/Soak"),
         // Names whose answers change, for tests, without a name server.
         .target(name: "ScriptedResolver", path: "Tests/Support/ScriptedResolver"),
     ],
