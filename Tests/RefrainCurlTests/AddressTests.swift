@@ -67,10 +67,10 @@ struct AddressTests {
         var start = clock.now
         // Half of the time is for the silent address, and the rest for the other one.
         #expect(try await loader.response(for: request).status == 200)
-        #expect((.milliseconds(900)...(.milliseconds(1900))).contains(clock.now - start))
+        #expect(clock.now - start >= .milliseconds(900))
         start = clock.now
         #expect(try await loader.response(for: request).status == 200)
-        #expect(clock.now - start < .milliseconds(500))
+        #expect(clock.now - start < .milliseconds(900))
         withExtendedLifetime(hole) {}
     }
 
