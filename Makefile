@@ -11,7 +11,7 @@ SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo examples test traits lint api api-accept sanitize fuzz docs site bench release check
+.PHONY: help setup demo examples test traits lint api api-accept sanitize fuzz docs site bench soak release check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ site: docs ## Build the documentation site and look at it in a browser
 bench: ## Run the benchmarks side by side and print one table
 	@Scripts/setup --bench
 	Scripts/bench
+
+soak: ## Make a million calls at 30 % faults, and count both sides
+	@Scripts/setup
+	Scripts/soak
 
 release: ## Build the stripped, static command, its manual, completions and .deb, with checksums, into dist
 	@Scripts/setup

@@ -144,13 +144,16 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(
             name: "RefrainCurlTests",
-            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "TLSFixture"]
+            dependencies: [
+                "RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "ScriptedResolver",
+                "TLSFixture",
+            ]
         ),
         .testTarget(
             name: "RefrainURLSessionTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting"]
         ),
-        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting"]),
+        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TLSFixture"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
@@ -166,6 +169,10 @@ let package = Package(
             dependencies: ["CTLSRelay", "RefrainCore"],
             path: "Tests/Support/TLSFixture/TLSFixture"
         ),
+        // Many calls at a high rate of faults, for Scripts/soak.
+        .executableTarget(name: "Soak", dependencies: ["Refrain", "RefrainTesting"], path: "Tests/Support/Soak"),
+        // Names whose answers change, for tests, without a name server.
+        .target(name: "ScriptedResolver", path: "Tests/Support/ScriptedResolver"),
     ],
     swiftLanguageModes: [.v6]
 )

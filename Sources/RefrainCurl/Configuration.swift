@@ -25,6 +25,8 @@ extension CurlLoader {
         public var trust = Trust.system
         /// Which servers are trusted, host by host; ``trust`` holds for those that it leaves open.
         public var serverTrust: ServerTrust?
+        /// The certificate that is shown to servers that ask for one; nil for none.
+        public var clientCertificate: ClientCertificate?
         /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
         public var proxy: String?
         /// Which addresses connections are made to; defaults to all.
@@ -106,6 +108,9 @@ extension CurlLoader.Configuration {
         }
         for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
             throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
+        }
+        for path in clientCertificate?.files ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
+            throw InvalidArgument("clientCertificate", is: path, expected: "a file that can be read")
         }
         if let proxy, !proxy.isEmpty, !destinations.allowsAll {
             throw InvalidArgument(

@@ -9,10 +9,6 @@ extension CurlLoader {
         package var connectTo: [String] = []
         /// The socket of the file system that connections go by.
         package var unixSocket: String?
-        /// The certificate of this client, a PEM file.
-        package var clientCertificate: String?
-        /// The key of the certificate, a PEM file.
-        package var clientKey: String?
         /// The family of addresses: 4 or 6; nil: both.
         package var addressFamily: Int?
         /// The bytes per second that a transfer may receive, and send; nil: no limit.
@@ -53,8 +49,6 @@ extension CurlLoader.ConnectionOverrides {
         if let list = lists.resolve { refrain_set_pointer(easy, CURLOPT_RESOLVE, list) }
         if let list = lists.connectTo { refrain_set_pointer(easy, CURLOPT_CONNECT_TO, list) }
         if let unixSocket { refrain_set_pointer(easy, CURLOPT_UNIX_SOCKET_PATH, unixSocket) }
-        if let clientCertificate { refrain_set_pointer(easy, CURLOPT_SSLCERT, clientCertificate) }
-        if let clientKey { refrain_set_pointer(easy, CURLOPT_SSLKEY, clientKey) }
         if let addressFamily {
             let family = addressFamily == 6 ? CURL_IPRESOLVE_V6 : CURL_IPRESOLVE_V4
             refrain_set_long(easy, CURLOPT_IPRESOLVE, Int(family))

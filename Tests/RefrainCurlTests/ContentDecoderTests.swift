@@ -194,6 +194,46 @@ struct ContentDecoderTests {
         }
     }
 
+    @Test(
+        "a coding is undone however its field is written: as a list, over several lines, folded (RFC 9110 §8.4, §5.3)",
+        arguments: [
+            "Content-Encoding: gzip, identity", "Content-Encoding: identity,gzip,", "Content-Encoding: , X-GZip ,",
+            "Content-Encoding: identity\r\nContent-Encoding: gzip", "Content-Encoding: gzip\r\ncontent-encoding:",
+            // Folded, which RFC 9112 §5.2 wants to be read as white space.
+            "Content-Encoding:\r\n gzip", "Content-Encoding: identity,\r\n\tgzip",
+            "Content-Encoding: gzip\r\n ,identity",
+        ]
+    )
+    func fieldForms(field: String) async throws {
+        let content = Self.samples[0].bytes
+        let server = RawServer { connection in
+            // Twice: the second head is one that is known already.
+            while connection.readHead() != nil {
+                connection.write("HTTP/1.1 200 OK\r\n\(field)\r\nContent-Length: \(content.count)\r\n\r\n")
+                connection.write(content)
+            }
+        }
+        let loader = CurlLoader()
+        for _ in 1...2 {
+            let response = try await loader.response(for: HTTPRequest("http://127.0.0.1:\(server.port)/"))
+            #expect(try await String(decoding: response.body.collect(), as: UTF8.self) == Self.text)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("R8: two codings, also where the second one is folded, cannot be undone and are named")
+    func twoCodings() async throws {
+        for field in ["gzip, br", "gzip,\r\n br", "gzip\r\nContent-Encoding: br"] {
+            let server = RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: \(field)\r\nContent-Length: 3\r\n\r\nabc")
+            }
+            let error = try failure(of: await CurlLoader().load(HTTPRequest("http://127.0.0.1:\(server.port)/")))
+            #expect(error.code == .cannotDecodeContentData)
+            #expect("\(error)".contains("gzip, br"))
+        }
+    }
+
     @Test("A coding that was not asked for is named, unless the request asked for codings itself or there is no body")
     func notAskedFor() async throws {
         let server = RawServer { connection in

@@ -46,6 +46,11 @@ CURLcode refrain_global_init(void);
 /// Does nothing with other C libraries, or if the program has set its own limits (mallopt, GLIBC_TUNABLES).
 void refrain_keep_freed_memory(void);
 
+/// Keeps child processes from inheriting the sockets that wake a handle's poll, as far as the system tells.
+///
+/// Call it after curl_multi_init, before the first poll; it leaves wake-ups behind.
+void refrain_hide_wakeup_from_children(CURLM *multi);
+
 /// The features of libcurl, a set of CURL_VERSION_… bits.
 int refrain_features(void);
 

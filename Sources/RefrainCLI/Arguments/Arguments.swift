@@ -125,7 +125,7 @@ struct Arguments: Sendable {
         "http2": "HTTP/2 is spoken where TLS agrees to it", "parallel-immediate": "use --concurrency N",
         "anyauth": "only Basic and bearer tokens are spoken: --user, --bearer", "digest": "use --user or --bearer",
         "ntlm": "use --user or --bearer", "negotiate": "use --user or --bearer",
-        "pass": "use a key without a passphrase", "range": "use -H 'Range: bytes=A-B'",
+        "range": "use -H 'Range: bytes=A-B'",
         "trace": "use -v", "trace-ascii": "use -v", "styled-output": "the head is written as it came",
         "speed-limit": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
         "speed-time": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",

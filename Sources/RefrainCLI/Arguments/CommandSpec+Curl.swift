@@ -76,8 +76,14 @@ extension CommandSpec.Group {
                 .required("FILE|-"),
                 "Read options from a file in curl's form: option = \"value\", one per line."
             ),
-            OptionSpec(.cert, short: "E", .required("FILE"), "The certificate of this client, in PEM form."),
-            OptionSpec(.key, .required("FILE"), "The key of the certificate."),
+            OptionSpec(
+                .cert,
+                short: "E",
+                .required("FILE[:PASSWORD]"),
+                "The certificate of this client: PEM, or PKCS #12 with its key."
+            ),
+            OptionSpec(.key, .required("FILE"), "The key of the certificate (PEM). Default: the file of --cert."),
+            OptionSpec(.pass, .required("PASSWORD"), "The password of the key, or of the file of PKCS #12."),
         ]
     )
 

@@ -66,7 +66,7 @@ extension OptionSpec {
     /// What its value names, by what the help calls it.
     var subject: Subject {
         switch value {
-        case .required("FILE"), .required("FILE|-"): .file
+        case .required("FILE"), .required("FILE|-"), .required("FILE[:PASSWORD]"): .file
         case .required("DIR"): .folder
         default: .other
         }
@@ -152,6 +152,7 @@ enum OptionName: String, Sendable, Hashable {
     case output
     case outputDir = "output-dir"
     case parallel
+    case pass
     case policy
     case port
     case progress

@@ -41,8 +41,6 @@ enum TransportSettings {
             overrides.connectTo.append(text)
         }
         overrides.unixSocket = arguments.last(.unixSocket)
-        overrides.clientCertificate = try readable(.cert, arguments)
-        overrides.clientKey = try readable(.key, arguments)
         guard !arguments.has(.ipv4) || !arguments.has(.ipv6) else {
             throw UsageError("--ipv4 and --ipv6 exclude each other")
         }
@@ -53,14 +51,6 @@ enum TransportSettings {
         // As many bytes at a time as the command curl takes.
         overrides.receiveBuffer = 102_400
         return overrides
-    }
-
-    private static func readable(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> String? {
-        guard let path = arguments.last(name) else { return nil }
-        guard Directory.kind(of: path) == .file else {
-            throw UsageError("--\(name.rawValue): cannot read \(Sanitized.text(path))")
-        }
-        return path
     }
 
     static func transport(
@@ -77,6 +67,7 @@ enum TransportSettings {
             configuration.trust = .certificateFile(try authorities(file))
         }
         if arguments.has(.insecure) { configuration.trust = .insecure }
+        configuration.clientCertificate = try ClientCertificateFiles.certificate(arguments)
         if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
         if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
         configuration.overrides = try overrides(arguments)

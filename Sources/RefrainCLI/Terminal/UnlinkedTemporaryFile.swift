@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -17,19 +19,26 @@ enum UnlinkedTemporaryFile {
     static func path(holding bytes: [UInt8], and input: Input?) throws(SystemError) -> String {
         #if os(Linux)
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(folder)/refrain.XXXXXX".utf8CString)
         // It stays open: the path is no longer than its descriptor is.
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw SystemError(what: "cannot write into \(folder)", code: errno) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        defer { unlink(template) }
-        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let output = try Output(path: name)
+        let unnamed = UnnamedFile.open(in: folder, mode: 0o600)
+        let descriptor = if let unnamed { unnamed } else { try unlinked(in: folder) }
+        let path = UnnamedFile.path(of: descriptor)
+        let output = try Output(path: path)
         try output.write(bytes)
         while let chunk = try input?.next() { try output.write(chunk) }
-        return "/proc/self/fd/\(descriptor)"
+        return path
         #else
         throw SystemError(what: "cannot read a pipe more than once", code: ESPIPE)
         #endif
+    }
+
+    /// A file that has lost its name, where the file system has none without one.
+    private static func unlinked(in folder: String) throws(SystemError) -> Int32 {
+        var template = Array("\(folder)/refrain.XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write into \(folder)", code: errno) }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
     }
 }

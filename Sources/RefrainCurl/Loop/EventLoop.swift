@@ -29,6 +29,7 @@ final class EventLoop: @unchecked Sendable {
     init(configuration: CurlLoader.Configuration, leaderWait: MonotonicTime = 40_000) {
         self.leaderWait = leaderWait
         multi = refrain_global_init() == CURLE_OK ? curl_multi_init() : nil
+        if let multi { refrain_hide_wakeup_from_children(multi) }
         // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop looks for itself.
         canBeWoken = multi.map { curl_multi_wakeup($0) == CURLM_OK } ?? false
         driver = TransferDriver(multi: multi, configuration: configuration)

@@ -40,12 +40,6 @@ struct AddressKey: Hashable {
     }
 }
 
-/// A socket that was opened to send a request, and where it leads.
-struct OpenedSocket {
-    let socket: Int32
-    let address: AddressKey
-}
-
 /// The addresses that no connection could be made to lately: they are tried after all others (rule R33).
 struct FailedAddresses {
     private var failures: [AddressKey: MonotonicTime] = [:]

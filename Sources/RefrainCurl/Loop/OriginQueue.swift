@@ -41,10 +41,10 @@ final class OriginQueue {
     func append(_ transfer: Transfer) { waiting.append(transfer) }
 
     /// Notes a response that is read only for the sake of its connection.
-    func appendDraining(_ transfer: Transfer) {
-        if draining.count > 32 { draining.removeAll { $0.isFinished } }
-        draining.append(transfer)
-    }
+    func appendDraining(_ transfer: Transfer) { draining.append(transfer) }
+
+    /// Forgets one that has ended, and what it held.
+    func removeDraining(_ transfer: Transfer) { draining.removeAll { $0 === transfer } }
 
     /// A response that is still read for the sake of its connection, where there is one.
     func nextDraining() -> Transfer? {

@@ -32,7 +32,7 @@ final class TransferDriver {
     /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
     private var hosts: [Origin?: OriginQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
-    @exclusivity(unchecked) private var idleSlots: [EasyHandle] = []
+    @exclusivity(unchecked) private var idle = IdleHandles()
     /// Transfers that have ended, but whose callers do not know yet.
     @exclusivity(unchecked) private var ended: [(Transfer, HTTPError?)] = []
     /// Origins with requests that wait for nothing but the next iteration.
@@ -106,7 +106,7 @@ final class TransferDriver {
             curl_multi_perform(multi, &running)
             now = .now
             mustGoOn = takeMessages(multi)
-            if now >= nextLimit { enforceLimits() }
+            if now >= nextLimit, enforceLimits() { mustGoOn = true }
             tellCallers()
         }
     }
@@ -121,10 +121,7 @@ final class TransferDriver {
         removeEnded()
     }
 
-    func freeHandles() {
-        for slot in idleSlots { slot.free() }
-        idleSlots = []
-    }
+    func freeHandles() { idle.free() }
 
     // MARK: Beginning
 
@@ -185,14 +182,14 @@ final class TransferDriver {
             end(transfer, error)
             return
         }
-        guard let multi, let slot = takeIdleSlot(rule) ?? EasyHandle(settings, rule) else {
+        guard let multi, let slot = idle.take(rule) ?? EasyHandle(settings, rule) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
         do throws(HTTPError) {
             try slot.prepare(transfer)
         } catch {
-            recycle(slot)
+            idle.put(slot)
             end(transfer, error)
             return
         }
@@ -244,11 +241,14 @@ final class TransferDriver {
     func end(_ transfer: Transfer, _ error: HTTPError?) -> Bool {
         guard !transfer.isFinished else { return false }
         transfer.isFinished = true
+        // The queue may go on to list it, and must not be kept by it: neither would ever be deallocated.
+        defer { transfer.host = nil }
         guard let slot = transfer.slot, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
             ended.append((transfer, error))
             return false
         }
+        if transfer.isDraining { host.removeDraining(transfer) }
         if let error {
             if transfer.noteFailedConnect(error.code) { host.addressMayBeStale = true }
         } else {
@@ -273,7 +273,7 @@ final class TransferDriver {
             if let multi { curl_multi_remove_handle(multi, removal.slot.easy) }
             removal.host.active -= 1
             if removal.wasSent { removal.host.sent -= 1 }
-            if removal.isReusable { recycle(removal.slot) } else { retire(removal.slot) }
+            if removal.isReusable { idle.put(removal.slot) } else { retire(removal.slot) }
             startedAny = startWaiting(removal.host) || startedAny
         }
         return startedAny
@@ -332,17 +332,6 @@ final class TransferDriver {
         last.index = transfer.index
     }
 
-    /// A handle that asks the same of servers; what it asks cannot be taken back.
-    private func takeIdleSlot(_ rule: TLSOptions) -> EasyHandle? {
-        guard let index = idleSlots.lastIndex(where: { $0.trust == rule }) else { return nil }
-        return idleSlots.remove(at: index)
-    }
-
-    private func recycle(_ slot: EasyHandle) {
-        slot.transfer = nil
-        if idleSlots.count < 256 { idleSlots.append(slot) } else { slot.free() }
-    }
-
     /// A handle whose transfer failed is not used again.
     ///
     /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was
@@ -374,9 +363,12 @@ final class TransferDriver {
 
     // MARK: Limits
 
-    /// Ends transfers that have exceeded a limit, and computes the time of the next check.
-    private func enforceLimits() {
+    /// Ends transfers that have exceeded a limit, and computes the time of the next check; true where libcurl has to
+    /// work at once.
+    @discardableResult
+    private func enforceLimits() -> Bool {
         nextLimit = .never
+        var mustWork = false
         var late: [Transfer] = []
         var paused: [Transfer] = []
         for transfer in active + hosts.values.flatMap(\.all) {
@@ -384,6 +376,7 @@ final class TransferDriver {
                 late.append(transfer)
             } else {
                 if transfer.handOverLimit <= now { transfer.handOver() }
+                if transfer.opened.isToLook(now: now) { mustWork = true }
                 nextLimit = min(nextLimit, transfer.nextCheck)
             }
             if transfer.isSendPaused { paused.append(transfer) }
@@ -395,5 +388,6 @@ final class TransferDriver {
         for transfer in paused {
             if let result = transfer.resultOfVainWait() { end(transfer, transfer.outcome(of: result)) }
         }
+        return mustWork
     }
 }

@@ -78,11 +78,7 @@ func openSocket(
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let transfer = transfer(of: user), let address, transfer.mayResend() else { return CURL_SOCKET_BAD }
-    let key = AddressKey(address)
-    guard transfer.mayConnect(to: key), transfer.policyAllows(address) else { return CURL_SOCKET_BAD }
-    let socket = refrain_open_socket(address)
-    transfer.opened.append(OpenedSocket(socket: socket, address: key))
-    return socket
+    return transfer.openSocket(to: address)
 }
 
 /// Something has happened; only called for transfers whose body ends with the connection, over TLS.

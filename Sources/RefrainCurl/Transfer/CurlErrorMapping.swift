@@ -45,7 +45,9 @@ struct CurlErrorMapping {
         case CURLE_SSL_CONNECT_ERROR: return handshakeCode
         case CURLE_PEER_FAILED_VERIFICATION: return certificateCode
         case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
-        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+        // The client's own, which stays what it is: unreadable, or not that of its key.
+        case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
             return .secureConnectionFailed
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted

@@ -14,6 +14,7 @@ final class EasySettings {
     /// What is asked of servers that no evaluator judges.
     private let trust: TLSOptions
     private let serverTrust: ServerTrust?
+    private let clientCertificate: CurlLoader.ClientCertificate?
     let proxy: String?
     let destinations: DestinationPolicy
     private let environmentNamesProxy: Bool
@@ -29,7 +30,8 @@ final class EasySettings {
     private let secureFields = HeaderListBuffer()
 
     init(_ configuration: CurlLoader.Configuration) {
-        trust = TLSOptions(configuration.trust)
+        clientCertificate = configuration.clientCertificate
+        trust = TLSOptions(configuration.trust, clientCertificate)
         serverTrust = configuration.serverTrust
         destinations = configuration.destinations
         // A proxy would connect where the policy cannot be held.
@@ -117,6 +119,6 @@ final class EasySettings {
     /// - Throws: `HTTPError` for a host that must have an evaluator, and has none.
     func rule(for request: HTTPRequest) throws(HTTPError) -> TLSOptions {
         guard let serverTrust, let evaluator = try serverTrust.evaluator(for: request) else { return trust }
-        return TLSOptions(evaluator)
+        return TLSOptions(evaluator, clientCertificate)
     }
 }

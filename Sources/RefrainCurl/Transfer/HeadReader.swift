@@ -187,16 +187,19 @@ struct HeadReader {
         guard let last = head.headers.last else { return .refuse("the head begins with a folded line") }
         // libcurl would take such a field without its second line for what the body is.
         guard !Self.isFraming(last.name) else {
-            return .refuse("a field that says what the body is goes over two lines")
+            return .refuse("a field that says how long the body is goes over two lines")
         }
         let more = String(decoding: Self.trimmed(line, from: 0), as: UTF8.self)
         let value = last.value.isEmpty ? more : last.value + " " + more
         head.headers = HTTPHeaders(head.headers.dropLast().map { ($0.name, $0.value) } + [(last.name, value)])
+        if HTTPHeaders.isSame(last.name, "Content-Encoding") {
+            head.coding = head.headers[values: "Content-Encoding"].reduce(into: .none) { $0.add($1) }
+        }
         return .goOn
     }
 
     private static func isFraming(_ name: String) -> Bool {
-        ["Content-Length", "Transfer-Encoding", "Content-Encoding"].contains { HTTPHeaders.isSame(name, $0) }
+        ["Content-Length", "Transfer-Encoding"].contains { HTTPHeaders.isSame(name, $0) }
     }
 
     /// Takes a transfer coding; none but chunked can be undone, and none was asked for (RFC 9112 §6.1, §7.4).

@@ -1,23 +1,27 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-/// What a handle asks of servers over TLS; it is set once in a handle's life.
+/// What a handle asks of servers over TLS, and shows them; it is set once in a handle's life.
 struct TLSOptions: Hashable {
     private let authorities: ServerTrust.Evaluator.Authorities
     /// The keys as libcurl wants them; nil for any.
     let pins: String?
+    private let certificate: CurlLoader.ClientCertificate?
 
-    init(_ evaluator: ServerTrust.Evaluator) {
+    init(_ evaluator: ServerTrust.Evaluator, _ certificate: CurlLoader.ClientCertificate? = nil) {
+        self.certificate = certificate
         authorities = evaluator.authorities
         pins = evaluator.pins.isEmpty ? nil : evaluator.pins.map(\.description).joined(separator: ";")
     }
 
-    init(_ trust: CurlLoader.Trust) {
-        switch trust {
-        case .system: self.init(ServerTrust.Evaluator.system)
-        case .certificateFile(let path): self.init(ServerTrust.Evaluator.certificateFile(path))
-        case .insecure: self.init(ServerTrust.Evaluator.disabledAndInsecure)
-        }
+    init(_ trust: CurlLoader.Trust, _ certificate: CurlLoader.ClientCertificate? = nil) {
+        let evaluator: ServerTrust.Evaluator =
+            switch trust {
+            case .system: .system
+            case .certificateFile(let path): .certificateFile(path)
+            case .insecure: .disabledAndInsecure
+            }
+        self.init(evaluator, certificate)
     }
 
     func apply(to easy: UnsafeMutableRawPointer) {
@@ -31,5 +35,14 @@ struct TLSOptions: Hashable {
             refrain_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }
         if let pins { refrain_set_pointer(easy, CURLOPT_PINNEDPUBLICKEY, pins) }
+        if let certificate { apply(certificate, to: easy) }
+    }
+
+    private func apply(_ certificate: CurlLoader.ClientCertificate, to easy: UnsafeMutableRawPointer) {
+        refrain_set_pointer(easy, CURLOPT_SSLCERT, certificate.path)
+        refrain_set_pointer(easy, CURLOPT_SSLCERTTYPE, certificate.format.rawValue)
+        if let key = certificate.keyPath { refrain_set_pointer(easy, CURLOPT_SSLKEY, key) }
+        // Always: without one OpenSSL would wait for a password from the terminal.
+        refrain_set_pointer(easy, CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
 }

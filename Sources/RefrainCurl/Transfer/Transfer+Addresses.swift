@@ -26,17 +26,46 @@ extension Transfer {
             return false
         }
         let hasTried = !opened.isEmpty || hasLeftOutAddress
-        noteFailedAddresses()
+        noteFailedAddresses(timedOut: code == .timedOut)
         return hasTried
     }
 
     /// Notes the addresses that were tried so far as failed.
-    func noteFailedAddresses() {
-        for socket in opened {
-            failedHere.append(socket.address)
-            round.failedAddresses.note(socket.address, now: round.now)
+    func noteFailedAddresses(timedOut: Bool) {
+        for address in opened.failed(timedOut: timedOut, now: round.now) {
+            failedHere.append(address)
+            round.failedAddresses.note(address, now: round.now)
         }
-        opened = []
+        opened.removeAll()
+    }
+
+    /// Opens a socket for libcurl, unless that address is to be left out.
+    func openSocket(to address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+        let key = AddressKey(address)
+        guard mayConnect(to: key), policyAllows(address) else { return CURL_SOCKET_BAD }
+        let socket = refrain_open_socket(address)
+        opened.append(socket, to: key, now: round.now, timeLeft: timeToConnect)
+        round.nextLimit = min(round.nextLimit, opened.nextLook)
+        return socket
+    }
+
+    /// Notes the connection that was made for this transfer.
+    func newConnection(_ key: UInt64, localPort: Int32) -> OpenConnection? {
+        defer { opened.removeAll() }
+        let opened = opened.entries
+        // Where a name has several addresses, several sockets may have been opened.
+        guard let index = opened.lastIndex(where: { refrain_local_port($0.socket) == localPort }) else {
+            round.connections.forget(key)
+            return nil
+        }
+        let made = opened[index]
+        round.failedAddresses.forget(made.address)
+        // libcurl tries the addresses of a family one after the other, and both families at a time (RFC 8305): one of
+        // the other family was only slower.
+        for other in opened[..<index] where other.address.isIPv6 == made.address.isIPv6 {
+            round.failedAddresses.note(other.address, now: round.now)
+        }
+        return round.connections.note(key, socket: made.socket)
     }
 
     /// Notes that libcurl looks for another connection, which it does of a reused one both where it was lost and where

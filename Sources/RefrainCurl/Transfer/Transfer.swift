@@ -66,7 +66,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether it must not be sent on a connection that has served others.
     var needsFreshConnection: Bool
     /// The sockets that were opened to send the request, in order.
-    @exclusivity(unchecked) var opened: [OpenedSocket] = []
+    @exclusivity(unchecked) var opened = OpenedSockets()
     /// The addresses that this transfer itself could not connect to.
     var failedHere: [AddressKey] = []
     /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
@@ -171,7 +171,15 @@ final class Transfer: @unchecked Sendable {
         // libcurl keeps to this limit, but not while a transfer waits for another one's connection. A second start
         // does not begin it anew.
         guard connectLimit == .never else { return }
-        connectLimit = round.now.after(limits.connect).after(50_000_000)
+        connectLimit = round.now.after(limits.connect).after(Self.graceOfLibcurl)
+    }
+
+    /// How much later than libcurl's own a limit is.
+    private static let graceOfLibcurl: Int64 = 50_000_000
+
+    /// How long libcurl goes on trying to connect, in nanoseconds; `never` without a limit.
+    var timeToConnect: Int64 {
+        connectLimit == .never ? .never : max(0, connectLimit &- round.now &- Self.graceOfLibcurl)
     }
 
     /// Notes that a byte went in either direction.
@@ -205,6 +213,7 @@ final class Transfer: @unchecked Sendable {
     /// The moment at which to look again, however the transfer goes on.
     var nextCheck: MonotonicTime {
         if handOverLimit != .never { return min(limit, handOverLimit) }
+        if sends == 0, opened.nextLook != .never { return min(limit, opened.nextLook) }
         if isSendPaused { return min(limit, round.now.after(Self.timeBetweenLooks)) }
         let rests = sends == 0 || isReceivePaused
         return rests ? min(limit, round.now.after(limits.idle)) : limit
@@ -275,7 +284,7 @@ final class Transfer: @unchecked Sendable {
     func mustStartOver(after result: CURLcode) -> Bool {
         if needsOtherConnection { return true }
         if result == CURLE_COULDNT_CONNECT, sends == 0, hasLeftOutAddress, !triesAllAddresses {
-            noteFailedAddresses()
+            noteFailedAddresses(timedOut: false)
             triesAllAddresses = true
             return true
         }
@@ -293,24 +302,6 @@ final class Transfer: @unchecked Sendable {
         connection = nil
         needsOtherConnection = false
         needsFreshConnection = true
-    }
-
-    /// Notes the connection that was made for this transfer.
-    private func newConnection(_ key: UInt64, localPort: Int32) -> OpenConnection? {
-        defer { opened = [] }
-        // Where a name has several addresses, several sockets may have been opened.
-        guard let index = opened.lastIndex(where: { refrain_local_port($0.socket) == localPort }) else {
-            round.connections.forget(key)
-            return nil
-        }
-        let made = opened[index]
-        round.failedAddresses.forget(made.address)
-        // libcurl tries the addresses of a family one after the other, and both families at a time (RFC 8305): one of
-        // the other family was only slower.
-        for other in opened[..<index] where other.address.isIPv6 == made.address.isIPv6 {
-            round.failedAddresses.note(other.address, now: round.now)
-        }
-        return round.connections.note(key, socket: made.socket)
     }
 
     /// Whether libcurl may connect, or send, although it has sent before: only where not one byte has left.

@@ -8,14 +8,17 @@ internal import Darwin
 
 /// A file that is written atomically: it appears at its path complete or not at all.
 ///
-/// Bytes are written to a hidden file in the same folder. ``finish()`` renames it to the path; deallocating the sink
-/// before that removes it. A symbolic link is kept, and its target is replaced.
+/// Bytes are written to a file without a name, which a process leaves nowhere that is killed. Where the file system has
+/// none, they are written to a hidden file in the same folder. ``finish()`` gives the file its name; deallocating the
+/// sink before that removes the file. A symbolic link is kept, and its target is replaced.
 public final class FileSink: DownloadSink {
     /// The path of the file.
     public let path: String
 
     /// The path to rename to: ``path`` with symbolic links resolved.
     private let target: String
+    /// What a hidden name begins with.
+    private let stem: String
     private let state: Locked<State>
 
     /// The process's umask.
@@ -29,14 +32,20 @@ public final class FileSink: DownloadSink {
 
     private struct State {
         var descriptor: Int32
-        var temporaryPath: String
+        /// The hidden name; nil while the file has none.
+        var temporaryPath: String?
     }
 
-    /// Creates the hidden file.
+    /// Creates the file, without a name or with a hidden one.
     ///
     /// - Throws: ``LocalFileError`` if the folder does not exist or is not writable, or if the path is a folder, a
     ///   device, a pipe or anything else but a regular file.
-    public init(path: String) throws(LocalFileError) {
+    public convenience init(path: String) throws(LocalFileError) {
+        try self.init(path: path, withoutName: true)
+    }
+
+    /// Creates the file, with a hidden name at once unless it may be without one.
+    init(path: String, withoutName: Bool) throws(LocalFileError) {
         self.path = path
         let resolved = try ResolvedFilePath(path)
         let target = resolved.path
@@ -45,10 +54,16 @@ public final class FileSink: DownloadSink {
         let folder = slash.map { String(target[...$0]) } ?? ""
         let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
         // Names are limited in bytes by the file system, and the hidden name is longer, so the name is shortened.
-        var template = Array("\(folder).\(Self.beginning(of: name)).XXXXXX.part".utf8CString)
-        let descriptor = mkstemps(&template, 5)
-        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        stem = "\(folder).\(Self.beginning(of: name))."
+        let descriptor: Int32
+        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: 0o600) {
+            descriptor = unnamed
+            state = Locked(State(descriptor: unnamed))
+        } else {
+            let named = try Self.named(stem, path)
+            descriptor = named.descriptor
+            state = Locked(named)
+        }
         if let status = resolved.present {
             // The new file gets the owner and permissions of the file it replaces, as far as the system allows, because
             // that file may be confidential. The owner is set first, so that the permissions never apply to the wrong
@@ -58,11 +73,19 @@ public final class FileSink: DownloadSink {
             }
             fchmod(descriptor, status.st_mode & 0o777)
         } else {
-            // mkstemp creates the file with mode 0600; a download gets the default permissions.
+            // The file is created with mode 0600; a download gets the default permissions.
             fchmod(descriptor, 0o666 & ~Self.mask)
         }
-        let temporaryPath = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    /// Creates a file with a hidden name.
+    private static func named(_ stem: String, _ path: String) throws(LocalFileError) -> State {
+        var template = Array("\(stem)XXXXXX.part".utf8CString)
+        let descriptor = mkstemps(&template, 5)
+        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return State(descriptor: descriptor, temporaryPath: name)
     }
 
     /// The longest prefix of a name that takes at most 100 bytes.
@@ -90,27 +113,49 @@ public final class FileSink: DownloadSink {
         }
     }
 
-    /// Renames the file to its path, replacing an existing file.
+    /// Gives the file its path, replacing an existing file.
     ///
-    /// - Throws: ``LocalFileError``, after removing the hidden file.
+    /// - Throws: ``LocalFileError``, after removing the file.
     public func finish() throws(LocalFileError) {
         let (descriptor, temporaryPath) = state.withLock { state in
             defer { state.descriptor = -1 }
             return (state.descriptor, state.temporaryPath)
         }
         guard descriptor >= 0 else { return }
+        guard let temporaryPath else {
+            let failure = publish(descriptor)
+            close(descriptor)
+            if let failure { throw failure }
+            return
+        }
         guard close(descriptor) == 0 else {
             unlink(temporaryPath)
             throw LocalFileError(path: path, operation: .write, errno: errno)
         }
-        guard rename(temporaryPath, target) == 0 else {
-            let reason = errno
-            unlink(temporaryPath)
-            throw LocalFileError(path: path, operation: .move, errno: reason)
-        }
+        if let failure = move(temporaryPath) { throw failure }
     }
 
-    /// Removes the hidden file.
+    /// Names a file that has no name; returns why it cannot be done.
+    private func publish(_ descriptor: Int32) -> LocalFileError? {
+        var result = UnnamedFile.link(descriptor, to: target)
+        // A link replaces no file, but a rename does: the hidden name is there only in between.
+        for _ in 0..<100 where result == EEXIST {
+            let hidden = stem + String(UInt64.random(in: 0..<(1 << 40)), radix: 36) + ".part"
+            result = UnnamedFile.link(descriptor, to: hidden)
+            if result == 0 { return move(hidden) }
+        }
+        return result == 0 ? nil : LocalFileError(path: path, operation: .move, errno: result)
+    }
+
+    /// Renames the hidden file to the path, or removes it; returns why it cannot be renamed.
+    private func move(_ hidden: String) -> LocalFileError? {
+        guard rename(hidden, target) != 0 else { return nil }
+        let reason = errno
+        unlink(hidden)
+        return LocalFileError(path: path, operation: .move, errno: reason)
+    }
+
+    /// Removes the file.
     ///
     /// Does nothing after ``finish()``.
     public func discard() {
@@ -120,7 +165,7 @@ public final class FileSink: DownloadSink {
         }
         guard descriptor >= 0 else { return }
         close(descriptor)
-        unlink(temporaryPath)
+        if let temporaryPath { unlink(temporaryPath) }
     }
 
     private func append(_ bytes: [UInt8]) throws(LocalFileError) {

@@ -23,6 +23,25 @@ struct ProcessTests {
         folder.remove()
     }
 
+    #if os(Linux)
+    @Test("a download that is killed leaves no file")
+    func killed() async throws {
+        let server = try FaultServer()
+        let folder = try ScratchFile()
+        try folder.makeFolder()
+        let running = try Executable.start([
+            "get", server.baseURL + "/trickle?bytes=100000&interval=5", "-o", folder.file("content").path,
+        ])
+        while server.log.isEmpty { await Task.yield() }
+        // So that bytes are on their way into the file.
+        try await Task.sleep(for: .milliseconds(100))
+        running.signal(9)
+        #expect(await running.end().status == -9)
+        #expect(folder.files == [])
+        folder.remove()
+    }
+    #endif
+
     @Test("a command that was started to outlive its terminal does so")
     func nohup() async throws {
         let server = try FaultServer()

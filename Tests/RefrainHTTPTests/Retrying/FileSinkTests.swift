@@ -1,5 +1,6 @@
-import RefrainHTTP
 import Testing
+
+@testable import RefrainHTTP
 
 #if canImport(Glibc)
 import Glibc
@@ -69,6 +70,67 @@ final class FileSinkTests {
             #expect(try text(path("sub/target")) == name)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: path("sub")) == ["target"])
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted() }
+    }
+
+    @Test("R10: a file has its name when it is whole, and no other one is left", arguments: [false, true])
+    func names(withoutName: Bool) async throws {
+        for content in ["first", "second"] {
+            let before = try names
+            let sink = try FileSink(path: path("file"), withoutName: withoutName)
+            try await sink.write(Array("lost".utf8))
+            try await sink.startOver()
+            try await sink.write(Array(content.utf8))
+            #expect(try names.filter { !$0.hasSuffix(".part") } == before)
+            try sink.finish()
+            sink.discard()
+            #expect(try names == ["file"])
+            #expect(try text(path("file")) == content)
+            var status = stat()
+            #expect(stat(path("file"), &status) == 0 && status.st_nlink == 1)
+            // The permissions of a file that is replaced are kept, those of a new one are the usual ones.
+            #expect(status.st_mode & 0o777 == (content == "first" ? 0o666 & ~Self.mask : 0o640))
+            chmod(path("file"), 0o640)
+        }
+        let dropped = try FileSink(path: path("other"), withoutName: withoutName)
+        try await dropped.write([1])
+        dropped.discard()
+        #expect(try names == ["file"])
+    }
+
+    private static let mask: mode_t = {
+        let mask = umask(0)
+        umask(mask)
+        return mask
+    }()
+
+    #if os(Linux)
+    @Test("a process that ends at any moment leaves no file, where the file system has files without a name")
+    func leavesNothing() async throws {
+        guard let descriptor = UnnamedFile.open(in: folder.path(), mode: 0o600) else { return }
+        close(descriptor)
+        let sink = try FileSink(path: path("file"))
+        try await sink.write([1, 2, 3])
+        #expect(try names.isEmpty)
+        try sink.finish()
+        #expect(try names == ["file"])
+    }
+    #endif
+
+    @Test("a file that appears meanwhile is replaced, and a folder is not")
+    func appearsMeanwhile() async throws {
+        let sink = try FileSink(path: path("file"))
+        try await sink.write(Array("new".utf8))
+        try Data("old".utf8).write(to: URL(filePath: path("file")))
+        try sink.finish()
+        #expect(try text(path("file")) == "new")
+        let other = try FileSink(path: path("folder"))
+        try FileManager.default.createDirectory(atPath: path("folder"), withIntermediateDirectories: false)
+        #expect(throws: LocalFileError(path: path("folder"), operation: .move, errno: EISDIR)) { try other.finish() }
+        #expect(try names == ["file", "folder"])
     }
 
     @Test("links that lead in a circle, or to a folder, are refused")

@@ -87,6 +87,10 @@ enum ExpectedTable {
         | | one-shot POST | both | timedOut | 1 | bodyNotReplayable | R4 |
         | /delay?ms=100, /trickle?bytes=10&interval=5, /trickle-headers?interval=2, /stream?chunks=3&interval=5 | \
         all | both | 200 | 1 | succeeded | R3 |
+        | /trickle?bytes=40&interval=50&status=503&times=1 | repeatable | both | 200 | 2 | succeeded | R1 R2 R5 R7 R28 |
+        | | POST | both | 503 | 1 | notReplayable | R2 |
+        | | one-shot POST | both | 503 | 1 | bodyNotReplayable | R4 |
+        | /trickle?bytes=40&interval=50&status=302&url=/ok | all | both | 200 | 2 | succeeded | R26 R28 |
         | /huge, /huge?bytes=2000000&length=1 | all | both | dataLengthExceedsMaximum | 1 | finalFailure | R8 |
         | /gzip-bomb?bytes=10000000 | GET, PUT, upload, POST, keyed POST, one-shot POST | both | \
         dataLengthExceedsMaximum | 1 | finalFailure | R8 |
@@ -116,6 +120,8 @@ enum ExpectedTable {
         | | POST | both | networkConnectionLost | 1 | notReplayable | R2 |
         | | one-shot POST | both | networkConnectionLost | 1 | bodyNotReplayable | R4 |
         | /early-response, /expect, /expect?ignore=1 | all | both | 200 | 1 | succeeded | R3 |
+        | /early-response?status=401 | all | both | 401 | 1 | finalStatus | R5 R7 |
+        | /early-response?status=413, /early-response?status=413&close=1 | all | both | 413 | 1 | finalStatus | R5 R7 |
         | /early-response?status=503, /early-response?status=503&close=1 | repeatable | both | 503 | 3 | \
         attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | 503 | 1 | notReplayable | R2 |

@@ -42,6 +42,16 @@ struct FaultMatrixTests {
         }
     }
 
+    @Test("each fault of other servers has its test", arguments: WireFault.all)
+    func wireFault(fault: WireFault) throws {
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: root + "/Tests")
+        let title = "\"" + fault.test
+        let isMet = try files.filter { $0.hasSuffix("Tests.swift") }
+            .contains { try String(contentsOfFile: "\(root)/Tests/\($0)", encoding: .utf8).contains(title) }
+        #expect(isMet, "no test is called so: \(fault.test)")
+    }
+
     @Test("the published table is the one that is tested; REFRAIN_PUBLISH=1 writes it anew")
     func published() throws {
         let page = PublishedTable.page(try MatrixTable(ExpectedTable.text))

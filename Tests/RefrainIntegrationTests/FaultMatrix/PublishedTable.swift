@@ -24,6 +24,13 @@ enum PublishedTable {
 
         \(ExpectedTable.text)
 
+        ## Faults of other servers
+
+        What the fault server cannot show, each with the section that its outcome follows from, and the test that meets
+        it over sockets, or where it would be sent or shown.
+
+        \(WireFault.table)
+
         """
     }
 }

@@ -63,6 +63,43 @@ struct AuthenticationTests {
         #expect(server.log.count == before + 1)
     }
 
+    @Test(
+        "R2, R27: a 401 before a large body was read is answered with credentials, and the body arrives whole, once",
+        arguments: [false, true]
+    )
+    func earlyChallenge(closes: Bool) async throws {
+        let body = [UInt8](repeating: 7, count: 8_000_000)
+        server.on("/early", readsBody: false) { request in
+            if request.header("Authorization") == "Basic QWRhOnNlY3JldA==" { return [.readBody, .respond(.ok)] }
+            var answer = FaultServer.Response(401, headers: [("WWW-Authenticate", "Basic realm=\"all\"")])
+            if closes { answer.headers.append(("Connection", "close")) }
+            // RFC 9112 §9.3: what is left of the body is read, or the connection closed.
+            return closes ? [.respond(answer), .close] : [.respond(answer), .readBody]
+        }
+        let stage = BasicAuth { _ in try BasicCredentials(user: "Ada", password: "secret") }
+        let chain = try Retry(RetryPolicy.recommended, budgets: nil) --> stage --> transport()
+        let request = try HTTPRequest(server.baseURL + "/early", method: .post, body: .bytes(body))
+        let response = try await chain.response(for: request)
+        #expect(response.status == 200)
+        let arrived = server.requests(toPath: "/early")
+        #expect(arrived.count == 2)
+        #expect(arrived.last?.bodyLength == body.count)
+    }
+
+    @Test("R7: a 413 before a large body was read is final: the answer counts, and nothing is sent again")
+    func earlyRefusal() async throws {
+        server.on("/early", readsBody: false) { _ in
+            [.respond(.init(413, headers: [("Connection", "close")], body: "too large")), .close]
+        }
+        let chain = try Retry(RetryPolicy.recommended, budgets: nil) --> transport()
+        let body = HTTPBody.bytes([UInt8](repeating: 7, count: 8_000_000))
+        let response = try await chain.response(for: HTTPRequest(server.baseURL + "/early", method: .put, body: body))
+        #expect(response.status == 413)
+        #expect(response.text == "too large")
+        #expect(response.attempts.count == 1)
+        #expect(server.count(path: "/early") == 1)
+    }
+
     @Test("B: OAuth: a stored token, then a refresh for all who are refused, then a log-in where nothing is stored")
     func oauthStages() async throws {
         let chain = try oauth("t1") --> transport()

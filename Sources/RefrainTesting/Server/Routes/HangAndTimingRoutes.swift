@@ -35,14 +35,17 @@ extension Route {
         Route(
             "/trickle",
             example: "/trickle?bytes=10&interval=5",
-            "a body of bytes= bytes, one every interval= ms",
-            options: ["bytes", "interval"]
+            "a body of bytes= bytes, one every interval= ms; status= and url= (a Location) choose the answer",
+            options: ["bytes", "interval", "status", "url"]
         ) { call in
             let bytes = try call.integer("bytes", 10)
             var generator = FaultServer.Generator(count: bytes) { _, count in [UInt8](repeating: 120, count: count) }
             generator.slice = 1
             generator.pause = try call.duration("interval", 100)
-            return [.head(.sized(bytes)), .generate(generator)]
+            var head = Response.sized(bytes)
+            head.status = try call.integer("status", 200, in: 200...999)
+            if let url = call.text("url") { head.headers.append(("Location", url)) }
+            return [.head(head), .generate(generator)]
         },
         Route(
             "/trickle-headers",

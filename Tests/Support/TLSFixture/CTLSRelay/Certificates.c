@@ -3,9 +3,11 @@
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <string.h>
 
 static const long day = 24 * 60 * 60;
 
@@ -44,7 +46,7 @@ static X509 *make_certificate(
     } else {
         done = add_extension(certificate, signer, NID_basic_constraints, "critical,CA:FALSE")
             && add_extension(certificate, signer, NID_key_usage, "critical,digitalSignature")
-            && add_extension(certificate, signer, NID_ext_key_usage, "serverAuth")
+            && add_extension(certificate, signer, NID_ext_key_usage, "serverAuth,clientAuth")
             && add_extension(certificate, signer, NID_subject_alt_name, hosts);
     }
     if (!done || X509_sign(certificate, issuer_key != NULL ? issuer_key : key, EVP_sha256()) == 0) {
@@ -61,7 +63,48 @@ static int write_pem(X509 *certificate, const char *path) {
     return fclose(file) == 0 && done;
 }
 
-int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca_path) {
+static int write_key(EVP_PKEY *key, const char *path, const char *password) {
+    FILE *file = fopen(path, "w");
+    if (file == NULL) return 0;
+    const EVP_CIPHER *cipher = password != NULL ? EVP_aes_256_cbc() : NULL;
+    int length = password != NULL ? (int)strlen(password) : 0;
+    int done = PEM_write_PKCS8PrivateKey(file, key, cipher, password, length, NULL, NULL);
+    return fclose(file) == 0 && done;
+}
+
+static int write_pkcs12(EVP_PKEY *key, X509 *certificate, const char *path, const char *password) {
+    PKCS12 *content = PKCS12_create(password, "client", key, certificate, NULL, 0, 0, 0, 0, 0);
+    FILE *file = content != NULL ? fopen(path, "w") : NULL;
+    int done = file != NULL && i2d_PKCS12_fp(file, content);
+    if (file != NULL) done = fclose(file) == 0 && done;
+    PKCS12_free(content);
+    return done;
+}
+
+/// Writes the files of one client: NAME.pem, NAME.key, NAME-locked.key and NAME.p12.
+static int write_client(const char *folder, const char *name, X509 *issuer, EVP_PKEY *issuer_key) {
+    char path[4][1024];
+    const char *endings[4] = {".pem", ".key", "-locked.key", ".p12"};
+    for (int index = 0; index < 4; index++) snprintf(path[index], 1024, "%s/%s%s", folder, name, endings[index]);
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = NULL;
+    if (key != NULL) certificate = make_certificate(key, name, "DNS:client.test", -10 * day, 10 * day, issuer, issuer_key);
+    int done = certificate != NULL && write_pem(certificate, path[0]) && write_key(key, path[1], NULL)
+        && write_key(key, path[2], "secret") && write_pkcs12(key, certificate, path[3], "secret");
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    return done;
+}
+
+static int require_clients(SSL_CTX *context, X509 *root) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    // A session of another fixture must not be resumed.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    return SSL_CTX_add_client_CA(context, root) == 1
+        && X509_STORE_add_cert(SSL_CTX_get_cert_store(context), root) == 1;
+}
+
+int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca_path, const char *clients_folder) {
     int done = 0;
     EVP_PKEY *root_key = EVP_EC_gen("P-256");
     EVP_PKEY *other_key = EVP_EC_gen("P-256");
@@ -82,6 +125,10 @@ int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca
     leaf = make_certificate(key, "localhost", hosts, from, until, issuer, issuer_key);
     done = leaf != NULL && SSL_CTX_use_certificate(context, leaf) == 1
         && SSL_CTX_use_PrivateKey(context, key) == 1;
+    if (done && clients_folder != NULL) {
+        done = require_clients(context, root) && write_client(clients_folder, "client", root, root_key)
+            && write_client(clients_folder, "stranger", other, other_key);
+    }
 end:
     X509_free(leaf);
     X509_free(other);

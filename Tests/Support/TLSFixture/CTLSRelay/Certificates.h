@@ -5,6 +5,8 @@
 #include <openssl/ssl.h>
 
 /// Makes a root and a certificate below it, loads the latter into `context` and writes the root to `ca_path`.
-int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca_path);
+///
+/// With `clients_folder`, the certificates of clients are written there, and the context requires one of them.
+int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca_path, const char *clients_folder);
 
 #endif

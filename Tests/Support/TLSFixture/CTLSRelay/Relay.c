@@ -72,6 +72,14 @@ static int select_protocol(
     return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
+/// Ends a connection so that the client can read why: to close with something unread would reset it.
+static void linger(int descriptor) {
+    char rest[4096];
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    shutdown(descriptor, SHUT_WR);
+    while (poll(&entry, 1, 1000) > 0 && recv(descriptor, rest, sizeof rest, 0) > 0) {}
+}
+
 static void *serve(void *argument) {
     connection *self = argument;
     tls_relay *relay = self->relay;
@@ -96,6 +104,8 @@ static void *serve(void *argument) {
             prepare(upstream);
             pump_run(tls, self->client, upstream, relay->close_notify);
         }
+    } else {
+        linger(self->client);
     }
     SSL_free(tls);
 
@@ -163,7 +173,7 @@ static void release(tls_relay *relay) {
 
 tls_relay *tls_relay_start(
     uint16_t upstream_port, tls_identity identity, int close_notify, const uint8_t *alpn, size_t alpn_length,
-    const char *ca_path, char *error, size_t error_size) {
+    const char *ca_path, const char *clients_folder, char *error, size_t error_size) {
     tls_relay *relay = calloc(1, sizeof *relay);
     if (relay == NULL) return NULL;
     const char *step = "SSL_CTX_new";
@@ -179,7 +189,7 @@ tls_relay *tls_relay_start(
     SSL_CTX_set_mode(relay->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     if (relay->alpn_length > 0) SSL_CTX_set_alpn_select_cb(relay->context, select_protocol, relay);
     step = "making certificates";
-    if (!certificates_install(relay->context, identity, ca_path)) goto failed;
+    if (!certificates_install(relay->context, identity, ca_path, clients_folder)) goto failed;
     step = "listening";
     struct sockaddr_in address = loopback(0);
     socklen_t length = sizeof address;

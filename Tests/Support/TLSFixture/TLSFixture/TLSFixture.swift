@@ -56,11 +56,13 @@ public final class TLSFixture: Sendable {
     ///   - identity: what is wrong with the certificate.
     ///   - closeNotify: whether TLS is ended as it should be before the connection is closed.
     ///   - alpn: protocols that are accepted, best first; if there are none, the extension is ignored.
+    ///   - requiresClientCertificate: whether a client must show a certificate that the root has signed.
     public init(
         upstreamPort: UInt16,
         identity: Identity = .valid,
         closeNotify: Bool = true,
-        alpn: [String] = ["http/1.1"]
+        alpn: [String] = ["http/1.1"],
+        requiresClientCertificate: Bool = false
     ) throws(Failure) {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/refrain-tls-XXXXXX".utf8CString)
@@ -78,12 +80,12 @@ public final class TLSFixture: Sendable {
             names,
             names.count,
             caPath,
+            requiresClientCertificate ? directory : nil,
             &text,
             text.count
         )
         guard let relay else {
-            unlink(caPath)
-            rmdir(directory)
+            Self.remove(directory)
             throw Failure(
                 description: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             )
@@ -115,7 +117,23 @@ public final class TLSFixture: Sendable {
         }
         guard let taken else { return }
         tls_relay_stop(taken.relay)
-        unlink(caPath)
+        Self.remove(directory)
+    }
+
+    /// A certificate of a client, for a fixture that requires one; its files are removed by ``stop()``.
+    ///
+    /// - Parameters:
+    ///   - name: `client`, which the root has signed, or `stranger`, which another one has.
+    ///   - ending: `pem`, `key`, `locked.key` or `p12`; the password of the last two is `secret`.
+    public func clientFile(_ name: String, _ ending: String) -> String {
+        directory + "/" + name + (ending == "locked.key" ? "-" : ".") + ending
+    }
+
+    private static func remove(_ directory: String) {
+        unlink(directory + "/ca.pem")
+        for name in ["client", "stranger"] {
+            for ending in [".pem", ".key", "-locked.key", ".p12"] { unlink(directory + "/" + name + ending) }
+        }
         rmdir(directory)
     }
 }

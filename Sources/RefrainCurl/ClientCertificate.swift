@@ -1,0 +1,50 @@
+extension CurlLoader {
+    /// The certificate and the key by which a client proves its identity to servers that ask for it (mutual TLS).
+    ///
+    /// ```swift
+    /// var configuration = CurlLoader.Configuration()
+    /// configuration.clientCertificate = .pem("client.pem", key: "client.key")
+    /// ```
+    ///
+    /// The files are read for each connection. Without a certificate that the server accepts, requests fail with
+    /// ``/RefrainHTTP/HTTPError/Code/clientCertificateRequired`` or
+    /// ``/RefrainHTTP/HTTPError/Code/clientCertificateRejected``; with a file, a key or a password that cannot be used
+    /// they fail with ``/RefrainHTTP/HTTPError/Code/clientCertificateRejected`` before anything is sent. None of these
+    /// is tried again (rule R8). Every server that asks for a certificate gets it, those of redirects too
+    /// (RFC 8446 §4.3.2).
+    public struct ClientCertificate: Hashable, Sendable {
+        enum Format: String {
+            case pem = "PEM"
+            case pkcs12 = "P12"
+        }
+
+        let format: Format
+        let path: String
+        let keyPath: String?
+        let password: String?
+
+        /// A certificate, and those of intermediate authorities after it, in a PEM file (RFC 7468).
+        ///
+        /// - Parameters:
+        ///   - path: the file of the certificates.
+        ///   - key: the file of the private key; defaults to the file of the certificates.
+        ///   - password: the password of the private key, if that is encrypted.
+        public static func pem(_ path: String, key: String? = nil, password: String? = nil) -> ClientCertificate {
+            ClientCertificate(format: .pem, path: path, keyPath: key, password: password)
+        }
+
+        /// A certificate and its key in a file of PKCS #12 (RFC 7292).
+        ///
+        /// OpenSSL 3 does not read files with the ciphers of the nineties, such as RC2, unless its legacy provider is
+        /// on.
+        ///
+        /// - Parameters:
+        ///   - path: the file.
+        ///   - password: the password of the file; defaults to the empty one.
+        public static func pkcs12(_ path: String, password: String? = nil) -> ClientCertificate {
+            ClientCertificate(format: .pkcs12, path: path, keyPath: nil, password: password)
+        }
+
+        var files: [String] { [path] + (keyPath.map { [$0] } ?? []) }
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Files without a name: the system removes them with their last descriptor, however the process ends.
+package enum UnnamedFile {
+    /// Opens one for reading and writing, in a folder on a file system that has them.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder; empty for the current one.
+    ///   - mode: its permissions, of which the process's umask is taken away.
+    /// - Returns: its descriptor; nil where it cannot be made, or could not be given a name later.
+    package static func open(in folder: String, mode: UInt32) -> Int32? {
+        #if os(Linux) && (arch(x86_64) || arch(arm64) || arch(arm) || arch(i386))
+        // O_TMPFILE, which glibc declares for GNU sources only.
+        let unnamed = 0o20_000_000 | O_DIRECTORY
+        let descriptor = systemOpen(folder.isEmpty ? "." : folder, unnamed | O_RDWR | O_CLOEXEC, mode_t(mode))
+        guard descriptor >= 0 else { return nil }
+        // Without /proc it could not be linked.
+        guard access(path(of: descriptor), F_OK) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+        #else
+        return nil
+        #endif
+    }
+
+    /// A path to an open file, which holds as long as its descriptor.
+    package static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+    /// Gives it a name that no file has yet; returns an error number, 0 for success.
+    static func link(_ descriptor: Int32, to path: String) -> Int32 {
+        linkat(AT_FDCWD, self.path(of: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+    }
+}
+
+// The function above has the name of this one.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -1,0 +1,15 @@
+#ifndef SCRIPTED_RESOLVER_H
+#define SCRIPTED_RESOLVER_H
+
+#include <stddef.h>
+
+/// Answers look-ups of a name: the first one with the first address, and so on; the last address holds from then on.
+///
+/// The name is in lower case, the addresses are numbers. Every look-up that this process makes with getaddrinfo is
+/// served, those of libraries included; other names are resolved as usual. Returns 0 without room for the name.
+int scripted_resolver_set(const char *name, const char *const *addresses, size_t count);
+
+/// How often a name was looked up since it was set.
+int scripted_resolver_lookups(const char *name);
+
+#endif
