@@ -116,9 +116,15 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        // Digests of downloads; only the command checks them. libcurl is built on the same library.
+        .systemLibrary(
+            name: "CLibcrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
         .executableTarget(
             name: "RefrainCLI",
-            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite"]
+            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite"]
         ),
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),

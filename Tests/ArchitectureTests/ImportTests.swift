@@ -30,8 +30,10 @@ struct ImportTests {
         "SimulationShim": [],
         "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
         "RefrainCLI": [
-            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite", "FoundationEssentials",
+            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite",
+            "FoundationEssentials",
         ],
+        "CLibcrypto": [],
         "CSQLite": [],
         "BuildStamp": [],
     ]

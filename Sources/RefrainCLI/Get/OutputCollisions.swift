@@ -9,7 +9,7 @@ enum OutputCollisions {
         }
         for (name, value) in arguments.given {
             switch name {
-            case .from, .cacert, .netrcFile, .config, .cert, .key, .uploadFile: add(value, name)
+            case .from, .cacert, .netrcFile, .config, .cert, .key, .uploadFile, .checksumFile: add(value, name)
             case .cookie where !value.contains("="): add(value, name)
             case .data, .dataBinary, .json, .header, .bearer, .writeOut:
                 if value.hasPrefix("@") { add(String(value.dropFirst()), name) }
