@@ -26,6 +26,10 @@ struct ImportTests {
         "RefrainLogging": ["RefrainSession", "Logging"],
         "RefrainMetrics": ["RefrainSession", "Metrics"],
         "RefrainTracing": ["RefrainSession", "Tracing"],
+        "RefrainServiceLifecycle": ["RefrainCore", "RefrainHTTP", "RefrainSession", "ServiceLifecycle"],
+        "RefrainAsyncHTTPClient": [
+            "RefrainHTTP", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "FoundationEssentials",
+        ],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],
         "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
