@@ -32,6 +32,8 @@ let package = Package(
         .library(name: "RefrainLogging", targets: ["RefrainLogging"]),
         .library(name: "RefrainMetrics", targets: ["RefrainMetrics"]),
         .library(name: "RefrainTracing", targets: ["RefrainTracing"]),
+        .library(name: "RefrainServiceLifecycle", targets: ["RefrainServiceLifecycle"]),
+        .library(name: "RefrainAsyncHTTPClient", targets: ["RefrainAsyncHTTPClient"]),
         .executable(name: "refrain", targets: ["RefrainCLI"]),
     ],
     // All are off by default, and then nothing is fetched: every use of a dependency below is conditional.
@@ -45,6 +47,11 @@ let package = Package(
         .trait(name: "Logging", description: "Log lines by swift-log: RefrainLogging"),
         .trait(name: "Metrics", description: "Counters and timers by swift-metrics: RefrainMetrics"),
         .trait(name: "Tracing", description: "Spans by swift-distributed-tracing: RefrainTracing"),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "Sessions and chains as services of swift-service-lifecycle: RefrainServiceLifecycle"
+        ),
+        .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClient as the transport: RefrainAsyncHTTPClient"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
@@ -52,6 +59,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
     targets: [
         // Tells the thread sanitizer what the runtime does not; without that sanitizer it is one empty function.
@@ -104,6 +114,21 @@ let package = Package(
             name: "RefrainTracing",
             dependencies: ["RefrainSession", product("Tracing", "swift-distributed-tracing", "Tracing")]
         ),
+        .target(
+            name: "RefrainServiceLifecycle",
+            dependencies: [
+                "RefrainSession", product("ServiceLifecycle", "swift-service-lifecycle", "ServiceLifecycle"),
+            ]
+        ),
+        .target(
+            name: "RefrainAsyncHTTPClient",
+            dependencies: [
+                "RefrainHTTP", product("AsyncHTTPClient", "async-http-client", "AsyncHTTPClient"),
+                product("NIOCore", "swift-nio", "AsyncHTTPClient"),
+                product("NIOHTTP1", "swift-nio", "AsyncHTTPClient"),
+                product("NIOPosix", "swift-nio", "AsyncHTTPClient"),
+            ]
+        ),
         // For tests, those of users included.
         .target(name: "RefrainTesting", dependencies: ["RefrainCore", "RefrainHTTP"]),
         // The runtime's hook for the global executor, and a watched thread: what Swift cannot express.
@@ -116,9 +141,15 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        // Digests of downloads; only the command checks them. libcurl is built on the same library.
+        .systemLibrary(
+            name: "CLibcrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
         .executableTarget(
             name: "RefrainCLI",
-            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite"]
+            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite"]
         ),
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),

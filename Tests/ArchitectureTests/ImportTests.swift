@@ -26,12 +26,18 @@ struct ImportTests {
         "RefrainLogging": ["RefrainSession", "Logging"],
         "RefrainMetrics": ["RefrainSession", "Metrics"],
         "RefrainTracing": ["RefrainSession", "Tracing"],
+        "RefrainServiceLifecycle": ["RefrainCore", "RefrainHTTP", "RefrainSession", "ServiceLifecycle"],
+        "RefrainAsyncHTTPClient": [
+            "RefrainHTTP", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "FoundationEssentials",
+        ],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],
         "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
         "RefrainCLI": [
-            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CSQLite", "FoundationEssentials",
+            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite",
+            "FoundationEssentials",
         ],
+        "CLibcrypto": [],
         "CSQLite": [],
         "BuildStamp": [],
     ]

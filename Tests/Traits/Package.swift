@@ -4,7 +4,7 @@ import PackageDescription
 // The tests of what stands behind Refrain's traits, with the packages that they need: a package of its own, so that
 // neither a build nor the tests of Refrain ask for them. `Scripts/test-traits` runs it.
 
-let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing"]
+let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing", "ServiceLifecycle", "AsyncHTTPClient"]
 
 func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -25,6 +25,13 @@ let all: [Target.Dependency] = [
     product("RefrainTracing", "refrain", "Tracing"),
     product("Tracing", "swift-distributed-tracing", "Tracing"),
     product("InMemoryTracing", "swift-distributed-tracing", "Tracing"),
+    product("RefrainServiceLifecycle", "refrain", "ServiceLifecycle"),
+    product("ServiceLifecycle", "swift-service-lifecycle", "ServiceLifecycle"),
+    product("ServiceLifecycleTestKit", "swift-service-lifecycle", "ServiceLifecycle"),
+    product("Logging", "swift-log", "ServiceLifecycle"),
+    product("RefrainAsyncHTTPClient", "refrain", "AsyncHTTPClient"),
+    product("AsyncHTTPClient", "async-http-client", "AsyncHTTPClient"),
+    product("NIOCore", "swift-nio", "AsyncHTTPClient"),
 ]
 
 let package = Package(
@@ -36,6 +43,8 @@ let package = Package(
         "Logging",
         "Metrics",
         "Tracing",
+        "ServiceLifecycle",
+        "AsyncHTTPClient",
     ],
     dependencies: [
         .package(
@@ -48,6 +57,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
     targets: [
         // An example: a service that has all of them.

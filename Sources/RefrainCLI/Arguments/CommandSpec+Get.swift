@@ -56,6 +56,23 @@ extension CommandSpec {
                             + "On by default with --output-dir and --from."
                     ),
                     OptionSpec(
+                        .segments,
+                        .required("N"),
+                        "Fetch so many parts of a file at a time, where the server has ranges and a strong validator: each is repeated alone, and another run goes on "
+                            + "with what is missing. --limit-rate is for each of them. Default: one piece."
+                    ),
+                    OptionSpec(
+                        .sha256,
+                        .required("HEX"),
+                        "Fail, and leave no file, unless the content has this SHA-256. A digest that the server sends with a file (Repr-Digest, Content-Digest) is "
+                            + "compared in any case."
+                    ),
+                    OptionSpec(
+                        .checksumFile,
+                        .required("FILE"),
+                        "The same for several files, by a list of sha256sum or sha512sum: the name of each file must be in it."
+                    ),
+                    OptionSpec(
                         .state,
                         .required("FILE"),
                         "Keep in this file what has become of each request: the same command again skips what is done, goes on with what is partial, and "

@@ -95,6 +95,7 @@ enum OptionName: String, Sendable, Hashable {
     case cacert
     case caption
     case cert
+    case checksumFile = "checksum-file"
     case compressed
     case concurrency
     case config
@@ -180,7 +181,9 @@ enum OptionName: String, Sendable, Hashable {
     case schedule
     case seed
     case seeds
+    case segments
     case server
+    case sha256
     case showError = "show-error"
     case silent
     case state

@@ -29,7 +29,7 @@ struct Fetcher: Sendable {
         let start = clock.now
         let began = WallClock.Instant.now
         var request: HTTPRequest?
-        var target: Target?
+        var target: FetchTarget?
         var result: HTTPResult
         do throws(HTTPError) {
             var made = try prepared(job)
@@ -39,6 +39,9 @@ struct Fetcher: Sendable {
             }
             request = made
             var sink = try makeTarget(job, made)
+            // Of a range that the command line names, the server gives the digest of another content.
+            sink.comparesFields =
+                settings.digests.checksFields && made.method == .get && !made.headers.contains("Range")
             if settings.metersEachRequest {
                 let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
                 sink.meter(progress)
@@ -47,7 +50,8 @@ struct Fetcher: Sendable {
             target = sink
             // An answer that is looked at is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
-            result = await deliver(await loader.load(made), to: sink)
+            let loaded = await loader.load(made)
+            result = await deliver(await completed(loaded, of: made, sink, since: start), of: job, to: sink)
         } catch {
             result = .failure(error)
         }
@@ -69,8 +73,25 @@ struct Fetcher: Sendable {
         return outcome
     }
 
+    /// Fetches what the first request of a file in segments has left.
+    private func completed(
+        _ first: HTTPResult,
+        of request: HTTPRequest,
+        _ target: FetchTarget,
+        since start: ContinuousClock.Instant
+    ) async -> HTTPResult {
+        guard let file = target.segmented else { return first }
+        let segments = SegmentedFetch(
+            loader: loader,
+            file: file,
+            connections: settings.segments ?? 1,
+            progress: target.progress
+        )
+        return await segments.complete(first, of: request, since: start)
+    }
+
     /// Notes what has become of the sink, and discards what is not whole.
-    private func finish(_ outcome: inout FetchOutcome, _ target: Target?, _ job: GetSettings.Job) {
+    private func finish(_ outcome: inout FetchOutcome, _ target: FetchTarget?, _ job: GetSettings.Job) {
         let isDone = target?.isFinished.withLock { $0 } ?? false
         // At once, not when the last one who knows the request lets it go: the process may end before.
         if !isDone { target?.sink.discard() }
@@ -122,34 +143,50 @@ struct Fetcher: Sendable {
         if settings.destination == .standardOutputInOrder, request.maximumBodySize == nil {
             request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
         }
+        // Otherwise a request is as curl would make it; a digest that comes unasked is compared all the same.
+        if settings.segments != nil, !request.headers.contains(DigestFields.wanted.name) {
+            request.headers[DigestFields.wanted.name] = DigestFields.wanted.value
+        }
         guard case .revalidate = job.action, let validator = job.entry?.validator else { return request }
         let isTag = validator.hasPrefix("\"") || validator.hasPrefix("W/")
         request.headers[isTag ? "If-None-Match" : "If-Modified-Since"] = validator
         return request
     }
 
-    private func makeTarget(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> Target {
+    private func makeTarget(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> FetchTarget {
         do {
             let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
             switch settings.destination {
-            case .standardOutput, .device: return Target(StreamSink(stream), log)
-            case .standardOutputInOrder: return Target(MemorySink(), log)
-            case .nowhere: return Target(NoSink(), log)
+            case .standardOutput, .device: return FetchTarget(digesting(StreamSink(stream), job), log)
+            case .standardOutputInOrder: return FetchTarget(MemorySink(), log)
+            case .nowhere: return FetchTarget(digesting(NoSink(), job), log)
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = settings.destination { true } else { false }
                 let path = try isTree ? job.file ?? "" : settings.files.path(job.file ?? "")
                 if isTree || settings.files.createsFolders { try Directory.prepareAbove(path) }
-                if settings.files.takesHeaderName { return Target(NamedByServerSink(fallback: path), log, path: path) }
+                if settings.files.takesHeaderName {
+                    return FetchTarget(NamedByServerSink(fallback: path), log, path: path)
+                }
                 // What stands in front of the content is none of it, so it cannot go on behind it.
                 guard settings.continues, log == nil, request.method == .get, !request.headers.contains("Range") else {
-                    return Target(try FileContentSink(path: path), log, path: path)
+                    return FetchTarget(try FileContentSink(path: path), log, path: path)
                 }
-                return Target(try ResumableFile(path: path, url: SanitizedURL.text(job.request.url)), path: path)
+                let url = SanitizedURL.text(job.request.url)
+                guard settings.segments != nil || SegmentedFile.isThere(path) else {
+                    return FetchTarget(try ResumableFile(path: path, url: url), path: path)
+                }
+                let connections = settings.segments ?? 1
+                return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)
             }
         } catch {
             let code = (error as? LocalFileError)?.code ?? .cannotCreateFile
             throw HTTPError(code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         }
+    }
+
+    /// A sink whose digest is computed as the content passes, where it must have one.
+    private func digesting(_ sink: any ContentSink, _ job: GetSettings.Job) -> any ContentSink {
+        job.digest.map { DigestingSink(sink, $0.algorithm) } ?? sink
     }
 
     /// Whether an answer carries a content, be it an empty one.
@@ -161,7 +198,7 @@ struct Fetcher: Sendable {
     }
 
     /// Completes the content of an answer.
-    private func deliver(_ result: HTTPResult, to target: Target) async -> HTTPResult {
+    private func deliver(_ result: HTTPResult, of job: GetSettings.Job, to target: FetchTarget) async -> HTTPResult {
         if case .failure(var error) = result, error.underlyingError is CannotStartOver {
             // What failed is the transfer; that it could not be hidden is the reason why it was not tried again.
             error.code = .networkConnectionLost
@@ -169,10 +206,13 @@ struct Fetcher: Sendable {
         }
         guard case .success(let response) = result else { return result }
         do {
-            try await complete(response, target)
+            try await complete(response, target, job)
             return result
         } catch {
-            let code = (error as? LocalFileError)?.code ?? (error as? HTTPError)?.code ?? .cannotWriteToFile
+            let isMismatch = error is DigestMismatch
+            let code =
+                (error as? LocalFileError)?.code ?? (error as? HTTPError)?.code
+                ?? (isMismatch ? .badServerResponse : .cannotWriteToFile)
             var failure = HTTPError(
                 code,
                 request: response.request,
@@ -185,10 +225,13 @@ struct Fetcher: Sendable {
         }
     }
 
-    private func complete(_ response: HTTPResponse, _ target: Target) async throws {
+    private func complete(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
         let isAwaited = settings.policy.condition != nil
         let isError = response.status.rawValue >= 400 && !isAwaited
-        if response.status.isSuccess, Self.hasContent(response), !isAwaited { return try target.finish() }
+        if response.status.isSuccess, Self.hasContent(response), !isAwaited {
+            try await check(response, target, job)
+            return try target.finish()
+        }
         let brings = Self.hasContent(response) && (!isError || settings.display.failsWithBody)
         guard brings || target.heads != nil else {
             // A partial file may still be gone on from after an answer that says nothing of it.
@@ -199,42 +242,20 @@ struct Fetcher: Sendable {
         try await target.sink.startOver()
         try await target.heads?.writeHeads()
         if brings { for try await chunk in response.body { try await target.sink.write(chunk) } }
+        if response.status.isSuccess { try await check(response, target, job) }
         try target.finish()
     }
-}
 
-/// Where the content of one request goes.
-private struct Target: Sendable {
-    private(set) var sink: any ContentSink
-    private(set) var progress: TransferProgress?
-    let isFinished = Locked(false)
-    private let wanted: String?
-
-    init(_ sink: any ContentSink, _ log: ResponseLog? = nil, path: String? = nil) {
-        self.sink = log.map { HeadSink(sink, $0) } ?? sink
-        wanted = path
-    }
-
-    /// The file that is written, if one is.
-    var path: String? { (inner as? NamedByServerSink)?.path ?? wanted }
-
-    /// Tells the progress of what comes.
-    mutating func meter(_ progress: TransferProgress) {
-        sink = MeteredSink(sink, progress)
-        self.progress = progress
-    }
-
-    private var unmetered: any ContentSink { (sink as? MeteredSink)?.inner ?? sink }
-    var heads: HeadSink? { unmetered as? HeadSink }
-    private var inner: any ContentSink { heads?.inner ?? unmetered }
-    var memory: MemorySink? { inner as? MemorySink }
-    var file: ResumableFile? { inner as? ResumableFile }
-
-    /// The download into the sink, from where an earlier process stopped.
-    var download: Download { file?.checkpoint.map { Download(to: sink, from: $0) } ?? Download(to: sink) }
-
-    func finish() throws {
-        try sink.finish()
-        isFinished.withLock { $0 = true }
+    /// Compares a content with the digests that are known of it; one that is another one is discarded.
+    private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
+        var expected = job.digest.map { [$0] } ?? []
+        if target.comparesFields { expected += DigestFields.digests(response) }
+        do {
+            try target.check(expected)
+        } catch let error as DigestMismatch {
+            // Nothing of it is worth going on from.
+            try? await target.sink.startOver()
+            throw error
+        }
     }
 }

@@ -80,4 +80,5 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
     func startOver() async throws { try await file.withLock { $0 }?.startOver() }
     func finish() throws { try opened().finish() }
     func discard() { file.withLock { $0 }?.discard() }
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool { try opened().readBack(body) }
 }

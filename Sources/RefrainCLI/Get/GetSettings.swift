@@ -26,6 +26,8 @@ struct GetSettings: Sendable {
         /// Its row in the state.
         var entry: TransferState.Entry?
         var action = Action.fetch
+        /// The digest that its content must have; nil: none was given.
+        var digest: ContentDigest?
 
         init(request: ListedRequest, identity: String) {
             self.request = request
@@ -52,6 +54,10 @@ struct GetSettings: Sendable {
     let timelineSVG: String?
     /// Whether a partial file is kept, and gone on from.
     let continues: Bool
+    /// How many segments of a file are fetched at a time; nil: it is fetched in one piece.
+    let segments: Int?
+    /// What contents are compared with.
+    let digests: DigestSettings
     /// The file of the state; nil: none is kept.
     let state: String?
     /// The option that the state is there for, for messages.
@@ -77,13 +83,24 @@ struct GetSettings: Sendable {
                 "-c \(text): the number of requests at a time is -j \(text) now; -c takes the file of a cookie jar"
             )
         }
+        if let text = arguments.last(.proxy), ASCIINumber.whole(text) != nil {
+            throw UsageError("-x \(text): the number of parts of a file at a time is --segments \(text); -x is a proxy")
+        }
         if let text = arguments.last(.concurrency) {
             limit = try WholeNumber.parse(text, option: "--concurrency", in: 1...10_000)
         }
         let openFiles = ProcessSetup.raiseOpenFiles()
-        concurrency = TransportSettings.affordable(limit, openFiles: openFiles)
+        segments = try arguments.last(.segments).map { text throws(UsageError) in
+            try WholeNumber.parse(text, option: "--segments", in: 1...64)
+        }
+        let perFile = segments ?? 1
+        concurrency = max(1, TransportSettings.affordable(limit * perFile, openFiles: openFiles) / perFile)
         isHeldDown = concurrency < limit
-        transport = try TransportSettings.transport(arguments, concurrency: concurrency, openFiles: openFiles)
+        transport = try TransportSettings.transport(
+            arguments,
+            concurrency: concurrency * perFile,
+            openFiles: openFiles
+        )
         // What names one URL has to know that there is no other.
         readsStandardInput = Self.streamsList(arguments)
         let requests = try Self.requests(arguments, exceptStandardInput: readsStandardInput)
@@ -95,7 +112,15 @@ struct GetSettings: Sendable {
         let count = readsStandardInput ? max(2, requests.count) : requests.count
         destination = try Destination(arguments, numberOfURLs: count)
         (state, stateOption) = try Self.state(arguments, destination, requests)
-        jobList = JobList(destination, template, isFlat: arguments.has(.flat), hasState: state != nil)
+        if segments != nil { try Self.checkSegments(arguments, destination) }
+        digests = try DigestSettings(arguments, destination, numberOfURLs: count)
+        jobList = JobList(
+            destination,
+            template,
+            isFlat: arguments.has(.flat),
+            hasState: state != nil,
+            digests: digests
+        )
         jobList.reserved = try OutputCollisions.reserved(arguments, destination)
         var jobs: [Job] = []
         for request in requests { if let job = try jobList.add(request) { jobs.append(job) } }
@@ -119,7 +144,19 @@ struct GetSettings: Sendable {
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
         if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
-        continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir)
+        continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir) || segments != nil
+    }
+
+    /// Refuses segments of what is written in one piece.
+    private static func checkSegments(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
+        switch destination {
+        case .file, .folder, .remoteNames: break
+        default: throw UsageError("--segments needs a file: -o FILE, -O or --output-dir DIR")
+        }
+        for other in [OptionName.remoteHeaderName, .include, .head, .compressed, .until, .untilJSON]
+        where arguments.has(other) {
+            throw UsageError("--segments and --\(other.rawValue) exclude each other")
+        }
     }
 
     /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.

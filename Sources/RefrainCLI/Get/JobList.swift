@@ -6,16 +6,24 @@ struct JobList: Sendable {
     private let template: RequestTemplate
     private let isFlat: Bool
     private let hasState: Bool
+    private let digests: DigestSettings
     private var remoteFiles: Set<String> = []
     private var occurrences: [String: Int] = [:]
     /// Files in the output folder that no content may replace, with the option that reads or writes each.
     var reserved: [String: String] = [:]
 
-    init(_ destination: Destination, _ template: RequestTemplate, isFlat: Bool, hasState: Bool) {
+    init(
+        _ destination: Destination,
+        _ template: RequestTemplate,
+        isFlat: Bool,
+        hasState: Bool,
+        digests: DigestSettings
+    ) {
         self.destination = destination
         self.template = template
         self.isFlat = isFlat
         self.hasState = hasState
+        self.digests = digests
     }
 
     /// The job of a request; nil where the list has had it already.
@@ -55,6 +63,11 @@ struct JobList: Sendable {
             job.file = path
         } else if case .remoteNames(let folder) = destination {
             job.file = try remoteFile(request, folder)
+        }
+        do {
+            job.digest = try digests.expected(file: job.file, name: job.name, url: request.url)
+        } catch {
+            throw UsageError("\(request.place): \(error)")
         }
         return job
     }

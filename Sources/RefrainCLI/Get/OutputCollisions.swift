@@ -9,7 +9,7 @@ enum OutputCollisions {
         }
         for (name, value) in arguments.given {
             switch name {
-            case .from, .cacert, .netrcFile, .config, .key, .uploadFile: add(value, name)
+            case .from, .cacert, .netrcFile, .config, .key, .uploadFile, .checksumFile: add(value, name)
             case .cert: add(ClientCertificateFiles.split(value).path, name)
             case .cookie where !value.contains("="): add(value, name)
             case .data, .dataBinary, .json, .header, .bearer, .writeOut:

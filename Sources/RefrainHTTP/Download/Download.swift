@@ -26,10 +26,23 @@ public final class Download: Sendable {
     }
 
     /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
-    package init(to sink: any DownloadSink, from checkpoint: DownloadCheckpoint) {
+    ///
+    /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.
+    package init(to sink: any DownloadSink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
         self.sink = sink
         observer = sink as? any DownloadObserver
-        state = Locked(DownloadState(checkpoint))
+        var state = DownloadState(checkpoint)
+        state.end = end
+        self.state = Locked(state)
+    }
+
+    /// Makes a download of the beginning of a content, for a sink that fetches its other parts by itself.
+    ///
+    /// A server that has no ranges, or no strong validator, sends the whole content.
+    package init(to sink: any DownloadSink, upTo end: Int64) {
+        self.sink = sink
+        observer = sink as? any DownloadObserver
+        state = Locked(DownloadState(end: end))
     }
 
     /// The number of bytes that the sink holds.
@@ -43,7 +56,7 @@ public final class Download: Sendable {
         // The contents of the sink are unknown until `startOver()` returns.
         current.isIntact = false
         try await sink.startOver()
-        current = DownloadState()
+        current = DownloadState(end: current.end)
     }
 
     /// The current state.

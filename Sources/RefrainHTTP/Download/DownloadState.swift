@@ -10,6 +10,8 @@ struct DownloadState: Hashable, Sendable {
     var offset: Int64 = 0
     /// The total number of bytes, if known.
     var total: Int64?
+    /// Where the wanted part of the content ends; nil: at the end of the content.
+    var end: Int64?
     /// Identifies the version of the resource that the bytes belong to; nil: the download cannot be resumed.
     var validator: StrongValidator?
     /// The source of the bytes.
@@ -35,6 +37,8 @@ struct DownloadState: Hashable, Sendable {
     enum Continuation: Hashable {
         /// A number of bytes from the current offset on.
         case rest(length: Int64, total: Int64)
+        /// A number of bytes from the beginning on, of a content of which the beginning alone was requested.
+        case beginning(length: Int64, total: Int64)
         /// The whole resource, from its beginning.
         case whole(total: Int64?)
         /// A part that does not continue the download, with the reason. The download must start over.
@@ -52,11 +56,28 @@ struct DownloadState: Hashable, Sendable {
     /// Whether a request can ask for the rest.
     func canResume(with request: HTTPRequest) -> Bool { canResume && source?.requested == Self.url(of: request) }
 
+    /// Where the download is complete, if that is known.
+    var goal: Int64? {
+        guard let end, let total else { return end ?? total }
+        return min(end, total)
+    }
+
     /// Classifies the response to a request for the rest, for the whole, or for a range that the caller chose.
-    func continuation(_ response: HTTPResponse, askedForRest: Bool, hasOwnRange: Bool = false) -> Continuation {
+    func continuation(
+        _ response: HTTPResponse,
+        askedForRest: Bool,
+        askedForBeginning: Bool = false,
+        hasOwnRange: Bool = false
+    ) -> Continuation {
         switch response.status.rawValue {
         case 206 where askedForRest:
             return rest(response)
+        case 206 where askedForBeginning:
+            return beginning(response)
+        case 304 where askedForBeginning && !Self.isConditional(response.request),
+            416 where askedForBeginning:
+            // A content of no bytes has no range, either (RFC 9110 §15.5.17).
+            return .mismatch("the server has no such range")
         case 206 where !hasOwnRange && !Self.isWhole(response):
             return .mismatch("a part came that was not asked for")
         // If-Range never leads to a 304 (RFC 9110 §13.1.5), and the request for the rest has no other condition.
@@ -97,6 +118,18 @@ struct DownloadState: Hashable, Sendable {
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
     }
 
+    /// Classifies a part that was requested from the beginning on: without a strong validator no other part belongs to
+    /// it for certain.
+    private func beginning(_ response: HTTPResponse) -> Continuation {
+        guard !response.headers.contains("Content-Encoding"), !Self.hasParts(response),
+            case .part(0, let last, let total?) = ContentRange.parse(
+                fieldValues: response.headers[values: "Content-Range"]
+            ),
+            last < end ?? total
+        else { return .mismatch("the part is not the one that was asked for") }
+        return .beginning(length: last + 1, total: total)
+    }
+
     private func rest(_ response: HTTPResponse) -> Continuation {
         guard source?.sent == Self.url(of: response.request) else {
             return .mismatch("the rest came from another place than the beginning")
@@ -118,6 +151,7 @@ struct DownloadState: Hashable, Sendable {
             return .mismatch("the rest came without a word on how long the whole is")
         }
         guard last < total else { return .mismatch("the rest ends at \(last), behind the end at \(total)") }
+        if let end, last >= end { return .mismatch("the part ends at \(last) instead of \(end - 1)") }
         guard isSameRepresentation(response) else { return .mismatch("the content has changed since the beginning") }
         return .rest(length: last - first + 1, total: total)
     }
@@ -141,10 +175,32 @@ struct DownloadState: Hashable, Sendable {
 
     /// The state at the start of a response that contains the whole resource.
     static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallClock.Instant) -> DownloadState {
+        atStart(of: response, to: request, ranges: response.status == .ok, now: now)
+    }
+
+    /// The state at the start of a response that contains the beginning; nil: it cannot be continued.
+    static func atBeginning(
+        of response: HTTPResponse,
+        to request: HTTPRequest,
+        total: Int64,
+        end: Int64?,
+        now: WallClock.Instant
+    ) -> DownloadState? {
+        var state = atStart(of: response, to: request, ranges: true, now: now)
+        (state.total, state.end) = (total, end)
+        return state.validator == nil ? nil : state
+    }
+
+    private static func atStart(
+        of response: HTTPResponse,
+        to request: HTTPRequest,
+        ranges: Bool,
+        now: WallClock.Instant
+    ) -> DownloadState {
         var state = DownloadState(total: response.expectedLength)
         let isCoded = response.headers.contains("Content-Encoding")
         let hasRanges = response.headers["Accept-Ranges"]?.lowercased() != "none"
-        if !isCoded, hasRanges, response.status == .ok {
+        if !isCoded, hasRanges, ranges {
             state.validator = StrongValidator.find(
                 entityTag: response.headers[values: "ETag"],
                 lastModified: response.headers[values: "Last-Modified"],

@@ -168,6 +168,21 @@ public final class FileSink: DownloadSink {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
+    /// Hands over the bytes that were written, in pieces, from the first one on.
+    package func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws(LocalFileError) {
+        let descriptor = state.withLock { $0.descriptor }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var offset: off_t = 0
+        while true {
+            let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw LocalFileError(path: path, operation: .read, errno: errno) }
+            guard count > 0 else { return }
+            buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            offset += off_t(count)
+        }
+    }
+
     private func append(_ bytes: [UInt8]) throws(LocalFileError) {
         let failure: LocalFileError? = state.withLock { state in
             bytes.withUnsafeBytes { buffer in

@@ -35,20 +35,43 @@ public struct Resume: HTTPMiddleware {
             part.headers["Accept-Encoding"] = "identity"
         }
         let askedForRest = canResume && !hasOwnRange
-        if askedForRest, let validator = state.validator {
-            part.headers["Range"] = "bytes=\(state.offset)-"
-            part.headers["If-Range"] = validator.fieldValue
+        let askedForBeginning = state.isEmpty && state.end != nil && !hasOwnRange && request.method == .get
+        if askedForRest || askedForBeginning {
+            part.headers["Range"] = "bytes=\(state.offset)-" + (state.end.map { "\($0 - 1)" } ?? "")
         }
+        if askedForRest, let validator = state.validator { part.headers["If-Range"] = validator.fieldValue }
         let response: HTTPResponse
         switch await next.load(part) {
         case .failure(let error): return .failure(error)
         case .success(let arrived): response = arrived
         }
-        switch state.continuation(response, askedForRest: askedForRest, hasOwnRange: hasOwnRange) {
+        let continuation = state.continuation(
+            response,
+            askedForRest: askedForRest,
+            askedForBeginning: askedForBeginning,
+            hasOwnRange: hasOwnRange
+        )
+        switch continuation {
         case .rest(let length, let total):
             download.current.total = total
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: length)
+        case .beginning(let length, let total):
+            guard
+                let begun = DownloadState.atBeginning(
+                    of: response,
+                    to: request,
+                    total: total,
+                    end: state.end,
+                    now: wallClock()
+                )
+            else {
+                download.current.end = nil
+                return .failure(restart(response, "the server has no strong validator"))
+            }
+            download.current = begun
+            if let failure = await announce(response, to: download) { return .failure(failure) }
+            return await deliver(response, to: download, atMost: length, isRest: false)
         case .whole:
             if !state.isEmpty, let failure = await startOver(download, response) { return .failure(failure) }
             download.current = hasOwnRange ? DownloadState() : .atStart(of: response, to: request, now: wallClock())
@@ -58,6 +81,8 @@ public struct Resume: HTTPMiddleware {
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: nil)
         case .mismatch(let reason):
+            // Asked for a part a second time, the server would answer as it did.
+            if askedForBeginning { download.current.end = nil }
             return .failure(await startOver(download, response) ?? restart(response, reason))
         case .other:
             return await collected(response, to: request)
@@ -77,7 +102,13 @@ public struct Resume: HTTPMiddleware {
     }
 
     /// Writes the body to the sink, and checks its length.
-    private func deliver(_ response: HTTPResponse, to download: Download, atMost length: Int64?) async -> HTTPResult {
+    private func deliver(
+        _ response: HTTPResponse,
+        to download: Download,
+        atMost length: Int64?,
+        isRest: Bool = true
+    ) async -> HTTPResult {
+        let countsProgress = isRest && length != nil
         var received: Int64 = 0
         do {
             for try await chunk in response.body {
@@ -100,18 +131,18 @@ public struct Resume: HTTPMiddleware {
                 download.current.offset += Int64(chunk.count)
             }
         } catch {
-            return .failure(failure(error, response, download, resumedBytes: length == nil ? 0 : received))
+            return .failure(failure(error, response, download, resumedBytes: countsProgress ? received : 0))
         }
         let state = download.current
         let isCut = length.map { received < $0 } ?? false
-        if isCut || state.total.map({ state.offset < $0 }) ?? false {
+        if isCut || state.goal.map({ state.offset < $0 }) ?? false {
             let cut = HTTPError(
                 .networkConnectionLost,
                 request: response.request,
-                message: "\(state.offset) of \(state.total.map { "\($0)" } ?? "?") bytes arrived",
+                message: "\(state.offset) of \(state.goal.map { "\($0)" } ?? "?") bytes arrived",
                 bytesSent: response.exchange.bytesSent
             )
-            return .failure(failure(cut, response, download, resumedBytes: length == nil ? 0 : received))
+            return .failure(failure(cut, response, download, resumedBytes: countsProgress ? received : 0))
         }
         var done = response
         done.body = .empty

@@ -111,6 +111,15 @@ public final class Session: Sendable {
     /// A loader or a throttle that several sessions share is reset for all of them.
     public func reset() async { await pipeline.reset() }
 
+    /// Refuses further requests, and returns when those in flight have ended.
+    ///
+    /// A request in flight may still make others through the session, as the refresh of a token; they are waited for,
+    /// too.
+    package func drain() async {
+        reference.close(because: .sessionInvalidated(error: nil))
+        while let request = reference.requests.first { await request.ended() }
+    }
+
     /// Ends the session and its requests in flight.
     ///
     /// They, and later requests, fail with ``RefrainError/sessionInvalidated(error:)``.

@@ -22,6 +22,8 @@ final class SessionBox: @unchecked Sendable {
     private struct Running {
         var requests = SlotMap<Request>()
         var invalidation: RefrainError?
+        /// Whether the requests in flight were ended as well.
+        var isEnded = false
     }
 
     init(monitors: [any EventMonitor], startsRequestsImmediately: Bool) {
@@ -41,10 +43,13 @@ final class SessionBox: @unchecked Sendable {
 
     /// Registers a request; returns an error if the session was invalidated.
     func adopt(_ request: Request) -> RefrainError? {
-        state.withLock { state in
+        let (reason, isEnded) = state.withLock { state in
             request.slot = state.requests.insert(request)
-            return state.invalidation
+            return (state.invalidation, state.isEnded)
         }
+        // While the session drains, a request in flight may need another one.
+        if reason != nil, !isEnded, session?.pipeline.admission.isAroundPresentCode == true { return nil }
+        return reason
     }
 
     /// Releases a request that has ended.
@@ -54,11 +59,17 @@ final class SessionBox: @unchecked Sendable {
         }
     }
 
+    /// Refuses further requests; those in flight go on.
+    func close(because reason: RefrainError) {
+        state.withLock { $0.invalidation = $0.invalidation ?? reason }
+    }
+
     /// Refuses further requests, and ends those in flight; the first error is kept.
     func invalidate(because reason: RefrainError) {
         let isFirst = state.withLock { state in
-            guard state.invalidation == nil else { return false }
-            state.invalidation = reason
+            guard !state.isEnded else { return false }
+            state.invalidation = state.invalidation ?? reason
+            state.isEnded = true
             return true
         }
         if isFirst { endAll(because: reason) }

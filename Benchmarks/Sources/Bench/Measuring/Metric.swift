@@ -36,6 +36,8 @@ enum Metric {
     static let filesAtEnd = "filesAtEnd"
 
     // The command.
+    static let seconds = "seconds"
+    static let cpuSeconds = "cpuSeconds"
     static let fileBytes = "fileBytes"
     static let startMilliseconds = "startMilliseconds"
 }

@@ -15,7 +15,7 @@ extension Target {
         ]
         + waiting("withRetry", "100,000 calls of withRetry in back-off")
         + waiting("Retry stage", "100,000 requests of a chain in back-off")
-        + waiting("Session", "100,000 requests of Session in back-off") + others
+        + waiting("Session", "100,000 requests of Session in back-off") + transfers + others
 
     private static let engine = [
         atMost(2.5, "× a bare await", of: "withRetry, success at once") { samples in
@@ -85,6 +85,23 @@ extension Target {
             },
             atMost(150, "ms to cancel all", of: name, digits: 0) { samples in
                 samples.median("waiters", client, Metric.cancelling)
+            },
+        ]
+    }
+
+    /// The command as fast as the best of the others, in at most 40 MB.
+    private static let transfers = TransferBenchmark.all.flatMap { benchmark in
+        [
+            atLeast(1, "× the fastest of curl, wget2 and aria2c", of: "refrain get, \(benchmark.title)") { samples in
+                let others = TransferBenchmark.Client.allCases.filter { $0 != .refrain }.compactMap {
+                    samples.median(benchmark.name, $0.rawValue, Metric.seconds)
+                }
+                guard let ours = samples.median(benchmark.name, "refrain", Metric.seconds), let best = others.min()
+                else { return nil }
+                return best / ours
+            },
+            atMost(40, "MB at most", of: "refrain get, \(benchmark.title)", digits: 1) { samples in
+                samples.median(benchmark.name, "refrain", Metric.peak).map { $0 / 1e6 }
             },
         ]
     }

@@ -4,7 +4,9 @@ struct Report {
 
     /// Every table, the targets last.
     var tables: [(table: Table, leading: Int)] {
-        let measured = LoadBenchmark.all.compactMap(load) + [engine, waiters, others].compactMap { $0 }
+        let measured =
+            LoadBenchmark.all.compactMap(load) + [engine, waiters].compactMap { $0 }
+            + TransferBenchmark.all.compactMap(transfer) + [others].compactMap { $0 }
         return measured.map { ($0, 1) } + (results.targets.isEmpty ? [] : [(targets, 2)])
     }
 
@@ -30,6 +32,18 @@ struct Report {
         let header = [
             "client", "requests/s", "min", "max", "CPU ms/1000", "p50 µs", "p99 µs", "peak MB", "mallocs", "switches",
         ]
+        return rows.isEmpty ? nil : Table(title: benchmark.title, header: header, rows: rows)
+    }
+
+    private func transfer(_ benchmark: TransferBenchmark) -> Table? {
+        let rows = results.series(of: benchmark.name).map { series in
+            let time = series.metrics[Metric.seconds]
+            return [
+                series.client, Text.number(time?.median, 2), Text.number(time?.min, 2), Text.number(time?.max, 2),
+                median(series, Metric.cpuSeconds, 2), median(series, Metric.peak, 1, times: 1e-6),
+            ]
+        }
+        let header = ["command", "seconds", "min", "max", "CPU s", "peak MB"]
         return rows.isEmpty ? nil : Table(title: benchmark.title, header: header, rows: rows)
     }
 

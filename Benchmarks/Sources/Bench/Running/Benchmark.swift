@@ -50,5 +50,5 @@ struct Workbench {
 enum Benchmarks {
     static let all: [any Benchmark] =
         [EngineBenchmark()] + LoadBenchmark.all
-        + [WaitersBenchmark(), FailingBenchmark(), CommandBenchmark(), SoakBenchmark()]
+        + [WaitersBenchmark(), FailingBenchmark(), CommandBenchmark()] + TransferBenchmark.all + [SoakBenchmark()]
 }

@@ -10,6 +10,9 @@ struct Child {
     let processorSeconds: Double
     /// Voluntary and involuntary ones together.
     let contextSwitches: Int
+    /// The most memory that the process had, or one that it waited for; at least what the runner itself has, about
+    /// 23 MB, since the kernel counts from before the program was loaded.
+    let peakBytes: Int
     /// From start to end, in seconds.
     let seconds: Double
 
@@ -59,6 +62,7 @@ struct Child {
             status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
             processorSeconds: Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime),
             contextSwitches: usage.ru_nvcsw + usage.ru_nivcsw,
+            peakBytes: usage.ru_maxrss * 1024,
             seconds: seconds
         )
     }

@@ -18,7 +18,7 @@ struct CommandBenchmark: Benchmark {
     }
 
     /// What `make release` has left; nil where it was never run.
-    private static var path: String? {
+    static var path: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "dist")) ?? []
         return names.first { $0.hasPrefix("refrain-") && !$0.hasSuffix(".sha256") }.map { "dist/" + $0 }
     }

@@ -28,8 +28,13 @@ final class Nginx {
         certificateFile = folder + "/certificate.pem"
         mkdir(folder + "/files", 0o755)
         // Digits, so that the smallest body is JSON as well.
-        for (name, size) in [("2b", 2), ("16k", 16_384), ("1m", 1_048_576)] {
+        for (name, size) in [("2b", 2), ("2k", 2000), ("16k", 16_384), ("1m", 1_048_576), ("5m", 5_000_000)] {
             try Self.write([UInt8](repeating: UInt8(ascii: "1"), count: size), to: folder + "/files/" + name)
+        }
+        // Without blocks on the disk.
+        for (name, size) in [("128m", 128_000_000), ("1g", 1_000_000_000)] {
+            try Self.write([], to: folder + "/files/" + name)
+            truncate(folder + "/files/" + name, size)
         }
         let certificate = try Child.run(
             "openssl",
@@ -105,6 +110,8 @@ final class Nginx {
             root \(folder)/files;
             server {
                 listen 127.0.0.1:\(plain) backlog=16384;
+                # Any number of names for one file.
+                location ~ ^/many/(?<size>[0-9a-z]+)/ { try_files /$size =404; }
                 location = /fail { access_log \(folder)/fail.log line; return 503 "no"; }
             }
             server {

@@ -8,11 +8,27 @@ protocol ContentSink: DownloadSink {
     func finish() throws
     /// Nothing more will arrive: what can be taken back is.
     func discard()
+    /// Hands over what has arrived, before it is finished; false: it is not kept.
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool
 }
 
 extension ContentSink {
     /// Nothing to take back.
     func discard() {}
+    /// Keeps nothing.
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool { false }
+}
+
+/// A content of which a later run can go on where this one ended.
+protocol PartialContent: ContentSink {
+    /// What is worth saying of what an earlier run has left.
+    var remark: String? { get }
+    /// The bytes that are there.
+    var size: Int64 { get }
+    /// Whether bytes are kept that a later run can go on from.
+    var isPartial: Bool { get }
+    /// The download into a sink that passes the content on to this one, from where an earlier run stopped.
+    func download(to sink: any DownloadSink) -> Download
 }
 
 /// A file that appears when it is whole.
@@ -41,6 +57,11 @@ final class FileContentSink: ContentSink {
     }
 
     func discard() { file.discard() }
+
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+        try file.readBack(body)
+        return true
+    }
 }
 
 /// Memory, for contents that are printed later.

@@ -36,6 +36,9 @@ struct PartialRecord: Codable, Equatable {
     var boot: String
     /// How many bytes are known to be on the disk.
     var synced: Int64
+    /// The first byte of each segment and the one behind it, where the content comes in segments; their positions are
+    /// in a ``SegmentTable``.
+    var segments: [[Int64]]?
 
     init(url: String, _ checkpoint: DownloadCheckpoint) {
         self.url = url
@@ -67,6 +70,19 @@ struct PartialRecord: Codable, Equatable {
         )
     }
 
+    /// The bounds of the segments; nil where they are not those of a content.
+    var bounds: [Range<Int64>]? {
+        guard let segments, let total, segments.count < 10_000 else { return nil }
+        var end: Int64 = 0
+        var bounds: [Range<Int64>] = []
+        for pair in segments {
+            guard pair.count == 2, pair[0] == end, pair[1] > end else { return nil }
+            end = pair[1]
+            bounds.append(pair[0]..<pair[1])
+        }
+        return end == total ? bounds : nil
+    }
+
     /// Reads a record; nil where there is none that can be used.
     static func read(_ path: String) -> PartialRecord? {
         guard let bytes = try? Input(path: path).rest(), bytes.count < 1 << 20 else { return nil }
@@ -81,6 +97,7 @@ struct PartialRecord: Codable, Equatable {
             ("validator", .string(validator)), ("total", .optional(total) { .integer($0) }),
             ("fields", .array(fields.map { .array($0.map(JSON.string)) })), ("boot", .string(boot)),
             ("synced", .integer(synced)),
+            ("segments", .optional(segments) { .array($0.map { .array($0.map(JSON.integer)) }) }),
         ]
         let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemError(what: "cannot write \(new)", code: errno) }

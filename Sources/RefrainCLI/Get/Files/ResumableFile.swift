@@ -17,7 +17,7 @@ internal import Darwin
 /// - the whole file is moved to its name before the record goes.
 ///
 /// A small content, or one without a validator, goes into a `FileSink`, which leaves nothing behind.
-final class ResumableFile: ContentSink, DownloadObserver {
+final class ResumableFile: PartialContent, DownloadObserver {
     /// Below this size a content is fetched again as a whole: a record would cost more.
     static let leastSize: Int64 = 256 << 10
     /// After so many bytes they are known to be on the disk, and the record says so.
@@ -66,7 +66,7 @@ final class ResumableFile: ContentSink, DownloadObserver {
     ) throws(LocalFileError) -> (DownloadCheckpoint?, String?) {
         let descriptor = open(names.part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
-            unlink(names.record)
+            names.remove()
             return (nil, nil)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -75,11 +75,10 @@ final class ResumableFile: ContentSink, DownloadObserver {
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
-            record.url == url
+            record.url == url, record.segments == nil
         else {
             close(descriptor)
-            unlink(names.part)
-            unlink(names.record)
+            names.remove()
             return (nil, status.st_size > 0 ? "a partial file of another content was removed" : nil)
         }
         var size = Int64(status.st_size)
@@ -96,6 +95,10 @@ final class ResumableFile: ContentSink, DownloadObserver {
         }
         (state.descriptor, state.size, state.record) = (descriptor, size, record)
         return (checkpoint, "goes on at \(SizeText.short(size))")
+    }
+
+    func download(to sink: any DownloadSink) -> Download {
+        checkpoint.map { Download(to: sink, from: $0) } ?? Download(to: sink)
     }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
@@ -211,6 +214,16 @@ final class ResumableFile: ContentSink, DownloadObserver {
         }
     }
 
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+        let (descriptor, size, small) = state.withLock { ($0.descriptor, $0.size, $0.small) }
+        if let small {
+            try small.readBack(body)
+        } else if descriptor >= 0, !systemReadAll(descriptor, size, body) {
+            throw failure(errno)
+        }
+        return true
+    }
+
     /// The bytes that the file holds.
     var size: Int64 { state.withLock { $0.size } }
 
@@ -238,6 +251,8 @@ struct PartialNames {
     let part: String
     /// The record of it.
     let record: String
+    /// The positions of its segments, where it has some.
+    let positions: String
 
     init(_ path: String) {
         target = (try? Directory.resolved(path)) ?? path
@@ -247,6 +262,12 @@ struct PartialNames {
         let stem = name.utf8.count <= 200 ? String(name) : OutputNaming.shortened(String(name))
         part = "\(folder).\(stem).part"
         record = part + ".json"
+        positions = part + ".segments"
+    }
+
+    /// Removes the partial file, and what is beside it; the record goes first.
+    func remove() {
+        for name in [record, part, positions] { unlink(name) }
     }
 
     /// Gives a new file the owner and the permissions of the one that it replaces, or those of an ordinary new file.

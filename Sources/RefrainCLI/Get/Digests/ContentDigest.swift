@@ -1,0 +1,77 @@
+internal import CLibcrypto
+
+/// A digest that a content must have, and who says so.
+struct ContentDigest: Hashable, Sendable {
+    /// A hash function, by its name in the registry of RFC 9530 §5.
+    enum Algorithm: String, CaseIterable, Sendable {
+        case sha256 = "sha-256"
+        case sha512 = "sha-512"
+
+        /// How many bytes its digests have.
+        var length: Int { self == .sha256 ? 32 : 64 }
+    }
+
+    let algorithm: Algorithm
+    let bytes: [UInt8]
+    /// Where it comes from, for messages: an option, a line of a file, a field.
+    let source: String
+
+    init(_ algorithm: Algorithm, _ bytes: [UInt8], source: String) {
+        self.algorithm = algorithm
+        self.bytes = bytes
+        self.source = source
+    }
+
+    /// A digest in hexadecimal digits, whose number says which function it is of; nil for any other text.
+    init?(hex text: some StringProtocol, source: String) {
+        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count,
+            let algorithm = Algorithm.allCases.first(where: { $0.length * 2 == digits.count })
+        else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        self.init(algorithm, bytes, source: source)
+    }
+
+    /// Bytes in hexadecimal digits.
+    static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    /// Computes a digest, piece by piece, with OpenSSL's libcrypto.
+    final class Computation {
+        private let context = EVP_MD_CTX_new()
+
+        init(_ algorithm: Algorithm) {
+            EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_sha512(), nil)
+        }
+
+        deinit { EVP_MD_CTX_free(context) }
+
+        /// Adds bytes.
+        func update(_ bytes: UnsafeRawBufferPointer) {
+            guard let base = bytes.baseAddress else { return }
+            EVP_DigestUpdate(context, base, bytes.count)
+        }
+
+        /// The digest of all bytes; a digest of another length, where the library refuses.
+        func finish() -> [UInt8] {
+            [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+                var length: UInt32 = 0
+                let isDone = EVP_DigestFinal_ex(context, buffer.baseAddress, &length) == 1
+                count = isDone ? Int(length) : 0
+            }
+        }
+    }
+}
+
+/// A content that is not the one that was wanted.
+struct DigestMismatch: Error, CustomStringConvertible {
+    let expected: ContentDigest
+    let actual: [UInt8]
+
+    var description: String {
+        "its \(expected.algorithm.rawValue) is \(ContentDigest.hex(actual)), "
+            + "but \(expected.source) says \(ContentDigest.hex(expected.bytes)); it is discarded"
+    }
+}

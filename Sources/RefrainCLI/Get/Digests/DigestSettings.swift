@@ -1,0 +1,49 @@
+internal import Refrain
+
+/// What the contents are compared with.
+struct DigestSettings: Sendable {
+    /// The digest of the one content.
+    private let digest: ContentDigest?
+    /// The digests of several.
+    private let list: ChecksumFile?
+    /// Whether contents become files, so that one that is wrong can be taken back.
+    let checksFields: Bool
+
+    init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
+        switch destination {
+        case .file, .folder, .remoteNames: checksFields = !arguments.has(.include) && !arguments.has(.compressed)
+        default: checksFields = false
+        }
+        list = try arguments.last(.checksumFile).map { path throws(UsageError) in try ChecksumFile(path: path) }
+        digest = try arguments.last(.sha256).map { text throws(UsageError) in
+            guard let digest = ContentDigest(hex: text, source: "--sha256"), digest.algorithm == .sha256 else {
+                throw .badValue(text, of: "--sha256", "is not 64 hexadecimal digits")
+            }
+            return digest
+        }
+        guard digest != nil || list != nil else { return }
+        guard digest == nil || list == nil else { throw UsageError("--sha256 and --checksum-file exclude each other") }
+        let option = digest != nil ? "--sha256" : "--checksum-file"
+        for other in [OptionName.include, .head] where arguments.has(other) {
+            throw UsageError("\(option) and --\(other.rawValue) exclude each other: a digest is of a content alone")
+        }
+        guard digest == nil || numberOfURLs == 1 else {
+            throw UsageError("--sha256 is of one content, but there are \(numberOfURLs) URLs; use --checksum-file FILE")
+        }
+        switch destination {
+        case .standardOutputInOrder: throw UsageError("\(option) needs a file for each URL: --output-dir DIR")
+        default: break
+        }
+    }
+
+    /// The digest that the content of a request must have; nil: none was given.
+    ///
+    /// - Parameters:
+    ///   - file: the path of its file, and its name in the output folder, where it has them.
+    ///   - url: its URL, whose last part is its name otherwise.
+    func expected(file: String?, name: String?, url: String) throws(UsageError) -> ContentDigest? {
+        guard let list else { return digest }
+        let last = file.map { String($0.split(separator: "/").last ?? "") }
+        return try list.digest(for: [last, name, OutputNaming.lastComponent(of: url)].compactMap(\.self))
+    }
+}

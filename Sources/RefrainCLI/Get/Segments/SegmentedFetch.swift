@@ -1,0 +1,149 @@
+internal import Refrain
+
+/// Fetches the segments of a file after its beginning, several at a time; each is a request of its own to the loader,
+/// which repeats it alone.
+struct SegmentedFetch: Sendable {
+    let loader: AnyLoader
+    let file: SegmentedFile
+    /// How many segments are fetched at a time.
+    let connections: Int
+    let progress: TransferProgress?
+
+    /// Completes the content of which a first request has brought the beginning.
+    ///
+    /// - Parameters:
+    ///   - first: what that request came to; it is returned as it is where nothing is missing.
+    ///   - request: the request of the whole content.
+    ///   - start: when it began.
+    /// - Returns: the first response, with the attempts of all requests; or what ended the first segment that failed.
+    func complete(
+        _ first: HTTPResult,
+        of request: HTTPRequest,
+        since start: ContinuousClock.Instant
+    ) async -> HTTPResult {
+        guard case .success(var head) = first, head.status.isSuccess else { return first }
+        let pending = file.pending
+        guard !pending.isEmpty else { return first }
+        progress?.begin(total: file.total, from: file.size)
+        var attempts = head.attempts
+        var ending: HTTPResult?
+        let (template, timeout) = (head.request, request.timeout)
+        await withTaskGroup(of: Fetched.self) { group in
+            var waiting = pending[...]
+            for _ in 0..<min(connections, pending.count) {
+                guard let next = waiting.popFirst() else { break }
+                group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
+            }
+            while let fetched = await group.next() {
+                attempts += Self.shifted(fetched.result.attempts, by: fetched.began)
+                if ending == nil, !fetched.isDone {
+                    // The others may go on in another run; in this one the content cannot be completed any more.
+                    ending = fetched.result
+                    group.cancelAll()
+                }
+                if ending == nil, let next = waiting.popFirst() {
+                    group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
+                }
+            }
+        }
+        if case .failure(let error)? = ending, error.underlyingError is CannotStartOver {
+            ending = await wholeContent(of: request)
+            let began = start.duration(to: .now)
+            attempts += Self.shifted(ending?.attempts ?? [], by: began)
+        }
+        attempts = Self.numbered(attempts)
+        switch ending {
+        case .failure(var error):
+            error.attempts = attempts
+            return .failure(error)
+        case .success(var response):
+            response.attempts = attempts
+            return .success(response)
+        case nil:
+            head.attempts = attempts
+            head.exchange.bytesReceived = file.size
+            return .success(head)
+        }
+    }
+
+    private struct Fetched: Sendable {
+        /// When the request began, counted from the beginning of the first one.
+        let began: Duration
+        let result: HTTPResult
+        let isDone: Bool
+    }
+
+    /// Fetches one segment.
+    private func fetch(
+        _ segment: (index: Int, from: DownloadCheckpoint, end: Int64),
+        like first: HTTPRequest,
+        timeout: Duration?,
+        since start: ContinuousClock.Instant
+    ) async -> Fetched {
+        let began = start.duration(to: .now)
+        // The request as it went to where the content is, behind all redirects.
+        var request = first
+        for name in ["Range", "If-Range"] { request.headers[name] = nil }
+        if let timeout { request.timeout = max(timeout - began, .milliseconds(1)) }
+        request.download = Download(
+            to: SegmentSink(file: file, index: segment.index, progress: progress),
+            from: segment.from,
+            upTo: segment.end
+        )
+        let result = await loader.load(request)
+        let isSuccess = if case .success(let response) = result { response.status.isSuccess } else { false }
+        return Fetched(began: began, result: result, isDone: isSuccess)
+    }
+
+    /// Fetches the content as a whole, where it has changed since it was divided.
+    private func wholeContent(of request: HTTPRequest) async -> HTTPResult {
+        var request = request
+        do {
+            try file.abandonSegments()
+        } catch {
+            return .failure(
+                HTTPError(.cannotWriteToFile, request: request, underlyingError: error, message: "\(error)")
+            )
+        }
+        request.download = file.download(to: file)
+        return await loader.load(request)
+    }
+
+    private static func shifted(_ attempts: [AttemptRecord], by began: Duration) -> [AttemptRecord] {
+        attempts.map { record in
+            var record = record
+            record.start += began
+            return record
+        }
+    }
+
+    /// The attempts in the order in which they began.
+    private static func numbered(_ attempts: [AttemptRecord]) -> [AttemptRecord] {
+        attempts.sorted { $0.start < $1.start }.enumerated().map { index, record in
+            var record = record
+            record.number = index + 1
+            return record
+        }
+    }
+}
+
+/// Receives one segment.
+private final class SegmentSink: DownloadSink {
+    private let file: SegmentedFile
+    private let index: Int
+    private let progress: TransferProgress?
+
+    init(file: SegmentedFile, index: Int, progress: TransferProgress?) {
+        self.file = file
+        self.index = index
+        self.progress = progress
+    }
+
+    func write(_ bytes: [UInt8]) async throws {
+        try file.write(bytes, to: index)
+        progress?.add(bytes.count)
+    }
+
+    /// The other segments belong to the same content, so one alone cannot become another one.
+    func startOver() async throws { throw CannotStartOver() }
+}

@@ -1,0 +1,356 @@
+internal import Refrain
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file that is written atomically, and fetched in several places at a time.
+///
+/// The first request is for its beginning. Where the answer has a strong validator, the rest is divided into segments,
+/// which go into `.NAME.part` at their places, with a ``PartialRecord`` and a ``SegmentTable`` beside it; the record
+/// comes last and goes first, as with ``ResumableFile``. Where the server has no ranges, or no such validator, the
+/// content comes as a whole, into a ``ResumableFile``.
+final class SegmentedFile: PartialContent, DownloadObserver {
+    /// What one request fetches before the content is divided, and before the segments of an earlier run go on.
+    static let firstLength = SegmentTable.leastLength
+
+    /// What is worth saying of a partial file that was found.
+    let remark: String?
+
+    private let path: String
+    private let url: String
+    private let connections: Int
+    private let names: PartialNames
+    private let state: Locked<State>
+
+    private enum State {
+        /// Nothing has come.
+        case empty
+        /// The content comes in segments.
+        case divided(Parts)
+        /// The content comes as a whole.
+        case whole(ResumableFile)
+        case done(size: Int64)
+    }
+
+    private struct Parts {
+        let descriptor: Int32
+        let record: PartialRecord
+        var checkpoint: DownloadCheckpoint
+        var table: SegmentTable
+        /// The segment that the first request of this run fetches.
+        var first: Int
+        var sinceSync: Int64 = 0
+    }
+
+    /// Whether an earlier run has left segments of a file.
+    static func isThere(_ path: String) -> Bool { PartialRecord.read(PartialNames(path).record)?.segments != nil }
+
+    /// Prepares for a file; nothing is made yet.
+    ///
+    /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
+    init(path: String, url: String, connections: Int) throws(LocalFileError) {
+        self.path = path
+        self.url = url
+        self.connections = connections
+        names = PartialNames(path)
+        guard let record = PartialRecord.read(names.record), record.segments != nil else {
+            // The partial file of an earlier run in one piece goes on as it is.
+            let file = try ResumableFile(path: path, url: url)
+            remark = file.remark
+            state = Locked(file.checkpoint == nil ? .empty : .whole(file))
+            return
+        }
+        let descriptor = open(names.part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            close(descriptor)
+            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
+        }
+        guard descriptor >= 0, let parts = Self.parts(names, record, url, descriptor) else {
+            if descriptor >= 0 { close(descriptor) }
+            names.remove()
+            remark = "a partial file that cannot be continued was removed"
+            state = Locked(.empty)
+            return
+        }
+        remark = "goes on with \(SizeText.short(parts.table.size)) of \(SizeText.short(record.total ?? 0))"
+        state = Locked(.divided(parts))
+    }
+
+    deinit { endParts() }
+
+    private static func parts(
+        _ names: PartialNames,
+        _ record: PartialRecord,
+        _ url: String,
+        _ descriptor: Int32
+    ) -> Parts? {
+        guard record.url == url, let bounds = record.bounds,
+            let table = SegmentTable(
+                reading: names.positions,
+                bounds: bounds,
+                isSameBoot: record.boot == PartialRecord.currentBoot
+            )
+        else { return nil }
+        // Of a content that is complete nothing is to be asked for, so it is not known to be still the same.
+        guard let first = table.segments.firstIndex(where: { !$0.isDone }), table.segments[first].position > 0,
+            let checkpoint = record.checkpoint(offset: table.segments[first].position)
+        else {
+            table.end()
+            return nil
+        }
+        return Parts(descriptor: descriptor, record: record, checkpoint: checkpoint, table: table, first: first)
+    }
+
+    /// The download of the beginning, or of the first part that an earlier run has left.
+    func download(to sink: any DownloadSink) -> Download {
+        state.withLock { state in
+            switch state {
+            case .empty, .done: return Download(to: sink, upTo: Self.firstLength)
+            case .whole(let file): return file.download(to: sink)
+            case .divided(let parts):
+                let bounds = parts.table.segments[parts.first].bounds
+                let end = min(parts.checkpoint.offset + Self.firstLength, bounds.upperBound)
+                return Download(to: sink, from: parts.checkpoint, upTo: end)
+            }
+        }
+    }
+
+    func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+        let file = try state.withLock { state -> ResumableFile? in
+            switch state {
+            case .divided(var parts):
+                guard let checkpoint, checkpoint.offset == parts.table.segments[parts.first].position else {
+                    throw failure(EIO)
+                }
+                parts.checkpoint = checkpoint
+                state = .divided(parts)
+                return nil
+            case .empty where response.status == .partialContent:
+                guard let checkpoint, let total = checkpoint.total else { throw failure(EIO) }
+                let first = min(Self.firstLength, total)
+                let bounds = SegmentTable.bounds(total: total, first: first, connections: connections)
+                state = .divided(try begin(checkpoint, bounds))
+                return nil
+            case .empty, .done:
+                let file = try ResumableFile(path: path, url: url)
+                state = .whole(file)
+                return file
+            case .whole(let file): return file
+            }
+        }
+        try await file?.willReceive(response, from: checkpoint)
+    }
+
+    /// Makes the partial file and what stands beside it; the record is the last of them.
+    private func begin(_ checkpoint: DownloadCheckpoint, _ bounds: [Range<Int64>]) throws -> Parts {
+        // The target is looked at first: what is no file is refused before anything is fetched.
+        try FileSink(path: path).discard()
+        unlink(names.record)
+        let descriptor = open(names.part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure(errno, .create) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw failure(code)
+        }
+        do {
+            let table = try SegmentTable(path: names.positions, bounds: bounds)
+            var record = PartialRecord(url: url, checkpoint)
+            record.segments = bounds.map { [$0.lowerBound, $0.upperBound] }
+            try record.write(names.record)
+            return Parts(descriptor: descriptor, record: record, checkpoint: checkpoint, table: table, first: 0)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    func write(_ bytes: [UInt8]) async throws {
+        let file = state.withLock { state -> (ResumableFile?, Int) in
+            switch state {
+            case .whole(let file): (file, 0)
+            case .divided(let parts): (nil, parts.first)
+            case .empty, .done: (nil, -1)
+            }
+        }
+        if let whole = file.0 { return try await whole.write(bytes) }
+        try write(bytes, to: file.1)
+    }
+
+    /// Appends bytes to a segment.
+    func write(_ bytes: [UInt8], to index: Int) throws {
+        // One request at a time writes to a segment, so its position stays as it is meanwhile.
+        let place: (Int32, Int64)? = state.withLock { state in
+            guard case .divided(let parts) = state, parts.table.segments.indices.contains(index) else { return nil }
+            return (parts.descriptor, parts.table.segments[index].position)
+        }
+        guard let (descriptor, position) = place else { throw failure(EBADF) }
+        guard bytes.withUnsafeBytes({ systemWriteAll(descriptor, $0, at: position) }) else { throw failure(errno) }
+        let synced: [Int64]? = try state.withLock { state in
+            guard case .divided(var parts) = state else { return nil }
+            try parts.table.advance(index, by: bytes.count)
+            parts.sinceSync += Int64(bytes.count)
+            defer { state = .divided(parts) }
+            guard parts.sinceSync >= ResumableFile.syncInterval else { return nil }
+            parts.sinceSync = 0
+            return parts.table.segments.map(\.position)
+        }
+        if let synced { try sync(descriptor, synced) }
+    }
+
+    /// Brings what is written to the disk, and notes that it is there.
+    private func sync(_ descriptor: Int32, _ positions: [Int64]) throws {
+        guard fsync(descriptor) == 0 else { throw failure(errno) }
+        try state.withLock { state in
+            if case .divided(let parts) = state { try parts.table.noteSynced(positions) }
+        }
+    }
+
+    /// Where each segment that is not complete goes on, and ends.
+    var pending: [(index: Int, from: DownloadCheckpoint, end: Int64)] {
+        state.withLock { state in
+            guard case .divided(let parts) = state else { return [] }
+            return parts.table.segments.enumerated().filter { !$0.element.isDone }.map { index, segment in
+                var checkpoint = parts.checkpoint
+                checkpoint.offset = segment.position
+                return (index, checkpoint, segment.bounds.upperBound)
+            }
+        }
+    }
+
+    /// The length of the content, where it comes in segments.
+    var total: Int64? {
+        state.withLock { state in
+            guard case .divided(let parts) = state else { return nil }
+            return parts.checkpoint.total
+        }
+    }
+
+    /// Discards the segments; the content comes as a whole now.
+    func abandonSegments() throws {
+        try state.withLock { state in
+            guard case .divided(let parts) = state else { return }
+            end(parts)
+            names.remove()
+            state = .whole(try ResumableFile(path: path, url: url))
+        }
+    }
+
+    func startOver() async throws {
+        let file = state.withLock { state -> ResumableFile? in
+            switch state {
+            case .whole(let file): return file
+            case .divided(let parts):
+                end(parts)
+                names.remove()
+                state = .empty
+                return nil
+            case .empty, .done: return nil
+            }
+        }
+        try await file?.startOver()
+    }
+
+    var delivered: Int64 {
+        state.withLock { state in
+            switch state {
+            case .done(let size): size
+            case .whole(let file): file.delivered
+            case .empty, .divided: 0
+            }
+        }
+    }
+
+    var size: Int64 {
+        state.withLock { state in
+            switch state {
+            case .done(let size): size
+            case .whole(let file): file.size
+            case .divided(let parts): parts.table.size
+            case .empty: 0
+            }
+        }
+    }
+
+    var isPartial: Bool {
+        state.withLock { state in
+            switch state {
+            case .whole(let file): file.isPartial
+            case .divided(let parts): parts.table.size > 0
+            case .empty, .done: false
+            }
+        }
+    }
+
+    func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+        let source = state.withLock { state -> (ResumableFile?, Int32, Int64) in
+            switch state {
+            case .whole(let file): (file, -1, 0)
+            case .divided(let parts): (nil, parts.descriptor, parts.table.size)
+            case .empty, .done: (nil, -1, 0)
+            }
+        }
+        if let file = source.0 { return try file.readBack(body) }
+        guard source.1 >= 0 else { return false }
+        guard systemReadAll(source.1, source.2, body) else { throw failure(errno) }
+        return true
+    }
+
+    func finish() throws {
+        try state.withLock { state in
+            switch state {
+            case .done: return
+            case .whole(let file): try file.finish()
+            case .empty:
+                // A content of nothing: no response has brought a byte.
+                try FileSink(path: path).finish()
+                state = .done(size: 0)
+            case .divided(let parts):
+                guard parts.table.segments.allSatisfy(\.isDone) else { throw failure(EIO) }
+                names.adoptMode(parts.descriptor)
+                let size = parts.table.size
+                end(parts)
+                state = .done(size: size)
+                guard rename(names.part, names.target) == 0 else { throw failure(errno, .move) }
+                unlink(names.record)
+                unlink(names.positions)
+            }
+        }
+    }
+
+    /// Ends without the whole: the segments stay.
+    func discard() {
+        state.withLock { state in
+            switch state {
+            case .whole(let file): file.discard()
+            case .divided(let parts):
+                if parts.table.size == 0 {
+                    names.remove()
+                } else if fsync(parts.descriptor) == 0 {
+                    try? parts.table.noteSynced(parts.table.segments.map(\.position))
+                }
+            case .empty, .done: break
+            }
+        }
+    }
+
+    private func endParts() {
+        state.withLock { state in
+            if case .divided(let parts) = state { end(parts) }
+        }
+    }
+
+    private func end(_ parts: Parts) {
+        parts.table.end()
+        close(parts.descriptor)
+    }
+
+    private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
+        LocalFileError(path: path, operation: operation, errno: code)
+    }
+}

@@ -1,0 +1,4 @@
+#if ServiceLifecycle
+@_exported public import RefrainSession
+@_exported public import ServiceLifecycle
+#endif

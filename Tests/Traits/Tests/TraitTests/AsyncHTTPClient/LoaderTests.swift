@@ -1,0 +1,169 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOCore
+import RefrainAsyncHTTPClient
+import RefrainTesting
+import Testing
+
+@Suite("AsyncHTTPClient as the transport")
+struct AsyncHTTPClientLoaderTests {
+    private static let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .zero, maxAttempts: 3))
+    let server: FaultServer
+
+    init() throws { server = try FaultServer() }
+
+    private func withLoader<Value>(
+        _ configuration: HTTPClient.Configuration = .quiet,
+        _ body: (AsyncHTTPClientLoader) async throws -> Value
+    ) async throws -> Value {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let value = try await body(AsyncHTTPClientLoader(client))
+            try await client.shutdown()
+            return value
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+    }
+
+    private func failure(of result: HTTPResult) throws -> HTTPError {
+        guard case .failure(let error) = result else { throw CancellationError() }
+        return error
+    }
+
+    @Test("a request arrives as it was made, and the response as it was sent")
+    func exchange() async throws {
+        server.on("/echo") { request in
+            let words = [request.method, request.header("X-A") ?? "", String(decoding: request.body, as: UTF8.self)]
+            return [.respond(.init(201, headers: [("X-B", "1"), ("X-B", "2")], body: words.joined(separator: " ")))]
+        }
+        try await withLoader { loader in
+            var request = try HTTPRequest(server.baseURL + "/echo#part", method: "PATCH", body: .text("text"))
+            request.headers["X-A"] = "a"
+            let response = try await loader.response(for: request)
+            #expect(response.status == 201 && response.text == "PATCH a text")
+            #expect(response.headers[values: "X-B"] == ["1", "2"] && response.exchange.version == "1.1")
+            #expect(server.log.first?.header("Content-Type") == "text/plain; charset=utf-8")
+            #expect(server.log.first?.path == "/echo")
+        }
+    }
+
+    @Test("R4: streamed bodies are sent as they are read, one-shot ones once")
+    func bodies() async throws {
+        try await withLoader { loader in
+            let chain = Retry(Self.policy) --> loader
+            @Sendable func chunks() -> AsyncStream<[UInt8]> {
+                AsyncStream { continuation in
+                    for _ in 0..<100 { continuation.yield([UInt8](repeating: 65, count: 10_000)) }
+                    continuation.finish()
+                }
+            }
+            let path = server.baseURL + "/status/503?times=1"
+            var request = try HTTPRequest(path, method: .put, body: .stream(length: 1_000_000) { chunks() })
+            #expect(try await chain.response(for: request).status == 200)
+            #expect(server.log.map(\.bodyLength) == [1_000_000, 1_000_000])
+            server.clearLog()
+            request = try HTTPRequest(path + "&again", method: .put, body: .oneShot(chunks(), length: nil))
+            #expect(try await chain.response(for: request).status == 503)
+            #expect(server.log.map(\.bodyLength) == [1_000_000])
+        }
+    }
+
+    @Test("a body is collected up to its limit, or streamed, and one that was cut is a failure: R10")
+    func responses() async throws {
+        try await withLoader { loader in
+            var request = try HTTPRequest(server.baseURL + "/bytes/300000")
+            #expect(try await loader.response(for: request).body.collect().count == 300_000)
+            request.maximumBodySize = 1000
+            #expect(try failure(of: await loader.load(request)).code == .dataLengthExceedsMaximum)
+            request.maximumBodySize = nil
+            request.streamsResponse = true
+            var count = 0
+            for try await chunk in try await loader.response(for: request).body { count += chunk.count }
+            #expect(count == 300_000)
+            for path in ["/bytes/300000?cut=1000", "/close-chunked", "/reset-body"] {
+                let cut = try HTTPRequest(server.baseURL + path)
+                #expect(try failure(of: await loader.load(cut)).code == .networkConnectionLost, "\(path)")
+            }
+        }
+    }
+
+    @Test("R11: a download that was cut goes on where it was")
+    func download() async throws {
+        try await withLoader { loader in
+            let retry = Retry(Self.policy, budgets: nil)
+            let sink = Collector()
+            var request = try HTTPRequest(server.baseURL + "/bytes/300000?cut-each=100000")
+            request.download = Download(to: sink)
+            #expect(try await (retry --> Resume() --> loader).response(for: request).status == 206)
+            let whole = try await loader.response(for: HTTPRequest(server.baseURL + "/bytes/300000"))
+            #expect(sink.bytes.withLock { $0 } == (try await whole.body.collect()))
+            #expect(server.log.dropFirst().prefix(2).allSatisfy { $0.header("If-Range") != nil })
+        }
+    }
+
+    @Test("R2: what cannot have left is known to be unsent; of all else nothing is known")
+    func evidence() async throws {
+        let refused = try FaultServer(mode: .refuse)
+        let cases: [(url: String, code: HTTPError.Code, bytesSent: Int64?)] = [
+            (refused.baseURL + "/", .cannotConnectToHost, 0), ("http://host.invalid/", .cannotFindHost, 0),
+            (server.baseURL + "/reset-before", .networkConnectionLost, nil),
+            (server.baseURL + "/close-before", .networkConnectionLost, nil),
+            ("https://127.0.0.1:\(server.port)/", .secureConnectionFailed, nil),
+        ]
+        try await withLoader { loader in
+            for (url, code, bytesSent) in cases {
+                let error = try failure(of: await loader.load(HTTPRequest(url, method: .post)))
+                #expect(error.code == code && error.bytesSent == bytesSent, "\(url): \(error)")
+            }
+        }
+    }
+
+    @Test("R9, R20: a task that is cancelled ends its request, and the Timeout stage ends an attempt")
+    func cancellation() async throws {
+        try await withLoader { loader in
+            for path in ["/hang", "/hang-headers", "/hang-body", "/hang-unread"] {
+                let request = try HTTPRequest(server.baseURL + path)
+                let task = Task { await loader.load(request) }
+                while server.requests(toPath: path).isEmpty { await Task.yield() }
+                task.cancel()
+                #expect(try failure(of: await task.value).code == .cancelled, "\(path)")
+                var limited = request
+                limited.timeouts.total = .milliseconds(50)
+                #expect(try failure(of: await (Timeout() --> loader).load(limited)).code == .timedOut, "\(path)")
+            }
+        }
+    }
+
+    @Test("R3, R26: a client that follows redirects by itself is refused")
+    func redirects() async throws {
+        var configuration = HTTPClient.Configuration.quiet
+        configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
+        let request = try HTTPRequest(server.baseURL + "/redirect-to?url=/ok")
+        let error = try await withLoader(configuration) { try failure(of: await $0.load(request)) }
+        #expect(error.code == .invalidRequest && error.message?.contains(".disallow") == true)
+        let chain = try await withLoader { try await (Redirect() --> $0).response(for: request).status }
+        #expect(chain == 200)
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// Without redirects and further attempts to connect.
+    static var quiet: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .seconds(5)
+        return configuration
+    }
+}
+
+/// Keeps what comes.
+private final class Collector: DownloadSink {
+    let bytes = Box<[UInt8]>([])
+
+    func write(_ bytes: [UInt8]) async throws { self.bytes.withLock { $0 += bytes } }
+    func startOver() async throws { bytes.withLock { $0 = [] } }
+}
+#endif
