@@ -18,7 +18,7 @@ struct ImportTests {
         "RefrainURLSession": [
             "RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking",
         ],
-        "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
+        "RefrainSession": ["RefrainCore", "RefrainHTTP", "Dispatch", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
         // Behind traits: each knows one package besides.
         "RefrainHTTPTypes": ["Refrain", "HTTPTypes", "FoundationEssentials"],

@@ -25,7 +25,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     init(
-        _ original: Result<HTTPRequest, RefrainError>,
+        _ original: RequestFactory,
         to fileURL: URL,
         line: InterceptorChain,
         session: SessionBox

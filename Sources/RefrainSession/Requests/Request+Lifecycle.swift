@@ -183,6 +183,7 @@ extension Request {
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }
+        completeHandlers()
     }
 }
 
