@@ -65,6 +65,39 @@ public final class FileSink: DownloadSink {
         state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
     }
 
+    /// Goes on with the hidden file of an earlier sink, of which the first bytes are kept.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file to make.
+    ///   - temporaryPath: the hidden file, see ``detach()``.
+    ///   - offset: how many bytes of it are kept.
+    /// - Throws: ``LocalFileError`` if the hidden file is not there, is no regular file or has fewer bytes.
+    package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(LocalFileError) {
+        self.path = path
+        target = try ResolvedFilePath(path).path
+        let descriptor = open(temporaryPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw LocalFileError(path: temporaryPath, operation: .open, errno: errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size >= offset,
+            ftruncate(descriptor, off_t(offset)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(offset)
+        else {
+            close(descriptor)
+            throw LocalFileError(path: temporaryPath, operation: .shrank, errno: 0)
+        }
+        state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    /// Closes the hidden file and leaves it in place; returns its path, or nil after ``finish()`` or ``discard()``.
+    package func detach() -> String? {
+        let (descriptor, temporaryPath) = state.withLock { state in
+            defer { state.descriptor = -1 }
+            return (state.descriptor, state.temporaryPath)
+        }
+        guard descriptor >= 0 else { return nil }
+        close(descriptor)
+        return temporaryPath
+    }
+
     /// The longest prefix of a name that takes at most 100 bytes.
     private static func beginning(of name: String) -> String {
         var end = name.startIndex

@@ -3,9 +3,10 @@ internal import Synchronization
 /// An adapter and a retrier in one; each half does nothing unless it is implemented, in either of its forms.
 ///
 /// A type that implements neither half, for example because the methods have other types, ends its first failed request
-/// with an error that names it. Of a half that is misspelt beside one that is not, the compiler warns: it "nearly
-/// matches" a requirement. A type that is meant to have one half conforms to ``RequestAdapter`` or ``RequestRetrier``,
-/// which require it, and is made an interceptor by ``Interceptor/init(adapters:retriers:interceptors:)``.
+/// with an error that names it. For a half that is misspelt beside one that is not, the compiler has a warning, "nearly
+/// matches defaulted requirement", if the half stands in the extension that states the conformance. A type that is
+/// meant to have one half conforms to ``RequestAdapter`` or ``RequestRetrier``, which require it, and becomes an
+/// interceptor by ``Interceptor/init(adapters:retriers:interceptors:)``.
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {

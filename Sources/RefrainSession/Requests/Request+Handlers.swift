@@ -30,24 +30,26 @@ extension Request {
         for handler in handlers { handler(description) }
     }
 
-    /// Runs `body` when the request has ended, after those that were added before it.
-    ///
-    /// If the request has ended already, it runs now, in a task of its own.
+    /// Runs `body` when the request has ended, or now if it has, after those that were added before it.
     func whenEnded(_ body: @escaping @Sendable () async -> Void) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.withColdState { $0.completions.append(body) } }
-            return state.hasEnded
+        let isDue = state.withLock { state in
+            state.withColdState { $0.completions.append(body) }
+            return state.hasEnded && state.claimCompletions()
         }
-        if hasEnded { Task { await body() } }
+        if isDue { runCompletions() }
     }
 
-    /// Runs what waits for the end, in order and in one task, since it may take its time.
+    /// Runs what waits for the end.
     func completeHandlers() {
-        let (handlers, completions) = state.withLock { ($0.takeCURLHandlers(), $0.takeCompletions()) }
+        let (handlers, isDue) = state.withLock { ($0.takeCURLHandlers(), $0.claimCompletions()) }
         describe(to: handlers)
-        guard !completions.isEmpty else { return }
+        if isDue { runCompletions() }
+    }
+
+    /// Runs the completions in order and in one task, since each may take its time and add another.
+    private func runCompletions() {
         Task {
-            for completion in completions { await completion() }
+            while let next = state.withLock({ $0.nextCompletion() }) { await next() }
         }
     }
 }
@@ -60,10 +62,19 @@ extension RequestState {
         return cold.curlHandlers
     }
 
-    fileprivate mutating func takeCompletions() -> [@Sendable () async -> Void] {
-        guard let cold, !cold.completions.isEmpty else { return [] }
-        defer { cold.completions = [] }
-        return cold.completions
+    /// Whether there are completions that no task runs; the caller is to start one.
+    fileprivate mutating func claimCompletions() -> Bool {
+        guard let cold, !cold.completions.isEmpty, !cold.runsCompletions else { return false }
+        cold.runsCompletions = true
+        return true
+    }
+
+    fileprivate mutating func nextCompletion() -> (@Sendable () async -> Void)? {
+        guard let cold, !cold.completions.isEmpty else {
+            cold?.runsCompletions = false
+            return nil
+        }
+        return cold.completions.removeFirst()
     }
 }
 

@@ -134,6 +134,8 @@ extension RequestState {
         var absentAdapters: Set<ObjectIdentifier> = []
         /// What runs when the request has ended, in order.
         var completions: [@Sendable () async -> Void] = []
+        /// Whether a task runs the completions.
+        var runsCompletions = false
         var headHandlers: [Request.HeadHandler] = []
         var curlHandlers: [@Sendable (String) -> Void] = []
 

@@ -47,8 +47,6 @@ struct BodyContent: RequestContent {
 struct MultipartContent: RequestContent {
     let body: Result<HTTPBody, any Error>
 
-    init(_ parts: [HTTPBody.Part]) { body = Result { try .multipart(parts) } }
-
     func added(to request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         do {

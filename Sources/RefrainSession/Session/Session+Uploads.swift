@@ -96,7 +96,13 @@ extension Session {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let original = RequestFactory(
-            RequestRecipe(url, method, headers, MultipartContent(parts), requestModifier)
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                MultipartContent(body: Result { try .multipart(parts) }),
+                requestModifier
+            )
         )
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
