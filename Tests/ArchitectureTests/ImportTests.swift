@@ -20,6 +20,7 @@ struct ImportTests {
         ],
         "RefrainSession": ["RefrainCore", "RefrainHTTP", "Dispatch", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
+        "RefrainAlamofire": ["Refrain", "Dispatch", "FoundationEssentials"],
         // Behind traits: each knows one package besides.
         "RefrainHTTPTypes": ["Refrain", "HTTPTypes", "FoundationEssentials"],
         "RefrainOpenAPI": ["RefrainHTTPTypes", "OpenAPIRuntime", "FoundationEssentials"],

@@ -16,6 +16,8 @@ struct OneLoopTests {
         // Clocks for tests are slept on, they do not try again.
         "RefrainTesting/Clock/",
         "RefrainTesting/Mock/",
+        // A stub that is slow on command.
+        "RefrainAlamofire/Moya/MoyaProvider.swift",
         // One wait before a request is made: nothing is tried again after it.
         "RefrainCLI/Get/StartPacer.swift",
         // A redirect may ask for a wait before its target is requested, which is a hop and not an attempt.

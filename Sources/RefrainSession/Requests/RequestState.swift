@@ -136,6 +136,8 @@ extension RequestState {
         var completions: [@Sendable () async -> Void] = []
         /// Whether a task runs the completions.
         var runsCompletions = false
+        /// Changes of the original request, before the first attempt.
+        var changesBeforeStart: [@Sendable (inout HTTPRequest) -> Void] = []
         var headHandlers: [Request.HeadHandler] = []
         var curlHandlers: [@Sendable (String) -> Void] = []
 
