@@ -53,7 +53,7 @@ struct AlamofireNamesTests {
         }
         #expect(second.value?.count == 2)
         let third: AFDownloadResponse<String> = await withCheckedContinuation { done in
-            AF.download(server.baseURL + "/text").responseString { done.resume(returning: $0) }
+            AF.download("" + server.baseURL + "/text").responseString { done.resume(returning: $0) }
         }
         #expect(third.value == "ok" && third.fileURL != nil)
         if let file = third.fileURL { try? FileManager.default.removeItem(at: file) }

@@ -116,6 +116,8 @@ extension Session {
     ///   - method: the method. Defaults to POST.
     ///   - headers: the header fields.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
     ///   - requestModifier: changes the request of each attempt before it is used.
     public func upload(
         multipartFormData: (MultipartFormData) -> Void,
@@ -124,6 +126,7 @@ extension Session {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let form = MultipartFormData()
@@ -135,6 +138,7 @@ extension Session {
             method: method,
             headers: headers,
             interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
             requestModifier: requestModifier
         )
     }
@@ -147,11 +151,12 @@ extension Session {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
         let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
@@ -159,11 +164,18 @@ extension Session {
         multipartFormData: (MultipartFormData) -> Void,
         with request: some HTTPRequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         let form = MultipartFormData()
         multipartFormData(form)
-        return upload(multipartFormData: form, with: request, usingThreshold: threshold, interceptor: interceptor)
+        return upload(
+            multipartFormData: form,
+            with: request,
+            usingThreshold: threshold,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
     }
 
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
@@ -171,40 +183,48 @@ extension Session {
         multipartFormData form: MultipartFormData,
         with request: some HTTPRequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
         let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
-        return upload(request, content, interceptor)
+        return upload(request, content, interceptor, shouldAutomaticallyResume)
     }
 
     /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
     public func upload(
         _ data: Data,
         with request: some HTTPRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> UploadRequest { upload(.data(data), with: request, interceptor: interceptor) }
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest { upload(request, BodyContent(body: .data(data)), interceptor, shouldAutomaticallyResume) }
 
     /// Uploads a local file as the body of a request, or of any value that converts to one.
     public func upload(
         _ fileURL: URL,
         with request: some HTTPRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> UploadRequest { upload(.file(fileURL.path(percentEncoded: false)), with: request, interceptor: interceptor) }
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let body = HTTPBody.file(fileURL.path(percentEncoded: false))
+        return upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume)
+    }
 
     /// Uploads any body as that of a request, or of any value that converts to one.
     public func upload(
         _ body: HTTPBody,
         with request: some HTTPRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> UploadRequest { upload(request, BodyContent(body: body), interceptor) }
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest { upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume) }
 
     private func upload(
         _ request: some HTTPRequestConvertible,
         _ content: some RequestContent,
-        _ interceptor: (any RequestInterceptor)?
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
         let original = RequestFactory(CompletedRequest(request: request, content: content))
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 }
 

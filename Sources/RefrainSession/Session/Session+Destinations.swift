@@ -20,6 +20,8 @@ extension Session {
     ///   - encoding: the encoding and the destination of the parameters.
     ///   - headers: the header fields.
     ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
     ///   - requestModifier: changes the request of each attempt before it is used.
     ///   - destination: chooses the file. Defaults to nil: a temporary file, which the caller removes.
     public func download(
@@ -29,12 +31,13 @@ extension Session {
         encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let content = ParameterContent(parameters: parameters, encoding: encoding)
         let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
-        return downloading(original, interceptor, destination)
+        return downloading(original, interceptor, shouldAutomaticallyResume, destination)
     }
 
     // As for requests: ``Parameters`` are not encoded as any value would be.
@@ -47,21 +50,23 @@ extension Session {
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let content = EncodableContent(value: parameters, encoder: encoder)
         let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
-        return downloading(original, interceptor, destination)
+        return downloading(original, interceptor, shouldAutomaticallyResume, destination)
     }
 
     /// Downloads the response to any value that converts to an `HTTPRequest` to a file that is chosen later.
     public func download(
         _ request: some HTTPRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        downloading(RequestFactory(request), interceptor, destination)
+        downloading(RequestFactory(request), interceptor, shouldAutomaticallyResume, destination)
     }
 
     /// Goes on with a download that was cancelled with ``DownloadRequest/cancel(producingResumeData:)``.
@@ -95,10 +100,14 @@ extension Session {
     private func downloading(
         _ original: RequestFactory,
         _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?,
         _ destination: DownloadRequest.Destination?
     ) -> DownloadRequest {
         let destination = destination ?? { temporaryURL, _ in (temporaryURL, []) }
-        return adopting(DownloadRequest(original, to: destination, line: line(interceptor), session: reference))
+        return adopting(
+            DownloadRequest(original, to: destination, line: line(interceptor), session: reference),
+            shouldAutomaticallyResume
+        )
     }
 }
 
