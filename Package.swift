@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "RefrainHTTP", targets: ["RefrainHTTP"]),
         .library(name: "RefrainSession", targets: ["RefrainSession"]),
         .library(name: "RefrainURLSession", targets: ["RefrainURLSession"]),
+        .library(name: "RefrainAlamofire", targets: ["RefrainAlamofire"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
         .library(name: "RefrainSimulation", targets: ["RefrainSimulation"]),
         // Each is empty unless its trait is on.
@@ -93,6 +94,8 @@ let package = Package(
                 .target(name: "RefrainCurl", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
+        // Names that only Alamofire and Moya have, without logic of their own.
+        .target(name: "RefrainAlamofire", dependencies: ["Refrain"]),
         // Behind the traits of their names; their tests are a package of their own, in Tests/Traits.
         .target(
             name: "RefrainHTTPTypes",
@@ -171,6 +174,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
+        .testTarget(name: "RefrainAlamofireTests", dependencies: ["RefrainAlamofire", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
         .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
         .testTarget(

@@ -3,8 +3,8 @@ import PackageDescription
 
 /// One executable for each parser that sees the network; `Scripts/fuzz` builds them with libFuzzer.
 let parsers = [
-    "AuthenticationChallenge", "ContentLength", "ContentRange", "EntityTag", "HTTPDate", "MediaType", "RateLimit",
-    "RetryAfter", "StructuredField",
+    "AuthenticationChallenge", "ContentLength", "ContentRange", "Cookie", "EntityTag", "HTTPDate", "MediaType",
+    "RateLimit", "RetryAfter", "StructuredField",
 ]
 
 let package = Package(

@@ -19,7 +19,7 @@ public func lines(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [String] {
 }
 
 /// A fixed wall clock, so that findings can be repeated: 3 June 2019, 11:00:00.
-public let wallClock = WallInstant(sinceEpoch: .seconds(1_559_559_600))
+public let wallClock = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 
 /// Whether a wait is one that clocks take.
 public func isDelay(_ duration: Duration) -> Bool { duration >= .zero && duration <= .longestDelay }

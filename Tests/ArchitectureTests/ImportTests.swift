@@ -18,8 +18,9 @@ struct ImportTests {
         "RefrainURLSession": [
             "RefrainCore", "RefrainHTTP", "Dispatch", "Foundation", "FoundationNetworking",
         ],
-        "RefrainSession": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
+        "RefrainSession": ["RefrainCore", "RefrainHTTP", "Dispatch", "FoundationEssentials"],
         "Refrain": ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainURLSession", "RefrainSession"],
+        "RefrainAlamofire": ["Refrain", "Dispatch", "FoundationEssentials"],
         // Behind traits: each knows one package besides.
         "RefrainHTTPTypes": ["Refrain", "HTTPTypes", "FoundationEssentials"],
         "RefrainOpenAPI": ["RefrainHTTPTypes", "OpenAPIRuntime", "FoundationEssentials"],

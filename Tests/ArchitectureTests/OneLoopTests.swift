@@ -18,6 +18,8 @@ struct OneLoopTests {
         "RefrainTesting/Mock/",
         // A delay that is a fault, before the request is forwarded once.
         "RefrainTesting/Chaos/Chaos.swift",
+        // A stub that is slow on command.
+        "RefrainAlamofire/Moya/MoyaProvider.swift",
         // One wait before a request is made: nothing is tried again after it.
         "RefrainCLI/Get/StartPacer.swift",
         // A redirect may ask for a wait before its target is requested, which is a hop and not an attempt.

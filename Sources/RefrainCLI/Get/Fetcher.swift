@@ -16,7 +16,7 @@ struct Fetcher: Sendable {
         let budgets = settings.hasBudget ? RetryBudgets { _ in .standard(whenEmpty: .wait) } : nil
         var inner = AnyLoader(settings.transport)
         if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
-        if let jar = settings.cookies { inner = AnyLoader(ApplyCookies(jar: jar) --> inner) }
+        if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
         loader = AnyLoader(Redirect() --> retry --> Resume() --> inner)

@@ -163,11 +163,11 @@ struct GetSettings: Sendable {
     private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
         let files = arguments.all(.cookie).filter { !$0.contains("=") }
         guard !files.isEmpty || arguments.has(.cookieJar) else { return nil }
-        var texts: [String] = []
+        let jar = CookieJar()
         for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
-            texts.append(String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self))
+            jar.insert(netscape: String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self))
         }
-        return CookieJar(texts)
+        return jar
     }
 
     /// The file that an option names; nil where it was not given.

@@ -136,7 +136,7 @@ struct OutputCoordinator {
         guard let path = settings.cookieJar, let jar = settings.cookies else { return }
         do throws(SystemError) {
             let output = path == "-" ? Output.standard : try Output.private(path)
-            try output.write(Array(jar.text.utf8))
+            try output.write(Array(jar.netscapeText.utf8))
         } catch {
             fail("--cookie-jar: \(error)")
         }

@@ -18,6 +18,8 @@ public import Foundation
 public final class HTTPTask: Sendable, Identifiable {
     /// The identity of the task, for logs.
     public let id = UUID()
+    /// The request that is loaded, as it was given.
+    public let request: HTTPRequest
 
     private typealias State = HTTPTaskState<
         HTTPResult, @Sendable () -> Void, @Sendable (HTTPResult) -> Void
@@ -32,6 +34,7 @@ public final class HTTPTask: Sendable, Identifiable {
         with loader: some HTTPLoader,
         completion: (@Sendable (HTTPResult) -> Void)? = nil
     ) {
+        self.request = request
         var initial = State()
         if let completion { _ = initial.handle(.addCompletionHandler(completion)) }
         let state = Locked(initial)
@@ -57,6 +60,9 @@ public final class HTTPTask: Sendable, Identifiable {
             }
         }
     }
+
+    /// Whether the request was cancelled before it was complete, by ``cancel()`` or by a reset.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Cancels the request.
     ///

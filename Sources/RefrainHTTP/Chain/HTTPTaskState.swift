@@ -32,6 +32,15 @@ struct HTTPTaskState<Outcome, CancelHandler, CompletionHandler> {
     private var cancelHandlers: [CancelHandler] = []
     private var completionHandlers: [CompletionHandler] = []
 
+    /// Whether the task was cancelled before it was complete.
+    var isCancelled: Bool {
+        switch phase {
+        case .running: false
+        case .cancelling: true
+        case .finished(_, let wasCancelled): wasCancelled
+        }
+    }
+
     /// Processes an event and returns the actions to perform.
     mutating func handle(_ event: Event) -> Action {
         switch (event, phase) {

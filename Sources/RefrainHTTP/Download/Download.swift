@@ -51,6 +51,9 @@ public final class Download: Sendable {
     /// The total number of bytes, if the server has sent it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
+    /// Where the download stands, if it can go on from there.
+    package var checkpoint: DownloadCheckpoint? { state.withLock { $0.offset > 0 ? $0.checkpoint : nil } }
+
     /// Discards the received bytes, so that the next attempt requests the whole.
     package func startOver() async throws {
         // The contents of the sink are unknown until `startOver()` returns.

@@ -50,11 +50,8 @@ public final class FileSink: DownloadSink {
         let resolved = try ResolvedFilePath(path)
         let target = resolved.path
         self.target = target
-        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { String(target[...$0]) } ?? ""
-        let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
-        // Names are limited in bytes by the file system, and the hidden name is longer, so the name is shortened.
-        stem = "\(folder).\(Self.beginning(of: name))."
+        let folder: String
+        (folder, stem) = Self.hidden(target)
         let descriptor: Int32
         if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: 0o600) {
             descriptor = unnamed
@@ -78,6 +75,15 @@ public final class FileSink: DownloadSink {
         }
     }
 
+    /// Returns the folder of a file, and what hidden names beside it begin with.
+    private static func hidden(_ target: String) -> (folder: String, stem: String) {
+        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(target[...$0]) } ?? ""
+        let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
+        // Names are limited in bytes by the file system, and the hidden name is longer, so the name is shortened.
+        return (folder, "\(folder).\(beginning(of: name)).")
+    }
+
     /// Creates a file with a hidden name.
     private static func named(_ stem: String, _ path: String) throws(LocalFileError) -> State {
         var template = Array("\(stem)XXXXXX.part".utf8CString)
@@ -86,6 +92,42 @@ public final class FileSink: DownloadSink {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return State(descriptor: descriptor, temporaryPath: name)
+    }
+
+    /// Goes on with the hidden file of an earlier sink, of which the first bytes are kept.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file to make.
+    ///   - temporaryPath: the hidden file, see ``detach()``.
+    ///   - offset: how many bytes of it are kept.
+    /// - Throws: ``LocalFileError`` if the hidden file is not there, is no regular file or has fewer bytes.
+    package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(LocalFileError) {
+        self.path = path
+        target = try ResolvedFilePath(path).path
+        stem = Self.hidden(target).stem
+        let descriptor = open(temporaryPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw LocalFileError(path: temporaryPath, operation: .open, errno: errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size >= offset,
+            ftruncate(descriptor, off_t(offset)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(offset)
+        else {
+            close(descriptor)
+            throw LocalFileError(path: temporaryPath, operation: .shrank, errno: 0)
+        }
+        state = Locked(State(descriptor: descriptor, temporaryPath: temporaryPath))
+    }
+
+    /// Closes the hidden file and leaves it in place; returns its path, or nil after ``finish()`` or ``discard()``.
+    ///
+    /// A file without a name gets a hidden one; nil as well where it cannot.
+    package func detach() -> String? {
+        let (descriptor, temporaryPath) = state.withLock { state in
+            defer { state.descriptor = -1 }
+            return (state.descriptor, state.temporaryPath)
+        }
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return temporaryPath ?? (try? hide(descriptor).get())
     }
 
     /// The longest prefix of a name that takes at most 100 bytes.
@@ -137,14 +179,26 @@ public final class FileSink: DownloadSink {
 
     /// Names a file that has no name; returns why it cannot be done.
     private func publish(_ descriptor: Int32) -> LocalFileError? {
-        var result = UnnamedFile.link(descriptor, to: target)
+        let result = UnnamedFile.link(descriptor, to: target)
+        guard result == EEXIST else {
+            return result == 0 ? nil : LocalFileError(path: path, operation: .move, errno: result)
+        }
         // A link replaces no file, but a rename does: the hidden name is there only in between.
+        switch hide(descriptor) {
+        case .success(let hidden): return move(hidden)
+        case .failure(let error): return error
+        }
+    }
+
+    /// Gives a hidden name to a file that has none.
+    private func hide(_ descriptor: Int32) -> Result<String, LocalFileError> {
+        var result = EEXIST
         for _ in 0..<100 where result == EEXIST {
             let hidden = stem + String(UInt64.random(in: 0..<(1 << 40)), radix: 36) + ".part"
             result = UnnamedFile.link(descriptor, to: hidden)
-            if result == 0 { return move(hidden) }
+            if result == 0 { return .success(hidden) }
         }
-        return result == 0 ? nil : LocalFileError(path: path, operation: .move, errno: result)
+        return .failure(LocalFileError(path: path, operation: .move, errno: result))
     }
 
     /// Renames the hidden file to the path, or removes it; returns why it cannot be renamed.

@@ -40,7 +40,7 @@ extension InterceptorChain {
             if context.isNested, free?.drawsOnBudget != false { continue }
             let pending = PendingDecision()
             let answer = await pending.collect { await retrier.retry(request, for: session, dueTo: failure) }
-            switch answer {
+            switch pending.isImplemented ? answer : request.answer(ofAbsent: retrier) {
             case .doNotRetry: hasDeclined = hasDeclined || (free == nil && pending.isImplemented)
             case .doNotRetryWithError(let error):
                 let name = "\(type(of: retrier))"
@@ -66,6 +66,16 @@ extension InterceptorChain {
             return .finish(.validationFailed)
         }
         return .finish(.noStrategy)
+    }
+}
+
+extension Request {
+    /// The answer of an interceptor without a retrying half: an error if it has no adapting half, either.
+    fileprivate func answer(ofAbsent interceptor: any RequestRetrier) -> RetryResult {
+        let type = type(of: interceptor)
+        let isEmpty = state.withLock { $0.cold?.absentAdapters.contains(ObjectIdentifier(type)) == true }
+        guard isEmpty else { return .doNotRetry }
+        return .doNotRetryWithError(CompletionForm.neither("adapt(_:for:) or retry(_:for:dueTo:)", of: type))
     }
 }
 

@@ -127,6 +127,14 @@ public struct RequestAdapterState: Sendable {
         self.attempt = attempt
     }
 
+    /// Keeps that a type of interceptor has no adapting half, so that it must have a retrying one.
+    func noteAbsentAdapter(of interceptor: Any.Type) {
+        guard case .request(let request) = identity else { return }
+        request.state.withLock { state in
+            _ = state.withColdState { $0.absentAdapters.insert(ObjectIdentifier(interceptor)) }
+        }
+    }
+
     /// Describes an attempt.
     public init(requestID: UUID, session: Session, attempt: Int) {
         identity = .given(requestID)

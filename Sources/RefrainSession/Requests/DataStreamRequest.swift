@@ -185,7 +185,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
         adopting(
-            DataStreamRequest(RequestFactory.make(request), line: line(interceptor), session: reference),
+            DataStreamRequest(RequestFactory(request), line: line(interceptor), session: reference),
             shouldAutomaticallyResume
         )
     }
@@ -199,7 +199,9 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier)
+        let original = RequestFactory(
+            RequestRecipe(url, method, headers, BodyContent(body: nil), requestModifier)
+        )
         return adopting(
             DataStreamRequest(original, line: line(interceptor), session: reference),
             shouldAutomaticallyResume

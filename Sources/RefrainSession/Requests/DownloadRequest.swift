@@ -15,22 +15,49 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; its own properties are immutable or behind a lock.
 
     /// The file that the download makes.
-    public let fileURL: URL
+    ///
+    /// With a ``Destination``, it is a temporary file until the download has ended.
+    public var fileURL: URL { place.withLock { $0 } }
 
+    private let place: Locked<URL>
+    private let destination: Destination?
+    /// Where an earlier download stopped, which this one goes on from.
+    private let resumption: ResumeData?
     private let files = Locked<Files?>(nil)
+    private let kept = Locked(KeptBytes())
 
     private struct Files {
         let sink: FileSink
         let download: Download
     }
 
+    private struct KeptBytes {
+        var isWanted = false
+        var data: Data?
+    }
+
     init(
-        _ original: Result<HTTPRequest, RefrainError>,
+        _ original: RequestFactory,
         to fileURL: URL,
+        resuming resumption: ResumeData? = nil,
         line: InterceptorChain,
         session: SessionBox
     ) {
-        self.fileURL = fileURL
+        place = Locked(fileURL)
+        destination = nil
+        self.resumption = resumption
+        super.init(original, line: line, session: session)
+    }
+
+    init(
+        _ original: RequestFactory,
+        to destination: @escaping Destination,
+        line: InterceptorChain,
+        session: SessionBox
+    ) {
+        place = Locked(FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString).tmp"))
+        self.destination = destination
+        resumption = nil
         super.init(original, line: line, session: session)
     }
 
@@ -38,13 +65,20 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     public var bytesReceived: Int64 { files.withLock { $0?.download.bytesReceived ?? 0 } }
 
     override func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
+        let path = fileURL.path(percentEncoded: false)
         let sink: FileSink
-        do {
-            sink = try FileSink(path: fileURL.path(percentEncoded: false))
-        } catch {
-            throw RefrainError.sessionTaskFailed(error: Self.failure(error, request))
+        let download: Download
+        if let (found, checkpoint) = resumption?.open(for: path) {
+            sink = found
+            download = Download(to: WatchedSink(sink: sink, owner: self), from: checkpoint)
+        } else {
+            do {
+                sink = try FileSink(path: path)
+            } catch {
+                throw RefrainError.sessionTaskFailed(error: Self.failure(error, request))
+            }
+            download = Download(to: WatchedSink(sink: sink, owner: self))
         }
-        let download = Download(to: WatchedSink(sink: sink, owner: self))
         files.withLock { $0 = Files(sink: sink, download: download) }
         var request = request
         request.download = download
@@ -62,7 +96,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
         guard let sink = files.withLock({ $0?.sink }) else { return error }
         guard error == nil, let response else {
-            sink.discard()
+            keepOrDiscard(sink)
             return error
         }
         guard response.status.isSuccess else {
@@ -71,10 +105,60 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         }
         do {
             try sink.finish()
-            return nil
         } catch {
             return .sessionTaskFailed(error: Self.failure(error, response.request))
         }
+        return destination.flatMap { move(to: $0(fileURL, response), response) }
+    }
+
+    /// Moves the temporary file to its destination; returns the error if that fails.
+    private func move(to target: (destinationURL: URL, options: Options), _ response: HTTPResponse) -> RefrainError? {
+        let temporary = fileURL
+        do {
+            try temporary.move(to: target.destinationURL, target.options)
+            place.withLock { $0 = target.destinationURL }
+            return nil
+        } catch {
+            try? FileManager.default.removeItem(at: temporary)
+            let code = (error as? LocalFileError)?.code ?? .cannotMoveFile
+            let message = "cannot move the download to \(target.destinationURL.path(percentEncoded: false)): \(error)"
+            return .sessionTaskFailed(
+                error: HTTPError(code, request: response.request, underlyingError: error, message: message)
+            )
+        }
+    }
+
+    /// The data from which `Session.download(resumingWith:to:)` goes on, or nil.
+    ///
+    /// It is there after ``cancel(producingResumeData:)``, if bytes were received that the server can continue.
+    public var resumeData: Data? { kept.withLock { $0.data } }
+
+    /// Cancels the download, and keeps what has come so far for a later one, also of another process.
+    ///
+    /// The bytes stay in a hidden file beside the target, which ``resumeData`` names once the request has ended. They
+    /// are kept only if the server gave a strong validator (RFC 9110 §13.1.5).
+    @discardableResult
+    public func cancel(producingResumeData: Bool) -> Self {
+        kept.withLock { $0.isWanted = producingResumeData }
+        return cancel()
+    }
+
+    /// Cancels the download, and calls `completion` with its ``resumeData`` when it has ended.
+    @preconcurrency
+    @discardableResult
+    public func cancel(byProducingResumeData completion: @escaping @Sendable (Data?) -> Void) -> Self {
+        cancel(producingResumeData: true)
+        whenEnded { [self] in completion(resumeData) }
+        return self
+    }
+
+    private func keepOrDiscard(_ sink: FileSink) {
+        guard kept.withLock({ $0.isWanted }), let original = try? original.get(),
+            let checkpoint = files.withLock({ $0?.download.checkpoint }), let path = sink.detach()
+        else { return sink.discard() }
+        let data = ResumeData(original, path: path, checkpoint).encoded
+        kept.withLock { $0.data = data }
+        if data == nil { try? FileManager.default.removeItem(atPath: path) }
     }
 
     /// Reports the progress of the file.

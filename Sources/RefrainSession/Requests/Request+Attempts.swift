@@ -41,12 +41,15 @@ extension Request: RequestOwner {
     ///
     /// The task of a request that is being started may not have been cancelled yet.
     func publish(sending request: HTTPRequest) -> Bool {
-        state.withLock { state in
+        let handlers = state.withLock { state -> [@Sendable (String) -> Void]? in
             // Others may share the exchange of a request that was cancelled.
-            guard !state.isTaskCancelled || state.cold?.sharesExchange == true else { return false }
+            guard !state.isTaskCancelled || state.cold?.sharesExchange == true else { return nil }
             state.requests.append(request)
-            return true
+            return state.takeCURLHandlers()
         }
+        guard let handlers else { return false }
+        describe(to: handlers)
+        return true
     }
 
     /// Whether a status that would be a failure may pass the checks.

@@ -10,6 +10,11 @@ extension Request {
         return self
     }
 
+    /// Changes the request before its first attempt; has no effect once it has started.
+    package func beforeStart(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
+        state.withLock { $0.withColdState { $0.changesBeforeStart.append(change) } }
+    }
+
     /// Starts the request, unless its session requires ``resume()``, or it was already resumed, suspended or cancelled.
     func startIfWanted() {
         guard startsImmediately ?? sessionBox.startsRequestsImmediately else { return }
@@ -124,7 +129,7 @@ extension Request {
     private func start(in session: Session) {
         let request: HTTPRequest
         do {
-            request = try prepare(original.get())
+            request = try prepare(original.get().changed(by: state.withLock { $0.cold?.changesBeforeStart }))
         } catch {
             let failure = error as? RefrainError ?? .createRequestFailed(error: error)
             return finish(AttemptOutcome(.failure(failure.asHTTPError(nil))))
@@ -188,6 +193,15 @@ extension Request {
         didEnd()
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume() }
+        completeHandlers()
+    }
+}
+
+extension HTTPRequest {
+    /// This request after changes in order.
+    fileprivate func changed(by changes: [@Sendable (inout HTTPRequest) -> Void]?) -> HTTPRequest {
+        guard let changes, !changes.isEmpty else { return self }
+        return changes.reduce(into: self) { $1(&$0) }
     }
 }
 

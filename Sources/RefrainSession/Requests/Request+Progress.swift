@@ -28,12 +28,14 @@ extension Request {
     /// The progress of the response's body, if it is observed.
     public var downloadProgress: TransferProgress { state.withLock { $0.cold?.downloadProgress } ?? .none }
 
-    /// Whether progress is observed.
+    /// Whether progress, or the head of a response, is observed.
     var watchesBytes: Bool {
         self is UploadRequest || state.withLock { $0.watchesBytes }
     }
     var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.cold?.uploadHandlers.isEmpty == false } }
     var watchesDownload: Bool { state.withLock { $0.cold?.downloadHandlers.isEmpty == false } }
+
+    var watchesHeads: Bool { state.withLock { $0.cold?.headHandlers.isEmpty == false } }
 
     func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in

@@ -21,6 +21,8 @@ public class Request: @unchecked Sendable, Identifiable {
 
     /// The original request, or why it could not be made.
     let original: Result<HTTPRequest, RefrainError>
+    /// Makes the request of a later attempt, where it may differ from the original one.
+    let remake: (@Sendable () -> Result<HTTPRequest, RefrainError>)?
     /// The adapters and retriers, the session's first.
     let interceptors: InterceptorChain
     let sessionBox: SessionBox
@@ -35,8 +37,9 @@ public class Request: @unchecked Sendable, Identifiable {
     var watcher: (any EventMonitor)? { sessionBox.isWatched ? sessionBox.monitor : nil }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
-    init(_ original: Result<HTTPRequest, RefrainError>, line: InterceptorChain, session: SessionBox) {
-        self.original = original
+    init(_ original: RequestFactory, line: InterceptorChain, session: SessionBox) {
+        self.original = original.first
+        remake = original.remake
         interceptors = line
         sessionBox = session
         state = Locked(making: RequestState.init)

@@ -44,10 +44,10 @@ struct RequestState {
     /// State that few requests need, allocated on demand.
     private(set) var cold: ColdState?
 
-    /// Whether progress is observed.
+    /// Whether progress, or the head of a response, is observed.
     var watchesBytes: Bool {
         guard let cold else { return false }
-        return !cold.uploadHandlers.isEmpty || !cold.downloadHandlers.isEmpty
+        return !cold.uploadHandlers.isEmpty || !cold.downloadHandlers.isEmpty || !cold.headHandlers.isEmpty
     }
 
     /// Whether the task of the request must be cancelled.
@@ -129,6 +129,17 @@ extension RequestState {
         var endReason: RefrainError?
         /// The authenticators that have replayed the request.
         var replays: Set<ObjectIdentifier> = []
+
+        /// The types of interceptors that were found to have no adapting half.
+        var absentAdapters: Set<ObjectIdentifier> = []
+        /// What runs when the request has ended, in order.
+        var completions: [@Sendable () async -> Void] = []
+        /// Whether a task runs the completions.
+        var runsCompletions = false
+        /// Changes of the original request, before the first attempt.
+        var changesBeforeStart: [@Sendable (inout HTTPRequest) -> Void] = []
+        var headHandlers: [Request.HeadHandler] = []
+        var curlHandlers: [@Sendable (String) -> Void] = []
 
         var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
         var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []

@@ -75,32 +75,11 @@ extension DataRequest {
             DataResponse(outcome, of: request, value.result(of: outcome))
         }
     }
-
-    /// Starts the request, and calls `completion` once, on any thread, when it has finished.
-    @discardableResult
-    public func response<Serializer: ResponseSerializer>(
-        using serializer: Serializer,
-        completion: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
-    ) -> Self {
-        let task = serializingResponse(using: serializer)
-        Task { completion(await task.response) }
-        return self
-    }
-
-    /// Starts the request, decodes its body as a `Decodable` value, and calls `completion` once, on any thread.
-    @discardableResult
-    public func responseDecodable<Value: Decodable & Sendable>(
-        of type: Value.Type = Value.self,
-        decoder: any DataDecoder = JSONDecoder(),
-        completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
-    ) -> Self {
-        response(using: DecodableResponseSerializer<Value>(decoder: decoder), completion: completion)
-    }
 }
 
 extension RequestOutcome {
     /// The response, if the request has succeeded.
-    fileprivate var whole: Result<HTTPResponse, RefrainError> {
+    var whole: Result<HTTPResponse, RefrainError> {
         if let error { return .failure(error) }
         guard let response else {
             return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))

@@ -14,6 +14,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     public let result: Result<Success, Failure>
     /// Every attempt in order, with its decision and reason.
     public let attempts: [AttemptRecord]
+    /// What a download adds.
+    var download: DownloadOutcome?
 
     /// Makes a response, for tests of code that takes one.
     public init(
@@ -37,8 +39,23 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
         guard case .failure(let error) = result else { return nil }
         return error
     }
+    /// The file of a download that has succeeded; nil for other requests.
+    public var fileURL: URL? { download?.fileURL }
+    /// The data to resume a download with, see ``DownloadRequest/resumeData``; nil for other requests.
+    public var resumeData: Data? { download?.resumeData }
     /// The transport's report on the last exchange, or nil if there is no response.
     public var metrics: ExchangeFacts? { response?.exchange }
+}
+
+/// What a download adds to its response; one reference, because few responses have it.
+final class DownloadOutcome: Sendable {
+    let fileURL: URL?
+    let resumeData: Data?
+
+    init(fileURL: URL?, resumeData: Data?) {
+        self.fileURL = fileURL
+        self.resumeData = resumeData
+    }
 }
 
 extension DataResponse where Failure == RefrainError {
@@ -84,7 +101,14 @@ extension DataResponse {
     private func with<NewSuccess, NewFailure>(
         _ result: Result<NewSuccess, NewFailure>
     ) -> DataResponse<NewSuccess, NewFailure> {
-        DataResponse<NewSuccess, NewFailure>(request: request, response: response, result: result, attempts: attempts)
+        var copy = DataResponse<NewSuccess, NewFailure>(
+            request: request,
+            response: response,
+            result: result,
+            attempts: attempts
+        )
+        copy.download = download
+        return copy
     }
 }
 

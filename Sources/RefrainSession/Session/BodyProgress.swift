@@ -4,8 +4,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Counts the bytes of bodies whose progress is watched, and pauses streams while a request is suspended.
+/// Counts the bytes of bodies whose progress is watched, hands heads over, and pauses streams of suspended requests.
 enum BodyProgress {
+    /// Tells redirects that are followed, which are no answers, from other responses.
+    private static let redirect = Redirect()
+
     /// Sends a request, and publishes the progress of its bodies.
     static func send(
         _ request: HTTPRequest,
@@ -20,12 +23,15 @@ enum BodyProgress {
                 return .failure(Self.failure(error, request))
             }
         }
-        guard !request.streamsResponse, owner.watchesDownload else { return await transport.load(request) }
-        request.streamsResponse = true
+        let watchesHeads = owner.watchesHeads
+        let collects = !request.streamsResponse && (owner.watchesDownload || watchesHeads)
+        if collects { request.streamsResponse = true }
         let result = await transport.load(request)
-        guard case .success(let response) = result,
-            !request.deferredBodies.contains(status: response.status.rawValue)
-        else { return result }
+        guard case .success(let response) = result else { return result }
+        if watchesHeads, !redirect.follows(response, to: request), await !owner.allowsContent(of: response) {
+            return .failure(HTTPError(.cancelled, request: request, response: response.withoutBody))
+        }
+        guard collects, !request.deferredBodies.contains(status: response.status.rawValue) else { return result }
         return await collect(response, for: owner)
     }
 

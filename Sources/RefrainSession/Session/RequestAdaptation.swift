@@ -58,7 +58,8 @@ enum RequestAdaptation {
         _ clocks: RetryClocks
     ) throws(HTTPError) -> Attempt {
         let number = owner.beginAttempt()
-        let sent = try sending(checked(original, of: owner, original), original, number, owner)
+        let made = remade(original, for: number, of: owner)
+        let sent = try sending(made.flatMap { checked($0, of: owner, original) }, original, number, owner)
         return Attempt(number, sent, owner, clocks)
     }
 
@@ -72,7 +73,10 @@ enum RequestAdaptation {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
             let attempt = owner.beginAttempt()
-            return (attempt, await adapt(original, of: owner, attempt))
+            switch remade(original, for: attempt, of: owner).flatMap(\.withoutBodyInGET) {
+            case .success(let made): return (attempt, await adapt(made, original, of: owner, attempt))
+            case .failure(let error): return (attempt, .failure(error))
+            }
         }
         switch adapted {
         case .success(let request):
@@ -107,7 +111,22 @@ enum RequestAdaptation {
         }
     }
 
+    /// Returns the request of an attempt before adaptation: after the first one, what the caller's code makes then.
+    ///
+    /// What a redirect points to is no request of the caller's making.
+    private static func remade(_ original: HTTPRequest, for attempt: Int, of owner: Request) -> Adapted {
+        guard attempt > 1, let remake = owner.remake, case .success(let first) = owner.original,
+            first.url == original.url, first.method == original.method
+        else { return .success(original) }
+        return remake().map { made in
+            var made = made
+            made.keepPlace(of: original)
+            return made.keepingOptions(of: original).keepingKey(of: original)
+        }
+    }
+
     private static func adapt(
+        _ made: HTTPRequest,
         _ original: HTTPRequest,
         of owner: Request,
         _ attempt: Int
@@ -116,33 +135,35 @@ enum RequestAdaptation {
         let state = RequestAdapterState(request: owner, session: session, attempt: attempt)
         // A copy of the request keeps the mark; a new request of an adapter does not have it.
         let mark = ObjectIdentifier(owner)
-        var adapted = original
+        var adapted = made
+        // The adapter that gave a GET a body.
+        var author: (any RequestAdapter)?
         adapted[option: AdaptedOption.self] = mark
         for adapter in owner.interceptors.adapters {
             do {
                 var next = try await adapter.adapt(adapted, using: state)
                 if next[option: AdaptedOption.self] != mark { next.keepPlace(of: original) }
                 adapted = next.keepingOptions(of: adapted)
+                author = adapted.hasBodyInGET ? author ?? adapter : nil
             } catch {
                 if Task.isCancelled { return .failure(.explicitlyCancelled) }
                 return .failure(.requestAdaptationFailed(error: error, by: "\(type(of: adapter))"))
             }
         }
         adapted[option: AdaptedOption.self] = nil
-        return checked(adapted.keepingKey(of: original), of: owner, original)
+        let checked = checked(adapted.keepingKey(of: original), of: owner, original)
+        guard let author, case .failure(.requestValidationFailed) = checked else { return checked }
+        return checked.mapError { .requestAdaptationFailed(error: $0, by: "\(type(of: author))") }
     }
 
-    /// Returns the adapted request, if it may be sent.
+    /// Returns the request, if it may be sent.
     private static func checked(
         _ adapted: HTTPRequest,
         of owner: Request,
         _ original: HTTPRequest
     ) -> Adapted {
         guard !owner.sessionBox.isGone else { return .failure(.sessionDeinitialized) }
-        guard adapted.method != .get || adapted.body.isEmpty else {
-            return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: adapted.body.length)))
-        }
-        return .success(adapted.withoutHeaders(droppedFrom: original))
+        return adapted.withoutBodyInGET.map { $0.withoutHeaders(droppedFrom: original) }
     }
 
     private static func late(_ request: HTTPRequest) -> HTTPError {
@@ -156,6 +177,14 @@ private enum AdaptedOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
+    fileprivate var hasBodyInGET: Bool { method == .get && !body.isEmpty }
+
+    /// This request, or the error of a GET with a body.
+    fileprivate var withoutBodyInGET: Result<HTTPRequest, RefrainError> {
+        guard hasBodyInGET else { return .success(self) }
+        return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: body.length)))
+    }
+
     /// Copies the options that the pipeline reads from the original request.
     fileprivate mutating func keepPlace(of original: HTTPRequest) {
         attemptObserver = original.attemptObserver

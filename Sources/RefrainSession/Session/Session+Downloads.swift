@@ -29,9 +29,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            try encoding.encode(request, with: parameters)
-        }
+        let original = RequestFactory(
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                ParameterContent(parameters: parameters, encoding: encoding),
+                requestModifier
+            )
+        )
         return adopting(
             DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
             shouldAutomaticallyResume
@@ -52,9 +58,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            try encoder.encode(parameters, into: request)
-        }
+        let original = RequestFactory(
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                EncodableContent(value: parameters, encoder: encoder),
+                requestModifier
+            )
+        )
         return adopting(
             DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
             shouldAutomaticallyResume
@@ -69,7 +81,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
         adopting(
-            DownloadRequest(RequestFactory.make(request), to: fileURL, line: line(interceptor), session: reference),
+            DownloadRequest(RequestFactory(request), to: fileURL, line: line(interceptor), session: reference),
             shouldAutomaticallyResume
         )
     }

@@ -24,9 +24,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            try encoding.encode(request, with: parameters)
-        }
+        let original = RequestFactory(
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                ParameterContent(parameters: parameters, encoding: encoding),
+                requestModifier
+            )
+        )
         return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
@@ -43,9 +49,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            try encoder.encode(parameters, into: request)
-        }
+        let original = RequestFactory(
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                EncodableContent(value: parameters, encoder: encoder),
+                requestModifier
+            )
+        )
         return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
@@ -56,7 +68,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
         adopting(
-            DataRequest(RequestFactory.make(request), line: line(interceptor), session: reference),
+            DataRequest(RequestFactory(request), line: line(interceptor), session: reference),
             shouldAutomaticallyResume
         )
     }

@@ -68,11 +68,9 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            var request = request
-            request.body = body
-            return request
-        }
+        let original = RequestFactory(
+            RequestRecipe(url, method, headers, BodyContent(body: body), requestModifier)
+        )
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
@@ -97,15 +95,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestFactory.make(url, method, headers, requestModifier) { request in
-            var request = request
-            do {
-                request.body = try .multipart(parts)
-            } catch {
-                throw RefrainError.createRequestFailed(error: error)
-            }
-            return request
-        }
+        let original = RequestFactory(
+            RequestRecipe(
+                url,
+                method,
+                headers,
+                MultipartContent(body: Result { try .multipart(parts) }),
+                requestModifier
+            )
+        )
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 }

@@ -1,3 +1,4 @@
+public import Dispatch
 internal import RefrainCore
 
 /// Makes requests, which share a chain to a transport, interceptors and monitors.
@@ -104,6 +105,23 @@ public final class Session: Sendable {
         // Nor does it wait for the others, one of which may be doing the same.
         guard !pipeline.admission.isAroundPresentCode else { return }
         for request in requests { await request.ended() }
+    }
+
+    /// Cancels every request that has not ended, and calls `completion` when all have ended.
+    ///
+    /// - Parameters:
+    ///   - queue: where `completion` is called. Defaults to nil: any thread.
+    ///   - completion: is called once.
+    @preconcurrency
+    public func cancelAllRequests(
+        completingOnQueue queue: DispatchQueue? = nil,
+        completion: @escaping @Sendable () -> Void
+    ) {
+        let completion = queue.dispatching { (_: Void) in completion() }
+        Task {
+            await cancelAllRequestsAndWait()
+            completion(())
+        }
     }
 
     /// Cancels all requests in flight, resets every stage of the chain, and returns when that is done.

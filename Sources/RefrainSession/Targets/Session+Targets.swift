@@ -7,7 +7,7 @@ public import Foundation
 extension Session {
     /// Makes the request of a target, with its validation and interceptor.
     public func request(_ target: some TargetType) -> DataRequest {
-        let original = RequestFactory.make(Call(target: target))
+        let original = RequestFactory(Call(target: target))
         let request =
             target.task.isUpload
             ? UploadRequest(original, line: line(target.interceptor), session: reference)
@@ -18,7 +18,7 @@ extension Session {
 
     /// Makes a download of a target into a file.
     public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
-        let original = RequestFactory.make(Call(target: target))
+        let original = RequestFactory(Call(target: target))
         let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: reference)
         if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
         return adopting(request)

@@ -51,6 +51,25 @@ public final class MockLoader: HTTPLoader {
         then(MockReply(reply))
     }
 
+    /// Adds a closure that replies to one request by its completion, at once or later, on any thread.
+    ///
+    /// The first call of the completion counts. One that is released without a call fails the request with
+    /// `HTTPError.Code.callerFailed`.
+    @discardableResult
+    public func then(
+        _ reply:
+            @escaping @Sendable (
+                _ request: HTTPRequest, _ completion: @escaping @Sendable (HTTPResult) -> Void
+            ) -> Void
+    ) -> MockLoader {
+        then { request in
+            await withCheckedContinuation { continuation in
+                let answer = OneAnswer(request, continuation)
+                reply(request) { answer.give($0) }
+            }
+        }
+    }
+
     /// Adds a reply for several requests.
     ///
     /// - Parameters:
@@ -120,4 +139,22 @@ public final class MockLoader: HTTPLoader {
             bytesSent: 0
         )
     }
+}
+
+/// The caller's end of a completion: the first answer counts, and its release without one is a failure.
+private final class OneAnswer: Sendable {
+    private let continuation: Locked<CheckedContinuation<HTTPResult, Never>?>
+    private let request: HTTPRequest
+
+    init(_ request: HTTPRequest, _ continuation: CheckedContinuation<HTTPResult, Never>) {
+        self.request = request
+        self.continuation = Locked(continuation)
+    }
+
+    deinit {
+        let message = "a reply of MockLoader has released its completion without calling it"
+        give(.failure(HTTPError(.callerFailed, request: request, message: message, bytesSent: 0)))
+    }
+
+    func give(_ result: HTTPResult) { continuation.withLock { $0.take() }?.resume(returning: result) }
 }

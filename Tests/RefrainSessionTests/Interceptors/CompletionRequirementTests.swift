@@ -212,4 +212,40 @@ struct CompletionRequirementTests {
         #expect(RetryResult.retryWithDelay(0.5).delay == .milliseconds(500))
         #expect(RetryResult.retryWithDelay(.infinity).delay == .longestDelay)
     }
+
+    @Test("an interceptor of which both halves are mistyped is named by its first failed request")
+    func mistyped() async {
+        // Without parameter labels that match, neither method is a requirement's.
+        struct Mistyped: RequestInterceptor {
+            func adapt(_ request: HTTPRequest, with session: Session, completion: (HTTPRequest) -> Void) {}
+            func retry(_ request: Request, in session: Session, completion: (Bool) -> Void) {}
+        }
+        let response = await load("/down", Interceptor(interceptors: [Mistyped()]))
+        guard case .requestRetryFailed(let error, _, "Mistyped")? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect("\(error)".contains("Mistyped"))
+        #expect(server.requests(toPath: "/down").count == 1)
+    }
+
+    @Test("an interceptor with one half is no mistake")
+    func oneHalf() async {
+        struct AdaptingHalf: RequestInterceptor {
+            func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+                var request = request
+                request.headers["X-Half"] = "yes"
+                return request
+            }
+        }
+        struct RetryingHalf: RequestInterceptor {
+            func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+                request.retryCount == 0 ? .retry : .doNotRetry
+            }
+        }
+        #expect(await load("/down", AdaptingHalf()).response?.statusCode == 503)
+        let both = Interceptor(interceptors: [AdaptingHalf(), RetryingHalf()])
+        #expect(await load("/down-once", both).value == "200")
+        #expect(server.requests(toPath: "/down-once").map { $0.values("X-Half") } == [["yes"], ["yes"]])
+    }
 }

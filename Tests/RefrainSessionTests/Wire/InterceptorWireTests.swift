@@ -89,10 +89,14 @@ struct InterceptorWireTests {
         #expect(Set(sessions.entries) == [ObjectIdentifier(session)])
     }
 
-    @Test("A: RequestInterceptor: without a line written it sends the request unchanged, once")
+    @Test("A: RequestInterceptor: without a line written it sends the request unchanged, once, and a failure names it")
     func bare() async {
         struct Bare: RequestInterceptor {}
-        #expect(await load("/down", Bare()).value == "503")
+        guard case .requestRetryFailed(let error, _, "Bare")? = await load("/down", Bare()).error else {
+            Issue.record("not named")
+            return
+        }
+        #expect("\(error)".contains("Bare"))
         let plain = await load("/down", Interceptor()).value
         #expect(plain == "503")
         let heads = server.requests(toPath: "/down").map(\.headers)

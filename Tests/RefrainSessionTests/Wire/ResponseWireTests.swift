@@ -184,8 +184,11 @@ struct ResponseWireTests {
             session.request(url, parameters: ["a": 1], encoding: JSONEncoding.default),
             session.request(url) { $0.body = .text("x") }, session.request(url, interceptor: adapting),
         ]
-        for request in requests {
-            guard case .requestValidationFailed(.bodyDataInGETRequest)? = await request.serializingData().response.error
+        for (request, isAdapted) in zip(requests, [false, false, true]) {
+            let error = await request.serializingData().response.error
+            let reason = isAdapted ? error?.underlyingError as? RefrainError : error
+            guard case .requestValidationFailed(.bodyDataInGETRequest)? = reason,
+                isAdapted == error?.isRequestAdaptationError
             else {
                 Issue.record("\(String(describing: request.error))")
                 continue

@@ -68,6 +68,23 @@ package final class FileChunks: @unchecked Sendable {
         return count
     }
 
+    /// Reads all that is left.
+    ///
+    /// - Throws: as ``read(into:capacity:)``.
+    func remainder() throws(LocalFileError) -> [UInt8] {
+        var failure: LocalFileError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(clamping: left)) { buffer, count in
+            guard let base = buffer.baseAddress else { return }
+            do throws(LocalFileError) {
+                while !isAtEnd { count += try read(into: base + count, capacity: buffer.count - count) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
     /// A source that reads the file in chunks of 64 KiB.
     package var source: ChunkSource {
         ChunkSource { [self] in

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 extension HTTPBody {
     /// A body of several parts, `multipart/form-data` (RFC 7578), as a web form sends files.
     ///
@@ -33,6 +39,29 @@ extension HTTPBody {
         }
         return HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource(chunks))), contentType: contentType)
     }
+
+    /// A multipart body in memory.
+    ///
+    /// - Throws: as ``multipart(_:boundary:)``, and `InvalidArgument` for a part that is a stream.
+    package static func encodedMultipart(_ parts: [Part], boundary: String) throws -> Data {
+        let boundary = try MultipartFraming.checked(boundary)
+        var data = Data()
+        for part in parts {
+            data.append(contentsOf: try MultipartFraming.head(of: part, boundary))
+            switch part.body.storage {
+            case .bytes(let bytes): data.append(bytes)
+            case .file(let path): data.append(contentsOf: try FileChunks(path: path).remainder())
+            case .restartable, .oneShot:
+                throw InvalidArgument("part \(part.name)", is: "a stream", expected: "bytes or a file")
+            }
+            data.append(contentsOf: "\r\n".utf8)
+        }
+        data.append(contentsOf: "--\(boundary)--\r\n".utf8)
+        return data
+    }
+
+    /// A boundary that no content contains by chance: 128 random bits.
+    package static var randomBoundary: String { MultipartFraming.randomBoundary() }
 
     /// One part of a multipart body: a form field or a file.
     public struct Part: Sendable {

@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The parts of a URL that decide which cookies it receives and may set.
+struct CookieTarget {
+    /// The host in lower case, without the brackets of an IPv6 address.
+    let host: String
+    let path: String
+    /// Whether what is sent cannot be read on the way: TLS, or this machine itself.
+    let isSecure: Bool
+    private let isAddress: Bool
+
+    /// The target of a URL; nil for a URL without a host.
+    init?(_ url: URL) {
+        guard let host = url.host(), !host.isEmpty else { return nil }
+        self.host = host.lowercased()
+        let path = url.path()
+        self.path = path.hasPrefix("/") ? path : "/"
+        isAddress = Self.isAddress(self.host)
+        let isLocal = ["localhost", "127.0.0.1", "::1"].contains(self.host)
+        isSecure = isLocal || ["https", "wss"].contains(url.scheme?.lowercased() ?? "")
+    }
+
+    /// Whether a cookie is sent here, apart from its expiry.
+    func receives(_ cookie: CookieJar.Cookie) -> Bool {
+        (isSecure || !cookie.isSecure) && (cookie.includesSubdomains ? isWithin(cookie.domain) : host == cookie.domain)
+            && isBelow(cookie.path)
+    }
+
+    /// Whether the host is the domain or below it (RFC 6265 §5.1.3); an address has nothing below it.
+    func isWithin(_ domain: String) -> Bool {
+        host == domain || (!isAddress && !domain.isEmpty && host.hasSuffix("." + domain))
+    }
+
+    /// Whether the path is the other one or below it (RFC 6265 §5.1.4).
+    private func isBelow(_ outer: String) -> Bool {
+        guard path != outer else { return true }
+        guard path.hasPrefix(outer) else { return false }
+        return outer.hasSuffix("/") || path.utf8.dropFirst(outer.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    /// The path of a cookie that names none: that of the folder (RFC 6265 §5.1.4).
+    var defaultPath: String {
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    private static func isAddress(_ host: String) -> Bool {
+        if host.contains(":") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+/// Domains whose subdomains belong to different owners, so that a cookie must not cover them.
+///
+/// The list of all of them (publicsuffix.org) changes every week, and is not part of this library. Refused are: names
+/// of one label; the usual second levels of the country codes, such as `co.uk`; and hosters with many users.
+enum PublicSuffix {
+    static func contains(_ domain: String) -> Bool {
+        let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, let last = labels.last else { return true }
+        if labels.count == 2, last.utf8.count == 2, secondLevels.contains(String(labels[0])) { return true }
+        return hosters.contains(domain)
+    }
+
+    private static let secondLevels: Set<String> = [
+        "ac", "co", "com", "edu", "gob", "gov", "gouv", "gv", "id", "ltd", "me", "mil", "ne", "net", "nhs", "nom", "or",
+        "org", "plc", "police", "sch", "web",
+    ]
+
+    private static let hosters: Set<String> = [
+        "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "firebaseapp.com", "fly.dev",
+        "github.io", "gitlab.io", "herokuapp.com", "netlify.app", "onrender.com", "pages.dev", "readthedocs.io",
+        "s3.amazonaws.com", "vercel.app", "web.app", "workers.dev",
+    ]
+}

@@ -1,0 +1,236 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A multipart form that is put together step by step, as in Alamofire (RFC 7578).
+///
+/// ```swift
+/// session.upload(multipartFormData: { form in
+///     form.append(Data("Ada".utf8), withName: "name")
+///     form.append(photoURL, withName: "photo")
+/// }, to: url)
+/// ```
+///
+/// A part that is invalid fails the upload, or throws when the form is encoded. An array of `HTTPBody.Part` says the
+/// same in one expression.
+public final class MultipartFormData {
+    /// The size up to which a form is encoded in memory before it is sent: 10,000,000 bytes.
+    public static let encodingMemoryThreshold: UInt64 = 10_000_000
+
+    /// The boundary between the parts.
+    public let boundary: String
+    /// The parts, in order.
+    public private(set) var parts: [HTTPBody.Part] = []
+
+    /// Makes an empty form.
+    ///
+    /// - Parameter boundary: the boundary between the parts; an invalid one fails the upload. Defaults to a random one.
+    public init(boundary: String? = nil) { self.boundary = boundary ?? HTTPBody.randomBoundary }
+
+    /// The media type of the form, with its boundary.
+    public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    /// The number of bytes of the encoded form; 0 if a part is invalid or has an unknown length.
+    public var contentLength: UInt64 { UInt64((try? body())?.length ?? 0) }
+
+    /// Adds bytes in memory.
+    ///
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - name: the name of the form field.
+    ///   - fileName: the name of the file. Defaults to nil: the part is no file.
+    ///   - mimeType: the media type. Defaults to nil: none is sent.
+    public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
+        append(.bytes(data), withName: name, fileName: fileName, mimeType: mimeType)
+    }
+
+    /// Adds a local file under its own name, as `application/octet-stream`.
+    public func append(_ fileURL: URL, withName name: String) {
+        parts.append(.file(name, fileURL.path(percentEncoded: false)))
+    }
+
+    /// Adds a local file.
+    public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
+        let path = fileURL.path(percentEncoded: false)
+        parts.append(.file(name, path, filename: fileName, contentType: mimeType))
+    }
+
+    /// Adds any body: a stream of `HTTPBody.stream(length:contentType:_:)`, or one that can be read only once.
+    public func append(
+        _ body: HTTPBody,
+        withName name: String,
+        fileName: String? = nil,
+        mimeType: String? = nil
+    ) {
+        var body = body
+        if let mimeType { body.contentType = mimeType }
+        parts.append(HTTPBody.Part(name: name, filename: fileName, body: body))
+    }
+
+    /// Returns the encoded form in memory.
+    ///
+    /// Files are read before it returns. A form with a stream cannot be encoded in memory, only sent.
+    ///
+    /// - Throws: `InvalidArgument` for an invalid boundary or part, and for a stream; `LocalFileError` for a file that
+    ///   cannot be read.
+    public func encode() throws -> Data { try HTTPBody.encodedMultipart(parts, boundary: boundary) }
+
+    /// Writes the encoded form to a file that does not exist.
+    ///
+    /// - Throws: as ``encode()``, and the errors of writing.
+    public func writeEncodedData(to fileURL: URL) throws {
+        try encode().write(to: fileURL, options: .withoutOverwriting)
+    }
+
+    /// The form as a body; up to `threshold` bytes it is in memory, where a change of a file no longer reaches it.
+    func body(upTo threshold: UInt64 = 0) throws -> HTTPBody {
+        let streamed = try HTTPBody.multipart(parts, boundary: boundary)
+        guard let length = streamed.length, UInt64(length) <= threshold, !parts.contains(where: \.isStream) else {
+            return streamed
+        }
+        return .data(try encode(), contentType: streamed.contentType)
+    }
+}
+
+extension HTTPBody.Part {
+    /// Whether the content is neither in memory nor a file.
+    fileprivate var isStream: Bool {
+        switch body.storage {
+        case .bytes, .file: false
+        case .restartable, .oneShot: true
+        }
+    }
+}
+
+extension Session {
+    /// Uploads a multipart form that a closure puts together.
+    ///
+    /// - Parameters:
+    ///   - multipartFormData: adds the parts; it is called once, before the method returns.
+    ///   - url: the URL.
+    ///   - threshold: up to this many bytes the form is encoded in memory before the method returns; a larger one is
+    ///     read while it is sent. Nothing is written to disk. Defaults to
+    ///     ``MultipartFormData/encodingMemoryThreshold``.
+    ///   - method: the method. Defaults to POST.
+    ///   - headers: the header fields.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - shouldAutomaticallyResume: whether the request starts when its response is read. Defaults to nil:
+    ///     ``Settings/startsRequestsImmediately``.
+    ///   - requestModifier: changes the request of each attempt before it is used.
+    public func upload(
+        multipartFormData: (MultipartFormData) -> Void,
+        to url: some URLConvertible,
+        usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData()
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form,
+            to: url,
+            usingThreshold: threshold,
+            method: method,
+            headers: headers,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            requestModifier: requestModifier
+        )
+    }
+
+    /// Uploads a multipart form; the parameters are those of the method with a closure.
+    public func upload(
+        multipartFormData form: MultipartFormData,
+        to url: some URLConvertible,
+        usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        method: HTTPMethod = .post,
+        headers: HTTPHeaders? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
+        requestModifier: RequestModifier? = nil
+    ) -> UploadRequest {
+        let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
+        let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+    }
+
+    /// Uploads a multipart form as the body of a request, or of any value that converts to one.
+    public func upload(
+        multipartFormData: (MultipartFormData) -> Void,
+        with request: some HTTPRequestConvertible,
+        usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let form = MultipartFormData()
+        multipartFormData(form)
+        return upload(
+            multipartFormData: form,
+            with: request,
+            usingThreshold: threshold,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
+    }
+
+    /// Uploads a multipart form as the body of a request, or of any value that converts to one.
+    public func upload(
+        multipartFormData form: MultipartFormData,
+        with request: some HTTPRequestConvertible,
+        usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
+        return upload(request, content, interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
+    public func upload(
+        _ data: Data,
+        with request: some HTTPRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest { upload(request, BodyContent(body: .data(data)), interceptor, shouldAutomaticallyResume) }
+
+    /// Uploads a local file as the body of a request, or of any value that converts to one.
+    public func upload(
+        _ fileURL: URL,
+        with request: some HTTPRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest {
+        let body = HTTPBody.file(fileURL.path(percentEncoded: false))
+        return upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Uploads any body as that of a request, or of any value that converts to one.
+    public func upload(
+        _ body: HTTPBody,
+        with request: some HTTPRequestConvertible,
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
+    ) -> UploadRequest { upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume) }
+
+    private func upload(
+        _ request: some HTTPRequestConvertible,
+        _ content: some RequestContent,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
+    ) -> UploadRequest {
+        let original = RequestFactory(CompletedRequest(request: request, content: content))
+        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+    }
+}
+
+private struct CompletedRequest<Base: HTTPRequestConvertible, Content: RequestContent>: HTTPRequestConvertible {
+    let request: Base
+    let content: Content
+
+    func asHTTPRequest() throws -> HTTPRequest { try content.added(to: request.asHTTPRequest()) }
+}

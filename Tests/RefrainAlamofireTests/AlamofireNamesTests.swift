@@ -1,0 +1,100 @@
+import Dispatch
+import RefrainAlamofire
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Alamofire's names")
+struct AlamofireNamesTests {
+    private let server: FaultServer
+
+    init() throws {
+        server = try FaultServer()
+        server.on("/text") { request in [.respond(.init(200, body: "ok"))] }
+        server.on("/moved") { _ in [.respond(.init(302, headers: [("Location", "/text")], body: "moved"))] }
+    }
+
+    private struct Router: URLRequestConvertible {
+        let address: String
+
+        func asURLRequest() throws -> HTTPRequest {
+            var request = HTTPRequest(url: try address.asURL())
+            request.httpMethod = "PUT"
+            request.httpBody = Data("abc".utf8)
+            request.setValue("yes", forHTTPHeaderField: "X-Router")
+            return request
+        }
+    }
+
+    @Test("AF and a router with asURLRequest()")
+    func router() async throws {
+        let text = try await AF.request(Router(address: server.baseURL + "/text")).validate().serializingString().value
+        #expect(text == "ok")
+        #expect(server.log.map(\.method) == ["PUT"] && server.log.map(\.bodyLength) == [3])
+        #expect(server.log.first?.headers.contains(["X-Router", "yes"]) == true)
+    }
+
+    @Test("completions with Alamofire's labels, and without")
+    func labels() async {
+        let first: AFDataResponse<String> = await withCheckedContinuation { done in
+            AF.request(server.baseURL + "/text").responseString(
+                queue: .global(),
+                completionHandler: { done.resume(returning: $0) }
+            )
+        }
+        #expect(first.value == "ok")
+        let second: AFDataResponse<Data> = await withCheckedContinuation { done in
+            AF.request(server.baseURL + "/text").responseData(emptyResponseCodes: [200]) { done.resume(returning: $0) }
+        }
+        #expect(second.value?.count == 2)
+        let third: AFDownloadResponse<String> = await withCheckedContinuation { done in
+            AF.download("" + server.baseURL + "/text").responseString { done.resume(returning: $0) }
+        }
+        #expect(third.value == "ok" && third.fileURL != nil)
+        if let file = third.fileURL { try? FileManager.default.removeItem(at: file) }
+        let fourth = await withCheckedContinuation { done in
+            AF.request(server.baseURL + "/text").response { done.resume(returning: $0) }
+        }
+        #expect(fourth.value == Data("ok".utf8))
+        #expect(server.count(path: "/text") == 4)
+    }
+
+    @Test("a redirector decides whether redirects are followed")
+    func redirector() async throws {
+        let session = Session.default
+        let stays = await session.request(server.baseURL + "/moved").redirect(using: .doNotFollow)
+            .serializingString().response
+        #expect(stays.response?.statusCode == 302)
+        #expect(stays.response?.allHeaderFields["Location"] == "/text")
+        #expect(server.count(path: "/text") == 0)
+        let follows = session.request(server.baseURL + "/moved").redirect(using: .follow)
+        #expect(try await follows.serializingString().value == "ok")
+        #expect(server.count(path: "/text") == 1)
+    }
+
+    @Test("errors have Alamofire's properties")
+    func errors() async {
+        let error: any Error = await AF.request("no url").serializingData().response.error ?? .explicitlyCancelled
+        #expect(error.asAFError?.isInvalidURLError == true)
+        #expect(CancellationError().asAFError == nil)
+        #expect(CancellationError().asAFError(or: .explicitlyCancelled).isExplicitlyCancelledError)
+        let type = await AF.request(server.baseURL + "/text").validate(contentType: ["image/png"]).serializingData()
+            .response.error
+        #expect(type?.acceptableContentTypes == ["image/png"])
+    }
+
+    @Test("a trust manager has evaluators by host")
+    func trust() throws {
+        let evaluators: [String: ServerTrustEvaluating] = [
+            "a.example": DefaultTrustEvaluator(), "localhost": DisabledTrustEvaluator(),
+        ]
+        let manager = try ServerTrustManager(evaluators: evaluators)
+        #expect(manager.evaluator(forHost: "localhost") == .disabledAndInsecure)
+        _ = try Session(serverTrustManager: manager)
+    }
+}

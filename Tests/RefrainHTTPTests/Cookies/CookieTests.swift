@@ -1,0 +1,198 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@testable import RefrainHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Cookies: which are kept, and where they are sent")
+struct CookieTests {
+    private let jar = CookieJar(
+        clocks: RetryClocks(monotonic: AnyClock(TestClock())) { WallClock.Instant(sinceEpoch: .seconds(1_000_000)) }
+    )
+
+    private func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
+
+    private func set(_ field: String, _ source: String = "https://www.example.com/a/b") {
+        jar.insert(setCookie: [field], from: url(source))
+    }
+
+    private func sent(_ target: String) -> String? { jar.field(for: url(target)) }
+
+    @Test("without Domain a cookie is for its host alone, and for its folder")
+    func hostOnly() {
+        set("n=v")
+        #expect(sent("https://www.example.com/a/c") == "n=v")
+        #expect(sent("http://www.example.com:8080/a") == "n=v")
+        #expect(sent("https://WWW.EXAMPLE.COM/a/") == "n=v")
+        #expect(sent("https://www.example.com/ab") == nil)
+        #expect(sent("https://www.example.com/") == nil)
+        #expect(sent("https://example.com/a/c") == nil)
+        #expect(sent("https://x.www.example.com/a/c") == nil)
+    }
+
+    @Test("Domain covers what is below it, and must cover the host that sets it")
+    func domain() {
+        set("n=v; Domain=.Example.COM; Path=/")
+        #expect(sent("https://example.com/") == "n=v")
+        #expect(sent("https://a.b.example.com/") == "n=v")
+        #expect(sent("https://badexample.com/") == nil)
+        set("x=y; Domain=other.com")
+        set("x=y; Domain=a.www.example.com")
+        #expect(jar.cookies.map(\.name) == ["n"])
+    }
+
+    @Test("an address has nothing below it")
+    func address() {
+        set("n=v; Domain=0.0.1", "http://127.0.0.1/")
+        #expect(jar.cookies.isEmpty)
+        set("n=v; Domain=127.0.0.1", "http://127.0.0.1/")
+        #expect(sent("http://127.0.0.1/") == "n=v")
+    }
+
+    @Test(
+        "a cookie for a public suffix is refused, and for a host of that name it is the host's own",
+        arguments: ["com", "co.uk", "github.io", "localhost"]
+    )
+    func publicSuffix(_ suffix: String) {
+        set("n=v; Domain=\(suffix)", "https://a.\(suffix)/")
+        #expect(jar.cookies.isEmpty)
+        set("n=v; Domain=\(suffix)", "https://\(suffix)/")
+        #expect(sent("https://\(suffix)/") == "n=v")
+        #expect(sent("https://a.\(suffix)/") == nil)
+    }
+
+    @Test("a secure cookie needs TLS or this machine, both to be set and to be sent")
+    func secure() {
+        set("n=v; Secure; Path=/", "http://www.example.com/")
+        #expect(jar.cookies.isEmpty)
+        set("n=v; Secure; Path=/")
+        #expect(sent("http://www.example.com/") == nil)
+        #expect(sent("https://www.example.com/") == "n=v")
+        set("n=forged; Path=/", "http://www.example.com/")
+        #expect(sent("https://www.example.com/") == "n=v")
+        set("l=1; Secure", "http://localhost/")
+        #expect(sent("http://localhost/") == "l=1")
+    }
+
+    @Test(
+        "the prefixes of names hold",
+        arguments: [
+            ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure; Path=/a", false),
+            ("__Host-a=1; Secure; Path=/; Domain=example.com", false), ("__Host-a=1; Path=/", false),
+            ("__Secure-a=1; Secure", true), ("__Secure-a=1", false),
+        ]
+    )
+    func prefixes(_ field: String, isKept: Bool) {
+        set(field)
+        #expect(jar.cookies.isEmpty != isKept)
+    }
+
+    @Test(
+        "Max-Age counts from now and goes before Expires; without either a cookie stays as long as the jar",
+        arguments: [
+            ("n=v", nil), ("n=v; Max-Age=10", 1_000_010),
+            ("n=v; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:01 GMT", 1_000_010),
+            ("n=v; Max-Age=ten", nil), ("n=v; Max-Age=+5", nil),
+            ("n=v; Max-Age=99999999999999999999999", 253_403_300_799),
+            ("n=v; expires=Wed, 21-Jan-1970 00:00:00 GMT", 1_728_000),
+            ("n=v; Expires=Wed Jan 21 00:00:00 1970", 1_728_000),
+            ("n=v; Expires=21 jan 70 00:00:00", 1_728_000), ("n=v; Expires=never", nil),
+        ] as [(String, Int64?)]
+    )
+    func expiry(_ field: String, seconds: Int64?) {
+        set(field)
+        #expect(jar.cookies.map { $0.expires?.sinceEpoch } == [seconds.map { .seconds($0) }])
+    }
+
+    @Test(
+        "an expired cookie removes the one it replaces",
+        arguments: ["Max-Age=0", "Max-Age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"]
+    )
+    func removal(_ attribute: String) {
+        set("n=v")
+        set("n=; \(attribute)")
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("longer paths are sent first, then older cookies; a replaced one keeps its place")
+    func order() {
+        set("a=1; Path=/")
+        set("b=2; Path=/a")
+        set("c=3; Path=/")
+        set("a=4; Path=/")
+        #expect(sent("https://www.example.com/a/b") == "b=2; a=4; c=3")
+    }
+
+    @Test("what would break a field or a file is refused, and so is what is too long")
+    func malformed() {
+        for field in ["", "=v", "novalue", "n=a\u{1}b", "n=a\tb", "n=\(String(repeating: "x", count: 5000))", ";n=v"] {
+            set(field)
+        }
+        #expect(jar.cookies.isEmpty)
+        set("n=v; Path=relative; Domain=; Unknown=1;;=;")
+        #expect(jar.cookies.map(\.path) == ["/a"])
+    }
+
+    @Test("a server fills the jar up to the limits, and no further")
+    func limits() {
+        for index in 0..<200 { set("n\(index)=v") }
+        #expect(jar.cookies.count == 180)
+        #expect(jar.cookies.first?.name == "n20")
+        for index in 0..<3000 { set("n=v", "https://h\(index).example.com/") }
+        #expect(jar.cookies.count == 3000)
+    }
+
+    @Test("a jar is the same after a file, which only its owner can read")
+    func file() throws {
+        set("a=1; Path=/; Domain=example.com; Secure; HttpOnly; Max-Age=100")
+        set("b=2 3")
+        let path = FileManager.default.temporaryDirectory.appending(path: "jar-\(UUID().uuidString)").path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try jar.write(to: path)
+        let clocks = RetryClocks(monotonic: AnyClock(TestClock())) {
+            WallClock.Instant(sinceEpoch: .seconds(1_000_000))
+        }
+        #expect(try CookieJar(file: path, clocks: clocks).cookies == jar.cookies)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions].map { "\($0)" } == "\(0o600)")
+        #expect(try CookieJar(file: path + ".none").cookies.isEmpty)
+        #expect(throws: LocalFileError.self) { try CookieJar(file: "/") }
+        #expect(throws: LocalFileError.self) { try jar.write(to: "/none/jar") }
+    }
+
+    @Test("lines of a file that are no cookies are skipped")
+    func lines() {
+        let text = """
+            # comment
+            .example.com\tTRUE\t/\tFALSE\t0\ta\t1
+            #HttpOnly_example.com\tFALSE\t/x\tTRUE\t99999999\tb\t
+            example.com\tFALSE\t/\tFALSE\tsoon\tc\t3
+            short\tline
+            example.com\tFALSE\t/\tFALSE\t5\told\t3
+            """
+        jar.insert(netscape: text)
+        #expect(jar.cookies.map(\.name) == ["a", "b"])
+        #expect(sent("https://example.com/x") == "b=; a=1")
+    }
+
+    @Test("as a stage it sends each attempt's cookies, beside the request's own field")
+    func stage() async throws {
+        let mock = MockLoader()
+            .then(.status(503, headers: ["Set-Cookie": "s=1; Path=/", "set-cookie": "t=2; Path=/"]))
+            .then(.status(200)).then(.status(200))
+        let loader = Retry(Backoff.immediately(maxAttempts: 2)) --> jar --> mock
+        var request = try HTTPRequest("https://www.example.com/")
+        request.headers["Cookie"] = "own=0"
+        _ = await loader.load(request)
+        #expect(mock.requests.map { $0.headers["Cookie"] } == ["own=0", "s=1; t=2; own=0"])
+        jar.removeAll()
+        _ = await loader.load(try HTTPRequest("https://www.example.com/"))
+        #expect(mock.requests.last?.headers["Cookie"] == nil)
+    }
+}
