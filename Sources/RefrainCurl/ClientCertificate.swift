@@ -18,10 +18,24 @@ extension CurlLoader {
             case pkcs12 = "P12"
         }
 
+        /// A password, which no description shows.
+        struct Password: Hashable, CustomStringConvertible, CustomReflectable {
+            let text: String
+            var description: String { "(left out)" }
+            var customMirror: Mirror { Mirror(self, children: []) }
+        }
+
         let format: Format
         let path: String
         let keyPath: String?
-        let password: String?
+        let password: Password?
+
+        private init(_ format: Format, _ path: String, key: String? = nil, _ password: String?) {
+            self.format = format
+            self.path = path
+            keyPath = key
+            self.password = password.map { Password(text: $0) }
+        }
 
         /// A certificate, and those of intermediate authorities after it, in a PEM file (RFC 7468).
         ///
@@ -30,7 +44,7 @@ extension CurlLoader {
         ///   - key: the file of the private key; defaults to the file of the certificates.
         ///   - password: the password of the private key, if that is encrypted.
         public static func pem(_ path: String, key: String? = nil, password: String? = nil) -> ClientCertificate {
-            ClientCertificate(format: .pem, path: path, keyPath: key, password: password)
+            ClientCertificate(.pem, path, key: key, password)
         }
 
         /// A certificate and its key in a file of PKCS #12 (RFC 7292).
@@ -42,7 +56,7 @@ extension CurlLoader {
         ///   - path: the file.
         ///   - password: the password of the file; defaults to the empty one.
         public static func pkcs12(_ path: String, password: String? = nil) -> ClientCertificate {
-            ClientCertificate(format: .pkcs12, path: path, keyPath: nil, password: password)
+            ClientCertificate(.pkcs12, path, password)
         }
 
         var files: [String] { [path] + (keyPath.map { [$0] } ?? []) }

@@ -79,6 +79,17 @@ struct ClientCertificateTests {
         #expect(server.log.isEmpty)
     }
 
+    @Test("no description of a certificate shows its password")
+    func description() throws {
+        var configuration = CurlLoader.Configuration()
+        configuration.clientCertificate = .pkcs12("/client.p12", password: "secret")
+        var text = ""
+        dump(configuration, to: &text)
+        for shown in [text, "\(configuration)", String(reflecting: configuration)] {
+            #expect(shown.contains("/client.p12") && shown.contains("left out") && !shown.contains("secret"))
+        }
+    }
+
     @Test("R31: a file that is not there is refused where the loader is made")
     func missing() throws {
         for certificate: CurlLoader.ClientCertificate in [

@@ -43,6 +43,6 @@ struct TLSOptions: Hashable {
         refrain_set_pointer(easy, CURLOPT_SSLCERTTYPE, certificate.format.rawValue)
         if let key = certificate.keyPath { refrain_set_pointer(easy, CURLOPT_SSLKEY, key) }
         // Always: without one OpenSSL would wait for a password from the terminal.
-        refrain_set_pointer(easy, CURLOPT_KEYPASSWD, certificate.password ?? "")
+        refrain_set_pointer(easy, CURLOPT_KEYPASSWD, certificate.password?.text ?? "")
     }
 }
