@@ -1,7 +1,9 @@
 // What the examples in documentation comments take as given: a reader has it, or would write it. Each example becomes a
 // method of `Reader`, which is only compiled, so that nothing here needs a value.
 
+import Dispatch
 import Refrain
+import RefrainAlamofire
 import RefrainSimulation
 import RefrainTesting
 
@@ -33,6 +35,13 @@ struct Reader: Sendable {
     let context: RetryContext
     let response: HTTPResponse
 
+    let url: URL
+    let logInURL: URL
+    let photoURL: URL
+    let folder: URL
+    let form: [String: String]
+    let logger: Logger
+
     func load() async throws -> String { "" }
     func askUser(for origin: Origin? = nil) async throws -> BasicCredentials? { nil }
     func expect(_ isSo: Bool) {}
@@ -41,6 +50,17 @@ struct Reader: Sendable {
 let tokenURL = "https://api.example.com/token"
 
 struct User: Codable, Sendable { let name: String }
+
+struct Logger: PluginType {}
+
+enum GitHub: TargetType {
+    case user(String)
+    var baseURL: URL { URL(filePath: "/") }
+    var path: String { "" }
+    var method: HTTPMethod { .get }
+    var task: TargetTask { .requestPlain }
+    var headers: [String: String]? { nil }
+}
 
 struct Order: Codable, Sendable {}
 

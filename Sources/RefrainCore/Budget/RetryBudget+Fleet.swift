@@ -8,8 +8,8 @@ extension RetryBudget {
     /// fifth of their calls. Retries after other failures, such as a lost connection, may use the minimum at all times.
     ///
     /// ``standard(whenEmpty:clock:random:)`` is the same, except that only timeouts count as overload. This one is for
-    /// backends that answer 503 or 429 under load; its price is paid by a process that is alone: where more than 4 in 20
-    /// of its calls are answered so, most of its retries are refused. Documentation/Storms.md has the figures of both.
+    /// backends that answer 503 or 429 under load; its price is paid by a process that is alone: where more than 4 in
+    /// 20 of its calls are answered so, most of its retries are refused. Documentation/Storms.md has the figures.
     ///
     /// Values out of range are clamped.
     ///

@@ -8,9 +8,10 @@ extension Session {
     /// Downloads a URL to a file that is chosen when the download is complete.
     ///
     /// ```swift
-    /// let saved = try await session.download(url) { _, response in
+    /// let destination: DownloadRequest.Destination = { _, response in
     ///     (folder.appending(path: "image.png"), [.createIntermediateDirectories, .removePreviousFile])
-    /// }.validate().serializingDownloadedFileURL().value
+    /// }
+    /// let saved = try await session.download(url, to: destination).validate().serializingDownloadedFileURL().value
     /// ```
     ///
     /// - Parameters:
