@@ -53,7 +53,7 @@ struct AlamofireNamesTests {
         }
         #expect(second.value?.count == 2)
         let third: AFDownloadResponse<String> = await withCheckedContinuation { done in
-            AF.download("" + server.baseURL + "/text").responseString { done.resume(returning: $0) }
+            AF.download(server.baseURL + "/text").responseString { done.resume(returning: $0) }
         }
         #expect(third.value == "ok" && third.fileURL != nil)
         if let file = third.fileURL { try? FileManager.default.removeItem(at: file) }
@@ -96,5 +96,25 @@ struct AlamofireNamesTests {
         let manager = try ServerTrustManager(evaluators: evaluators)
         #expect(manager.evaluator(forHost: "localhost") == .disabledAndInsecure)
         _ = try Session(serverTrustManager: manager)
+    }
+
+    @Test("encoders and serializers take what Alamofire's take")
+    func codecs() throws {
+        let encoder = URLEncodedFormEncoder(arrayEncoding: .indexInBrackets, boolEncoding: .literal)
+        let text: String = try encoder.encode(["b": [true, false], "a": []])
+        #expect(text == "b%5B0%5D=true&b%5B1%5D=false")
+        let any: [String: Any] = ["n": 1, "t": "x y", "l": [1.5, true] as [Any], "u": UInt8(7)]
+        let request = try URLEncoding(arrayEncoding: .noBrackets).encode(
+            HTTPRequest(url: URL(filePath: "/")),
+            with: any
+        )
+        #expect(request.url.query(percentEncoded: true) == "l=1.5&l=1&n=1&t=x%20y&u=7")
+        #expect(throws: AFError.self) { try URLEncoding.default.encode(request, with: ["x": self] as [String: Any]) }
+        let serializer = StringResponseSerializer()
+        #expect(try serializer.serialize(request: nil, response: nil, data: Data("a".utf8), error: nil) == "a")
+        #expect(throws: AFError.self) { try serializer.serialize(request: nil, response: nil, data: nil, error: nil) }
+        #expect(throws: CancellationError.self) {
+            try serializer.serialize(request: nil, response: nil, data: Data(), error: CancellationError())
+        }
     }
 }

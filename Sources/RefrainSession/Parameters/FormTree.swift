@@ -7,11 +7,11 @@ internal import Foundation
 /// The members of an `Encodable` value, for a form.
 ///
 /// It is not based on JSON, whose numbers would lose digits. Dates, data and URLs are encoded as `JSONEncoder` does.
-enum FormTree {
+package enum FormTree {
     /// Returns the members of a value.
     ///
     /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
-    static func members(of value: some Encodable) throws -> Parameters {
+    package static func members(of value: some Encodable) throws -> Parameters {
         let root = FormNode()
         try root.put(encodable: value, at: [])
         guard case .dictionary(let members) = root.value else {

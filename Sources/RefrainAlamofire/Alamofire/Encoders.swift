@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Encodes values as a web form, under Alamofire's name for `FormEncoding`.
+///
+/// Keys are in alphabetical order. Encodings of dates, data, keys and key paths of one's own are not there: encode a
+/// type whose members are as they are to be sent.
+public struct URLEncodedFormEncoder: Hashable, Sendable {
+    /// The format.
+    public let form: FormEncoding
+
+    /// Makes an encoder.
+    public init(
+        arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
+        boolEncoding: FormEncoding.BoolEncoding = .numeric,
+        nilEncoding: FormEncoding.NilEncoding = .dropKey,
+        spaceEncoding: FormEncoding.SpaceEncoding = .percentEscaped
+    ) {
+        form = FormEncoding(arrays: arrayEncoding, bools: boolEncoding, nils: nilEncoding, spaces: spaceEncoding)
+    }
+
+    /// Returns the encoded value.
+    ///
+    /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
+    public func encode(_ value: any Encodable) throws -> String { form.text(of: try FormTree.members(of: value)) }
+
+    /// Returns the encoded value in UTF-8.
+    ///
+    /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
+    public func encode(_ value: any Encodable) throws -> Data {
+        let text: String = try encode(value)
+        return Data(text.utf8)
+    }
+}
+
+extension URLEncodedFormParameterEncoder {
+    /// Makes the encoder; the parameters are Alamofire's.
+    public init(encoder: URLEncodedFormEncoder, destination: ParameterDestination = .methodDependent) {
+        self.init(form: encoder.form, destination: destination)
+    }
+}
+
+extension URLEncoding {
+    /// Makes the encoding; the parameters are Alamofire's.
+    @_disfavoredOverload
+    public init(
+        destination: ParameterDestination = .methodDependent,
+        arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
+        boolEncoding: FormEncoding.BoolEncoding = .numeric
+    ) {
+        self.init(destination: destination, form: FormEncoding(arrays: arrayEncoding, bools: boolEncoding))
+    }
+}
+
+extension ParameterEncoding {
+    /// Encodes a dictionary of any values.
+    ///
+    /// - Throws: `RefrainError.parameterEncodingFailed(error:)` for a value that JSON cannot represent.
+    @_disfavoredOverload
+    public func encode(_ request: HTTPRequest, with parameters: [String: Any]?) throws -> HTTPRequest {
+        do {
+            return try encode(request, with: parameters?.mapValues { try ParameterValue($0) })
+        } catch let error as InvalidArgument {
+            throw AFError.parameterEncodingFailed(error: error)
+        }
+    }
+}
+
+extension ParameterValue {
+    /// Makes a value of any one that JSON can represent: text, numbers, booleans, URLs, nil, lists and dictionaries.
+    ///
+    /// - Throws: `InvalidArgument` for another value.
+    public init(_ value: Any) throws {
+        switch value {
+        case let value as ParameterValue: self = value
+        case let value as String: self = .string(value)
+        case let value as Bool: self = .bool(value)
+        case let value as any BinaryInteger:
+            guard let integer = Int64(exactly: value) else { throw Self.invalid(value) }
+            self = .int(integer)
+        case let value as any BinaryFloatingPoint: self = .double(Double(value))
+        case let value as URL: self = .string(value.absoluteString)
+        case let value as [Any]: self = .array(try value.map { try ParameterValue($0) })
+        case let value as [String: Any]: self = .dictionary(try value.mapValues { try ParameterValue($0) })
+        case Optional<Any>.none: self = .null
+        default: throw Self.invalid(value)
+        }
+    }
+
+    private static func invalid(_ value: Any) -> InvalidArgument {
+        InvalidArgument("parameters", is: "\(type(of: value))", expected: "values that JSON can represent")
+    }
+}
