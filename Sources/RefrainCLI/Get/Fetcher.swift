@@ -172,8 +172,9 @@ struct Fetcher: Sendable {
                     return FetchTarget(try FileContentSink(path: path), log, path: path)
                 }
                 let url = SanitizedURL.text(job.request.url)
-                guard settings.segments != nil || SegmentedFile.isThere(path) else {
-                    return FetchTarget(try ResumableFile(path: path, url: url), path: path)
+                let names = PartialNames(path)
+                guard settings.segments != nil || SegmentedFile.isThere(names) else {
+                    return FetchTarget(try ResumableFile(path: path, url: url, names), path: path)
                 }
                 let connections = settings.segments ?? 1
                 return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)

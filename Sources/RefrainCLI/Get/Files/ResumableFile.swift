@@ -44,10 +44,11 @@ final class ResumableFile: PartialContent, DownloadObserver {
     /// Prepares for a file; nothing is made yet.
     ///
     /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
-    init(path: String, url: String) throws(LocalFileError) {
+    init(path: String, url: String, _ names: PartialNames? = nil) throws(LocalFileError) {
         self.path = path
         self.url = url
-        names = PartialNames(path)
+        let names = names ?? PartialNames(path)
+        self.names = names
         var found = State()
         (checkpoint, remark) = try Self.find(names, path, url, &found)
         state = Locked(found)

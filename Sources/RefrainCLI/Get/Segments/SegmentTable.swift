@@ -77,6 +77,12 @@ struct SegmentTable {
     /// The bytes that are there.
     var size: Int64 { segments.reduce(0) { $0 + $1.position - $1.bounds.lowerBound } }
 
+    /// Counts the last byte as missing where none is: a request for it tells whether the content is still the same.
+    mutating func fetchLastByteAgain() {
+        guard segments.allSatisfy(\.isDone), let last = segments.indices.last else { return }
+        segments[last].position = segments[last].bounds.upperBound - 1
+    }
+
     /// Notes that bytes of a segment are in the file.
     mutating func advance(_ index: Int, by count: Int) throws(SystemError) {
         segments[index].position += Int64(count)

@@ -48,7 +48,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     }
 
     /// Whether an earlier run has left segments of a file.
-    static func isThere(_ path: String) -> Bool { PartialRecord.read(PartialNames(path).record)?.segments != nil }
+    static func isThere(_ names: PartialNames) -> Bool { access(names.positions, F_OK) == 0 }
 
     /// Prepares for a file; nothing is made yet.
     ///
@@ -60,7 +60,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         names = PartialNames(path)
         guard let record = PartialRecord.read(names.record), record.segments != nil else {
             // The partial file of an earlier run in one piece goes on as it is.
-            let file = try ResumableFile(path: path, url: url)
+            let file = try ResumableFile(path: path, url: url, names)
             remark = file.remark
             state = Locked(file.checkpoint == nil ? .empty : .whole(file))
             return
@@ -90,13 +90,14 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         _ descriptor: Int32
     ) -> Parts? {
         guard record.url == url, let bounds = record.bounds,
-            let table = SegmentTable(
+            var table = SegmentTable(
                 reading: names.positions,
                 bounds: bounds,
                 isSameBoot: record.boot == PartialRecord.currentBoot
             )
         else { return nil }
-        // Of a content that is complete nothing is to be asked for, so it is not known to be still the same.
+        // The process may have been killed while it compared the digest.
+        table.fetchLastByteAgain()
         guard let first = table.segments.firstIndex(where: { !$0.isDone }), table.segments[first].position > 0,
             let checkpoint = record.checkpoint(offset: table.segments[first].position)
         else {
