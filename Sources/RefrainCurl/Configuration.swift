@@ -44,7 +44,7 @@ extension CurlLoader {
         /// Which versions of HTTP are spoken.
         public var versions = Versions.automatic
         /// The `User-Agent` of requests that have none.
-        public var userAgent = "refrain/0.1.0"
+        public var userAgent = "refrain/0.2.0"
 
         /// Whether glibc keeps up to 64 MB of freed memory for later bodies over 128 KiB.
         ///
