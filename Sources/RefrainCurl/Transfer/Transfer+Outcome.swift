@@ -119,8 +119,8 @@ extension Transfer {
         upload = .none
         owner = nil
         let completion = completion
-        self.completion = .nobody
-        if case .nobody = completion {
+        self.completion = .none
+        if case .none = completion {
             pipe?.finish(error)
         } else if let error {
             completion.resume(.failure(error))

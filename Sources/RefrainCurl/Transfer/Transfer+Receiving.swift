@@ -52,7 +52,7 @@ extension Transfer {
         if let pipe, let owner {
             let completion = completion
             self.owner = nil
-            self.completion = .nobody
+            self.completion = .none
             let body = pipe.body(of: self, length: length, for: owner)
             completion.resume(.success(response(with: body)))
         } else if let length {
@@ -137,7 +137,7 @@ extension Transfer {
         self.pipe = pipe
         self.owner = nil
         let completion = completion
-        self.completion = .nobody
+        self.completion = .none
         exchange.bytesSent = bytesSent
         body.withUnsafeBytes { _ = pipe.append($0) }
         body = Data()

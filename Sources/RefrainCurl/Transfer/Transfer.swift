@@ -38,7 +38,7 @@ final class Transfer: @unchecked Sendable {
     var wasSubmitted = false
 
     // Set once before the loop sees the transfer.
-    @exclusivity(unchecked) var completion = Completion.nobody
+    @exclusivity(unchecked) var completion = Completion.none
     var submittedAt = MonotonicTime.never
     /// The destination of a streamed body.
     @exclusivity(unchecked) var pipe: BodyPipe?
