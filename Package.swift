@@ -79,7 +79,7 @@ let package = Package(
         ),
         // zlib, for gzip, comes with libcurl, which is built on it.
         .target(name: "CurlShim", dependencies: ["CLibcurl"], linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim", "SanitizerShim"]),
+        .target(name: "RefrainCurl", dependencies: ["RefrainHTTP", "CurlShim"]),
         // The transport on Apple platforms; on Linux nothing else links it, since it needs all of Foundation.
         .target(name: "RefrainURLSession", dependencies: ["RefrainCore", "RefrainHTTP"]),
         // The session: requests, interceptors, validation, serialization.

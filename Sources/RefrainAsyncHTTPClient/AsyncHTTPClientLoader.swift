@@ -25,8 +25,10 @@ internal import Foundation
 /// AsyncHTTPClient reports less than `CurlLoader`:
 /// - **Bytes sent.** `HTTPError.bytesSent` is 0 where no connection was made, and nil for all other failures. So a POST
 ///   without an idempotency key is sent again only after a failed lookup, connect, proxy or time limit for these.
-/// - **Timeouts.** The `Timeout` stage keeps those of a request. The client's own `timeout` applies as well; it tries
-///   to connect until that ends, unless `connectionPool.retryConnectionEstablishment` is false.
+/// - **Timeouts.** Those of a request are kept, except that of connecting, which is the client's own
+///   (`timeout.connect`) and includes the wait for a connection of the pool. The client tries to connect until that
+///   ends, unless `connectionPool.retryConnectionEstablishment` is false. The first idle time is longer by the time for
+///   connecting.
 /// - **Failed certificates** are told apart from other failures of TLS, but not from each other.
 public struct AsyncHTTPClientLoader: HTTPLoader {
     private let client: HTTPClient
@@ -36,6 +38,9 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
     /// - Parameter client: makes the exchanges. It must not follow redirects.
     public init(_ client: HTTPClient) { self.client = client }
 
+    /// Returns true: the limits are kept up to the end of the body, also of one that is streamed.
+    public var keepsTimeouts: Bool { true }
+
     /// Loads a request.
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         do {
@@ -43,9 +48,12 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
         } catch {
             return .failure(error)
         }
+        let watch = AttemptWatch(request.attemptLimits)
         let response: HTTPClientResponse
         do {
-            response = try await client.execute(HTTPClientRequest(request), deadline: .distantFuture)
+            response = try await watch.exchange { [client] in
+                try await client.execute(HTTPClientRequest(request, watch), deadline: .distantFuture)
+            }
         } catch {
             return .failure(HTTPError(request, during: .exchange, error))
         }
@@ -53,7 +61,7 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
             let message = "the client has followed a redirect; set its redirectConfiguration to .disallow"
             return .failure(HTTPError(.invalidRequest, request: request, message: message))
         }
-        let head = HTTPResponse(response, to: request)
+        let head = HTTPResponse(response, to: request, watch)
         return request.streamsResponse ? .success(head) : await collected(head)
     }
 
@@ -78,7 +86,7 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
 
 extension HTTPClientRequest {
     /// The request for the client; its fields are as they are in the request.
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, _ watch: AttemptWatch) {
         // The fragment is not sent (RFC 9110 §7.1).
         let url = request.url.absoluteString
         self.init(url: url.firstIndex(of: "#").map { String(url[..<$0]) } ?? url)
@@ -89,18 +97,19 @@ extension HTTPClientRequest {
             headers.add(name: "Content-Type", value: type)
         }
         guard !body.isEmpty else { return }
-        if let bytes = body.bytesInMemory {
+        if let bytes = body.bytesInMemory, bytes.count <= WatchedChunks.pieceSize {
             self.body = .bytes(ByteBuffer(bytes: bytes))
         } else {
             let length = body.length.map { Body.Length.known($0) } ?? .unknown
-            self.body = .stream(body.map { ByteBuffer(bytes: $0) }, length: length)
+            // The idle time does not run while the source has nothing to send.
+            self.body = .stream(WatchedChunks(body: body, watch: watch), length: length)
         }
     }
 }
 
 extension HTTPResponse {
     /// The response of the client; its body is a stream that is read once.
-    init(_ response: HTTPClientResponse, to request: HTTPRequest) {
+    init(_ response: HTTPClientResponse, to request: HTTPRequest, _ watch: AttemptWatch) {
         var headers = HTTPHeaders()
         for (name, value) in response.headers { headers.add(name, value) }
         let status = HTTPStatus(rawValue: Int(response.status.code))
@@ -124,7 +133,7 @@ extension HTTPResponse {
                     length: length,
                     ChunkSource {
                         do {
-                            guard let buffer = try await iterator.next() else {
+                            guard let buffer = try await watch.read({ try await iterator.next() }) else {
                                 // The client checks that, too; a body that was cut is never a success (rule R10).
                                 guard received >= length ?? 0 else { throw HTTPClientError.remoteConnectionClosed }
                                 return nil

@@ -42,6 +42,7 @@ extension HTTPError {
     /// The code of an error of the client, and whether the client had no connection for the request.
     static func classify(_ error: any Error) -> (code: Code, isUnsent: Bool) {
         switch error {
+        case is AttemptWatch.LimitPassed: (.timedOut, false)
         case let error as HTTPClientError: classify(error)
         case let error as NIOConnectionError:
             (error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost, true)
@@ -84,8 +85,12 @@ extension HTTPError {
     private static func classify(unknown error: any Error) -> (code: Code, isUnsent: Bool) {
         let type = String(reflecting: Swift.type(of: error))
         if type.hasPrefix("NIOSSL.") {
-            let isCertificate = "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
-            return (isCertificate ? .serverCertificateUntrusted : .secureConnectionFailed, false)
+            let text = "\(error)"
+            if ["CERTIFICATE_VERIFY_FAILED", "failedToValidateHostname"].contains(where: text.contains) {
+                return (.serverCertificateUntrusted, false)
+            }
+            // After the handshake a request may have left, so only a handshake counts as one (rule R2).
+            return (text.hasPrefix("handshakeFailed") ? .secureConnectionFailed : .networkConnectionLost, false)
         }
         return (type.hasPrefix("NIOHTTP2.") ? .networkConnectionLost : .unknown, false)
     }

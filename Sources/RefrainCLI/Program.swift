@@ -46,7 +46,9 @@ enum Program {
 
     private static func run(_ name: CommandName, _ arguments: Arguments) async throws -> ExitStatus {
         switch name {
-        case .get: return try await GetCommand(GetSettings(arguments)).run()
+        case .get:
+            var command = GetCommand(try GetSettings(arguments))
+            return try await command.run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
         case .status: return try StatusCommand(arguments).run(to: .standard)
         case .serve: return try await ServeCommand(arguments).run()

@@ -13,17 +13,16 @@ extension Storm {
         public let index: Int
         /// The simulation's clocks: everything that waits must wait on them.
         public let clocks: RetryClocks
-        /// The client's own random numbers.
+        /// The random numbers of all clients.
         public let random: RandomSource
         /// The transport to the simulated server.
         public let server: any HTTPLoader
         /// A GET request to the simulated server.
         public let request: HTTPRequest
 
-        /// The default retry budget of each origin, on the simulation's clock, for this client alone.
+        /// The default retry budget, on the simulation's clock, for this client alone.
         public var budgets: RetryBudgets {
-            let (clock, random) = (clocks.monotonic, random)
-            return RetryBudgets { _ in .standard(clock: clock, random: random) }
+            RetryBudgets(all: .standard(clock: clocks.monotonic, random: random))
         }
 
         // Cannot fail: a constant.
@@ -34,7 +33,8 @@ extension Storm {
 
     /// What a simulated client does for each call.
     public struct Caller: Sendable {
-        enum Kind: Sendable {
+        // Indirect: a client under way is one reference in the table of clients.
+        indirect enum Kind: Sendable {
             case chain(any HTTPLoader, HTTPRequest)
             case closure(@Sendable () async throws -> Void)
         }

@@ -2,8 +2,8 @@ internal import RefrainCore
 
 extension Storm {
     /// The memory that a call under way and a client that has made a call are reckoned with, in bytes.
-    static let bytesPerCall = 6_000
-    static let bytesPerClient = 1_500
+    static let bytesPerCall = 9_000
+    static let bytesPerClient = 1_050
 
     /// Runs the storm with one policy.
     ///

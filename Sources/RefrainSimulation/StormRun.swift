@@ -13,6 +13,8 @@ final class StormRun: EventTarget, @unchecked Sendable {
     private let clocks: RetryClocks
     private var recorder: Recorder
     private var chance: Chance
+    /// What all clients draw from: on one thread the order of draws repeats.
+    private let random: RandomSource
     private var target: Int32 = 0
     /// The tiers, the one that clients call first.
     private var services: [SimulatedService] = []
@@ -40,6 +42,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         }
         recorder = Recorder(storm, groups: groups.count)
         chance = Chance(seed: Chance.seed(storm.seed, part: 1))
+        random = RandomSource(seed: Chance.seed(storm.seed, part: 3))
         trigger = TriggerState(storm.trigger)
         mostCalls = max(1000, storm.memoryLimit / Storm.bytesPerCall)
         ending = Locked(Ending())
@@ -93,7 +96,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
 
     /// The thread does not come back: the caller is told now, and the thread is left to itself.
     private func stalled() {
-        stop(Storm.Failure.timeStandsStill(at: .nanoseconds(loop.now)))
+        stop(loop.firstFailure ?? Storm.Failure.timeStandsStill(at: .nanoseconds(loop.now)))
         ending.withLock { $0.continuation.take() }?.resume()
     }
 
@@ -108,6 +111,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
             stop(error)
         }
         recorder.close()
+        loop.endTime()
         drain()
         loop.removeAll()
     }
@@ -151,7 +155,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         var server = storm.server
         for tier in 1..<max(1, services.count) {
             guard let backend = server.backend else { break }
-            let client = client(0, of: services[tier], part: UInt64(100 + tier))
+            let client = client(0, of: services[tier])
             let caller = try backend.make(client)
             services[tier - 1].callBackend = { Self.gatewayOutcome(await caller.outcome()) }
             server = backend.server
@@ -167,11 +171,11 @@ final class StormRun: EventTarget, @unchecked Sendable {
         }
     }
 
-    private func client(_ index: Int, group: Int = 0, of service: SimulatedService, part: UInt64) -> Storm.Client {
+    private func client(_ index: Int, group: Int = 0, of service: SimulatedService) -> Storm.Client {
         Storm.Client(
             index: index,
             clocks: clocks,
-            random: RandomSource(seed: Chance.seed(storm.seed, part: part)),
+            random: random,
             server: SimulatedLoader(service: service, group: group),
             request: Storm.Client.request
         )
@@ -181,7 +185,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
     private func caller(_ index: Int) throws -> Storm.Caller {
         if let known = callers[index] { return known }
         let group = group(of: index)
-        let client = client(index, group: group, of: services[0], part: UInt64(1000 + index))
+        let client = client(index, group: group, of: services[0])
         let made = try groups[group].make(client)
         callers[index] = made
         return made

@@ -12,7 +12,7 @@ struct ImportTests {
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": [
-            "RefrainCore", "RefrainHTTP", "CurlShim", "CLibcurl", "SanitizerShim",
+            "RefrainCore", "RefrainHTTP", "CurlShim", "CLibcurl",
             "FoundationEssentials",
         ],
         "RefrainURLSession": [
@@ -29,7 +29,7 @@ struct ImportTests {
         "RefrainTracing": ["RefrainSession", "Tracing"],
         "RefrainServiceLifecycle": ["RefrainCore", "RefrainHTTP", "RefrainSession", "ServiceLifecycle"],
         "RefrainAsyncHTTPClient": [
-            "RefrainHTTP", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "FoundationEssentials",
+            "RefrainCore", "RefrainHTTP", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "FoundationEssentials",
         ],
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],

@@ -66,6 +66,19 @@ struct BadInputTests {
         }
     }
 
+    @Test("each failure says what to do about it")
+    func advice() {
+        let words: [(Storm.Failure, [String])] = [
+            (.leftSimulation, ["`client.clocks`", "`client.server`", "no real clock, socket or thread"]),
+            (.timeStandsStill(at: .seconds(3)), ["at 3.0 s", "blocks or loops without a wait", "`client.clocks`"]),
+            (.tooManyCalls(7, at: .seconds(3)), ["7 calls", "without an end", "limit its attempts"]),
+            (.needsMoreMemory(3 << 30, limit: 1 << 30), ["3072 MiB", "1024 MiB", "`memoryLimit`"]),
+        ]
+        for (failure, parts) in words {
+            for part in parts { #expect("\(failure)".contains(part), "\(failure)") }
+        }
+    }
+
     @Test("attempts without a delay and without an end stand still, and are told so")
     func standsStill() async throws {
         let server = Storm.Server.collapse()

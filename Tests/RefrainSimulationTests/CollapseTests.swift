@@ -25,24 +25,29 @@ struct CollapseTests {
         #expect(report.hasRecovered)
     }
 
-    // Published: 2.23 sends a call and a goodput of 0 without a wait, 1.05 and 1.00 with 10 s · 2ⁿ and full jitter.
+    // Published: 40 calls a second with 5 s at 80, three attempts; 2.23 sends a call and a goodput of 0 without a wait,
+    // 1.05 and 1.00 with 10 s · 2ⁿ and full jitter. Calls come at random here, and this spike is at the edge of what
+    // the server bears: about one run in five collapses, and those are compared.
     @Test("two published runs are reproduced to a tenth: retries without a wait, and after 10 s · 2ⁿ with full jitter")
     func publishedRun() async throws {
         let storm = try Storm(
-            clients: 100,
+            clients: 1,
             load: .perSecond(40),
             server: .collapse(),
-            trigger: .spike(2, at: .seconds(15), lasting: .seconds(7)),
-            duration: .seconds(60),
-            seed: 2
+            trigger: .spike(2, at: .seconds(10), lasting: .seconds(5)),
+            duration: .seconds(60)
         )
-        let hasty = try await storm.run(Policies.hasty)
-        #expect(abs(hasty.amplification - 2.23) < 0.223)
-        #expect(hasty.goodAfter == 0)
         let schedule = Backoff.exponential(from: .seconds(10), maxAttempts: 3).jittered(.full)
-        let patient = try await storm.run(Policies.retrying(schedule))
-        #expect(abs(patient.amplification - 1.05) < 0.105)
-        #expect(patient.goodAfter ?? 0 > 0.9)
+        let collapsed = try await storm.run(seeds: 8, Policies.hasty).filter { !$0.hasRecovered }
+        #expect(!collapsed.isEmpty)
+        for report in collapsed {
+            #expect(abs(report.amplification - 2.23) < 0.223)
+            #expect(report.goodAfter == 0)
+        }
+        for report in try await storm.run(seeds: 8, Policies.retrying(schedule)) {
+            #expect(abs(report.amplification - 1.05) < 0.105)
+            #expect(report.goodAfter == 1)
+        }
     }
 
     /// A row of the table: sends for each call, and the percentage of good calls, with 1, 100 and 10,000 processes.
@@ -90,7 +95,7 @@ struct CollapseTests {
         }
     }
 
-    @Test("R32: with the default policy a fleet of any size recovers from a spike", arguments: [1, 30, 300])
+    @Test("R32: with the default policy a fleet of any size recovers from a spike", arguments: [1, 30, 1_000])
     func defaultRecovers(clients: Int) async throws {
         let storm = try Storm(
             clients: clients,

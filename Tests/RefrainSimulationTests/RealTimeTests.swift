@@ -104,7 +104,10 @@ struct RealTimeTests {
         defer { server.stop() }
         let collapse = Collapse(perRequest: perRequest)
         server.on("/collapse") { _ in [.sleep(collapse.latency()), .respond(.ok)] }
-        let transport = CurlLoader()
+        // The clients are processes: none waits for a connection of another one's.
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = 5_000
+        let transport = try CurlLoader(configuration: configuration)
         let chains = (0..<clients).map { _ in
             let budget = RetryBudget.standard()
             let budgets = hasBudget ? RetryBudgets { _ in budget } : nil

@@ -11,7 +11,8 @@ func product(_ name: String, _ package: String, _ trait: String) -> Target.Depen
 }
 
 let all: [Target.Dependency] = [
-    .product(name: "RefrainTesting", package: "refrain"),
+    .product(name: "RefrainTesting", package: "refrain"), .product(name: "RefrainHTTP", package: "refrain"),
+    .product(name: "RefrainCore", package: "refrain"),
     product("RefrainHTTPTypes", "refrain", "HTTPTypes"),
     product("HTTPTypes", "swift-http-types", "HTTPTypes"),
     product("RefrainOpenAPI", "refrain", "OpenAPI"),
@@ -32,6 +33,7 @@ let all: [Target.Dependency] = [
     product("RefrainAsyncHTTPClient", "refrain", "AsyncHTTPClient"),
     product("AsyncHTTPClient", "async-http-client", "AsyncHTTPClient"),
     product("NIOCore", "swift-nio", "AsyncHTTPClient"),
+    product("NIOSSL", "swift-nio-ssl", "AsyncHTTPClient"),
 ]
 
 let package = Package(
@@ -60,17 +62,32 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.27.0"),
     ],
     targets: [
         // An example: a service that has all of them.
         .target(name: "OrderService", dependencies: all),
         .testTarget(name: "OrderServiceTests", dependencies: ["OrderService"] + all),
         .testTarget(name: "TraitTests", dependencies: all),
+        // The fault matrix of Refrain's own tests over another transport; its files are links to them.
+        .testTarget(name: "FaultMatrixTests", dependencies: ["TLSFixture"] + all),
+        .systemLibrary(
+            name: "COpenSSL",
+            path: "Support/COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(name: "CTLSRelay", dependencies: ["COpenSSL"], path: "Support/CTLSRelay"),
+        .target(
+            name: "TLSFixture",
+            dependencies: ["CTLSRelay", .product(name: "RefrainCore", package: "refrain")],
+            path: "Support/TLSFixture"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .treatAllWarnings(as: .error),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),

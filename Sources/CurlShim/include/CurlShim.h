@@ -101,6 +101,14 @@ int refrain_is_quiet(curl_socket_t socket);
 /// Returns 1 if the peer has closed the connection and all data was read; 0 otherwise.
 int refrain_has_ended(curl_socket_t socket);
 
+/// Compresses bytes in zlib's format, which HTTP calls deflate: returns 0, or -1 if the output is too small.
+///
+/// On input `output_count` is the size of the buffer, on return the number of bytes produced.
+int refrain_deflate(const uint8_t *input, size_t input_count, uint8_t *output, size_t *output_count);
+
+/// The largest number of bytes that a number of bytes can become.
+size_t refrain_deflate_bound(size_t input_count);
+
 /// A decoder of gzip or deflate.
 typedef struct refrain_inflater refrain_inflater;
 

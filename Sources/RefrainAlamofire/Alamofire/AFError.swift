@@ -65,6 +65,25 @@ extension RefrainError {
         return type
     }
 
+    /// The error for a value that is no URL.
+    public static func invalidURL(url: any URLConvertible) -> RefrainError {
+        .invalidURL(error: InvalidURL(url, dueTo: InvalidArgument("url", is: "\(url)", expected: "a URL")))
+    }
+
+    /// The value that is no URL, if that is the error.
+    public var urlConvertible: (any URLConvertible)? {
+        guard case .invalidURL(let error as InvalidURL) = self else { return nil }
+        return error.convertible
+    }
+
+    /// The name of the encoding in which the content is no text, if that is the error.
+    public var failedStringEncoding: String? {
+        guard case .responseSerializationFailed(.stringSerializationFailed(let encoding, _), _) = self else {
+            return nil
+        }
+        return encoding
+    }
+
     /// What went wrong, as text.
     public var errorDescription: String? { "\(self)" }
 }

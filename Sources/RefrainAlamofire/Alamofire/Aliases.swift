@@ -56,6 +56,17 @@ extension HTTPRequest {
         set { method = newValue.map { HTTPMethod(rawValue: $0) } ?? .get }
     }
 
+    /// The limit of each attempt in seconds; zero if there is none.
+    ///
+    /// Set, it limits the wait for the first byte and for each further one, as `URLRequest` does.
+    public var timeoutInterval: Double {
+        get { timeouts.idle.map { $0 / .seconds(1) } ?? 0 }
+        set {
+            timeouts.idle = .delay(seconds: newValue)
+            timeouts.firstByte = .delay(seconds: newValue)
+        }
+    }
+
     /// The body in memory; nil if there is none, or if it is a file or a stream.
     public var httpBody: Data? {
         get {
@@ -65,14 +76,22 @@ extension HTTPRequest {
         set { body = newValue.map { .data($0) } ?? .empty }
     }
 
-    /// The header fields by name; the lines of one name are joined by commas.
+    /// The header fields by name, the media type of the body among them; the lines of one name are joined by commas.
     public var allHTTPHeaderFields: [String: String]? {
-        get { headers.dictionary }
+        get { typed.dictionary }
         set { headers = HTTPHeaders(newValue ?? [:]) }
     }
 
-    /// The value of a header field, or nil.
-    public func value(forHTTPHeaderField name: String) -> String? { headers[name] }
+    /// The value of a header field, or nil; `Content-Type` is the media type of the body, if it is not set.
+    public func value(forHTTPHeaderField name: String) -> String? {
+        headers[name] ?? (name.lowercased() == "content-type" ? body.contentType : nil)
+    }
+
+    private var typed: HTTPHeaders {
+        var headers = headers
+        if !headers.contains("Content-Type"), let type = body.contentType { headers["Content-Type"] = type }
+        return headers
+    }
 
     /// Sets a header field; nil removes it.
     public mutating func setValue(_ value: String?, forHTTPHeaderField name: String) { headers[name] = value }
@@ -81,7 +100,39 @@ extension HTTPRequest {
     public mutating func addValue(_ value: String, forHTTPHeaderField name: String) { headers.add(name, value) }
 }
 
+extension HTTPRequest: Equatable {
+    /// Whether both are sent alike: method, URL, header fields, and a body of the same bytes in memory.
+    public static func == (left: HTTPRequest, right: HTTPRequest) -> Bool {
+        left.method == right.method && left.url == right.url && left.headers == right.headers
+            && left.body.dataInMemory == right.body.dataInMemory
+    }
+}
+
+extension HTTPResponse: Equatable {
+    /// Whether both have the same head: URL, status and header fields.
+    public static func == (left: HTTPResponse, right: HTTPResponse) -> Bool {
+        left.url == right.url && left.status == right.status && left.headers == right.headers
+    }
+}
+
 extension HTTPResponse {
+    /// Makes a response without a body, as `HTTPURLResponse` is made; it is never nil.
+    ///
+    /// - Parameters:
+    ///   - url: the URL of its request.
+    ///   - statusCode: the status.
+    ///   - httpVersion: the version, such as `HTTP/1.1`, the default.
+    ///   - headerFields: the header fields by name.
+    public init?(url: URL, statusCode: Int, httpVersion: String? = nil, headerFields: [String: String]? = nil) {
+        let version = httpVersion.map { $0.hasPrefix("HTTP/") ? String($0.dropFirst(5)) : $0 } ?? "1.1"
+        self.init(
+            request: HTTPRequest(url),
+            status: HTTPStatus(rawValue: statusCode),
+            headers: HTTPHeaders(headerFields ?? [:]),
+            exchange: ExchangeFacts(version: version)
+        )
+    }
+
     /// The header fields by name; the lines of one name are joined by commas.
     public var allHeaderFields: [String: String] { headers.dictionary }
 

@@ -8,7 +8,7 @@ public import Foundation
 
 extension EmptyResponseRules {
     /// The rules for the sets that Alamofire's methods take.
-    fileprivate init(_ statuses: Set<Int>, _ methods: Set<HTTPMethod>) {
+    init(_ statuses: Set<Int>, _ methods: Set<HTTPMethod>) {
         self.init(methods: methods, statuses: Set(statuses.map { HTTPStatus(rawValue: $0) }))
     }
 
@@ -20,291 +20,170 @@ extension EmptyResponseRules {
 
 extension DataRequest {
     /// Starts the request, and calls `completionHandler` when it has ended.
-    @_disfavoredOverload
     @preconcurrency
     @discardableResult
     public func response(
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (DataResponse<Data?, RefrainError>) -> Void
     ) -> Self { response(queue: queue, completion: completionHandler) }
-
-    /// Starts the request, and calls `completionHandler` with the value of a serializer.
-    @_disfavoredOverload
-    @preconcurrency
-    @discardableResult
-    public func response<Serializer: ResponseSerializer>(
-        queue: DispatchQueue? = nil,
-        responseSerializer: Serializer,
-        completionHandler: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
-    ) -> Self { response(queue: queue, using: responseSerializer, completion: completionHandler) }
-
-    /// Starts the request, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
-    @preconcurrency
-    @discardableResult
-    public func responseData(
-        queue: DispatchQueue? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
-        completionHandler: @escaping @Sendable (DataResponse<Data, RefrainError>) -> Void
-    ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseData(queue: queue, emptyResponses: rules, completion: completionHandler)
-    }
-
-    /// Starts the request, and returns a task for its content; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public func serializingData(
-
-        automaticallyCancelling: Bool = true,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<Data> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingData(automaticallyCancelling: automaticallyCancelling, emptyResponses: rules)
-    }
-
-    /// Starts the request, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
-    @preconcurrency
-    @discardableResult
-    public func responseString(
-        queue: DispatchQueue? = nil,
-        encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
-        completionHandler: @escaping @Sendable (DataResponse<String, RefrainError>) -> Void
-    ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseString(queue: queue, encoding: encoding, emptyResponses: rules, completion: completionHandler)
-    }
-
-    /// Starts the request, and returns a task for its content; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public func serializingString(
-
-        automaticallyCancelling: Bool = true,
-        encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<String> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingString(
-            automaticallyCancelling: automaticallyCancelling,
-            encoding: encoding,
-            emptyResponses: rules
-        )
-    }
-
-    /// Starts the request, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
-    @preconcurrency
-    @discardableResult
-    public func responseDecodable<Value: Decodable & Sendable>(
-        of type: Value.Type = Value.self,
-        queue: DispatchQueue? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
-        completionHandler: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
-    ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseDecodable(
-            of: type,
-            queue: queue,
-            decoder: decoder,
-            emptyResponses: rules,
-            completion: completionHandler
-        )
-    }
-
-    /// Starts the request, and returns a task for its content; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public func serializingDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        automaticallyCancelling: Bool = true,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<Value> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingDecodable(
-            type,
-            automaticallyCancelling: automaticallyCancelling,
-            decoder: decoder,
-            emptyResponses: rules
-        )
-    }
 }
 
 extension DownloadRequest {
     /// Starts the download, and calls `completionHandler` when it has ended.
-    @_disfavoredOverload
     @preconcurrency
     @discardableResult
     public func response(
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (DataResponse<URL?, RefrainError>) -> Void
     ) -> Self { response(queue: queue, completion: completionHandler) }
 
-    /// Starts the download, and calls `completionHandler` with the value of a serializer.
-    @_disfavoredOverload
+    /// Starts the download, and calls `completionHandler` with its file.
+    @preconcurrency
+    @discardableResult
+    public func responseURL(
+        queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (DataResponse<URL, RefrainError>) -> Void
+    ) -> Self { responseURL(queue: queue, completion: completionHandler) }
+}
+
+// The parameters are Alamofire's, and so is the queue: the handlers of pasted code share variables without locks.
+extension Request.ContentReading {
+    /// Starts the request, and calls `completionHandler` with the value of a serializer.
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (DataResponse<Serializer.Value, RefrainError>) -> Void
     ) -> Self { response(queue: queue, using: responseSerializer, completion: completionHandler) }
 
-    /// Starts the download, and calls `completionHandler` with its file.
-    @_disfavoredOverload
-    @preconcurrency
-    @discardableResult
-    public func responseURL(
-        queue: DispatchQueue? = nil,
-        completionHandler: @escaping @Sendable (DataResponse<URL, RefrainError>) -> Void
-    ) -> Self { responseURL(queue: queue, completion: completionHandler) }
-
-    /// Starts the download, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
+    /// Starts the request, and calls `completionHandler` with the content as bytes.
     @preconcurrency
     @discardableResult
     public func responseData(
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
         emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<Data, RefrainError>) -> Void
     ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseData(queue: queue, emptyResponses: rules, completion: completionHandler)
+        let serializer = DataResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+        return response(queue: queue, using: serializer, completion: completionHandler)
     }
 
-    /// Starts the download, and returns a task for its content; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public func serializingData(
-
-        automaticallyCancelling: Bool = true,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DownloadTask<Data> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingData(automaticallyCancelling: automaticallyCancelling, emptyResponses: rules)
-    }
-
-    /// Starts the download, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
+    /// Starts the request, and calls `completionHandler` with the content as text.
     @preconcurrency
     @discardableResult
     public func responseString(
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
         encoding: String.Encoding? = nil,
         emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<String, RefrainError>) -> Void
     ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseString(queue: queue, encoding: encoding, emptyResponses: rules, completion: completionHandler)
-    }
-
-    /// Starts the download, and returns a task for its content; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public func serializingString(
-
-        automaticallyCancelling: Bool = true,
-        encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DownloadTask<String> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingString(
-            automaticallyCancelling: automaticallyCancelling,
+        let serializer = StringResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
             encoding: encoding,
-            emptyResponses: rules
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
         )
+        return response(queue: queue, using: serializer, completion: completionHandler)
     }
 
-    /// Starts the download, and calls `completionHandler`; the parameters are Alamofire's.
-    @_disfavoredOverload
+    /// Starts the request, and calls `completionHandler` with the content decoded.
     @preconcurrency
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
-        queue: DispatchQueue? = nil,
+        queue: DispatchQueue = .main,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
         decoder: any DataDecoder = JSONDecoder(),
         emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return responseDecodable(
-            of: type,
-            queue: queue,
+        let serializer = DecodableResponseSerializer<Value>(
+            dataPreprocessor: dataPreprocessor,
             decoder: decoder,
-            emptyResponses: rules,
-            completion: completionHandler
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
         )
+        return response(queue: queue, using: serializer, completion: completionHandler)
     }
 
-    /// Starts the download, and returns a task for its content; the parameters are Alamofire's.
+    /// Starts the request, and calls `completionHandler` with the content as any JSON.
+    @preconcurrency
+    @discardableResult
+    public func responseJSON(
+        queue: DispatchQueue = .main,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
+        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
+        completionHandler: @escaping @Sendable (DataResponse<any Sendable, RefrainError>) -> Void
+    ) -> Self {
+        let serializer = JSONResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+        return response(queue: queue, using: serializer, completion: completionHandler)
+    }
+
+    /// Starts the request, and returns a task for its content.
+    @_disfavoredOverload
+    public func serializingData(
+        automaticallyCancelling: Bool = true,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
+        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+    ) -> DataTask<Data> {
+        let serializer = DataResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+        return serializing(using: serializer, automaticallyCancelling: automaticallyCancelling)
+    }
+
+    /// Starts the request, and returns a task for its content as text.
+    @_disfavoredOverload
+    public func serializingString(
+        automaticallyCancelling: Bool = true,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
+        encoding: String.Encoding? = nil,
+        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+    ) -> DataTask<String> {
+        let serializer = StringResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            encoding: encoding,
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+        return serializing(using: serializer, automaticallyCancelling: automaticallyCancelling)
+    }
+
+    /// Starts the request, and returns a task for its content, decoded.
     @_disfavoredOverload
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
+        dataPreprocessor: (any DataPreprocessor)? = nil,
         decoder: any DataDecoder = JSONDecoder(),
         emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DownloadTask<Value> {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
-        return serializingDecodable(
-            type,
-            automaticallyCancelling: automaticallyCancelling,
+    ) -> DataTask<Value> {
+        let serializer = DecodableResponseSerializer<Value>(
+            dataPreprocessor: dataPreprocessor,
             decoder: decoder,
-            emptyResponses: rules
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
         )
+        return serializing(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
-}
-
-extension DataResponseSerializer {
-    /// Makes the serializer; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public init(
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) { self.init(emptyResponses: EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)) }
-
-    /// The statuses of responses that may be empty.
-    public var emptyResponseCodes: Set<Int> { Set(emptyResponses.statuses.map(\.rawValue)) }
-    /// The methods of requests whose responses may be empty.
-    public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
-}
-
-extension StringResponseSerializer {
-    /// Makes the serializer; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public init(
-        encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) { self.init(encoding: encoding, emptyResponses: EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)) }
-
-    /// The statuses of responses that may be empty.
-    public var emptyResponseCodes: Set<Int> { Set(emptyResponses.statuses.map(\.rawValue)) }
-    /// The methods of requests whose responses may be empty.
-    public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
-}
-
-extension DecodableResponseSerializer {
-    /// Makes the serializer; the parameters are Alamofire's.
-    @_disfavoredOverload
-    public init(
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) { self.init(decoder: decoder, emptyResponses: EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)) }
-
-    /// The statuses of responses that may be empty.
-    public var emptyResponseCodes: Set<Int> { Set(emptyResponses.statuses.map(\.rawValue)) }
-    /// The methods of requests whose responses may be empty.
-    public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
 }

@@ -6,8 +6,7 @@ public import Foundation
 
 /// Encodes values as a web form, under Alamofire's name for `FormEncoding`.
 ///
-/// Keys are in alphabetical order. Encodings of dates, data, keys and key paths of one's own are not there: encode a
-/// type whose members are as they are to be sent.
+/// Keys are in alphabetical order.
 public struct URLEncodedFormEncoder: Hashable, Sendable {
     /// The format.
     public let form: FormEncoding
@@ -16,16 +15,31 @@ public struct URLEncodedFormEncoder: Hashable, Sendable {
     public init(
         arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
         boolEncoding: FormEncoding.BoolEncoding = .numeric,
+        dataEncoding: FormEncoding.DataEncoding = .base64,
+        dateEncoding: FormEncoding.DateEncoding = .deferredToDate,
+        keyEncoding: FormEncoding.KeyEncoding = .useDefaultKeys,
+        keyPathEncoding: FormEncoding.KeyPathEncoding = .brackets,
         nilEncoding: FormEncoding.NilEncoding = .dropKey,
         spaceEncoding: FormEncoding.SpaceEncoding = .percentEscaped
     ) {
-        form = FormEncoding(arrays: arrayEncoding, bools: boolEncoding, nils: nilEncoding, spaces: spaceEncoding)
+        form = FormEncoding(
+            arrays: arrayEncoding,
+            bools: boolEncoding,
+            nils: nilEncoding,
+            spaces: spaceEncoding,
+            keys: keyEncoding,
+            keyPaths: keyPathEncoding,
+            dates: dateEncoding,
+            data: dataEncoding
+        )
     }
 
     /// Returns the encoded value.
     ///
     /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
-    public func encode(_ value: any Encodable) throws -> String { form.text(of: try FormTree.members(of: value)) }
+    public func encode(_ value: any Encodable) throws -> String {
+        form.text(of: try FormTree.members(of: value, by: form))
+    }
 
     /// Returns the encoded value in UTF-8.
     ///
@@ -52,6 +66,59 @@ extension URLEncoding {
         boolEncoding: FormEncoding.BoolEncoding = .numeric
     ) {
         self.init(destination: destination, form: FormEncoding(arrays: arrayEncoding, bools: boolEncoding))
+    }
+}
+
+extension JSONParameterEncoder {
+    /// With line breaks and indentation.
+    public static var prettyPrinted: JSONParameterEncoder { formatted(.prettyPrinted) }
+    /// With keys in alphabetical order.
+    public static var sortedKeys: JSONParameterEncoder { formatted(.sortedKeys) }
+
+    private static func formatted(_ format: JSONEncoder.OutputFormatting) -> JSONParameterEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = format
+        return JSONParameterEncoder(encoder: encoder)
+    }
+}
+
+extension ParameterEncoder where Self == JSONParameterEncoder {
+    /// JSON in the body, by an encoder of one's own.
+    public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
+        JSONParameterEncoder(encoder: encoder)
+    }
+}
+
+extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
+    /// A web form in the query or the body.
+    public static func urlEncodedForm(
+        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
+        destination: ParameterDestination = .methodDependent
+    ) -> URLEncodedFormParameterEncoder {
+        URLEncodedFormParameterEncoder(encoder: encoder, destination: destination)
+    }
+}
+
+extension URLEncodedFormParameterEncoder {
+    /// The destination, under Alamofire's name for its type.
+    public typealias Destination = ParameterDestination
+}
+
+extension JSONEncoding {
+    /// Encodes any JSON as the body; nil leaves the request as it is.
+    ///
+    /// - Throws: `RefrainError.parameterEncodingFailed(error:)` for a value that JSON cannot represent.
+    public func encode(_ request: some HTTPRequestConvertible, withJSONObject object: Any? = nil) throws -> HTTPRequest
+    {
+        let request = try request.asHTTPRequest()
+        guard let object else { return request }
+        let value: ParameterValue
+        do {
+            value = try ParameterValue(object)
+        } catch {
+            throw AFError.parameterEncodingFailed(error: error)
+        }
+        return try JSONParameterEncoder.default.encode(value, into: request)
     }
 }
 
@@ -83,6 +150,9 @@ extension ParameterValue {
             self = .int(integer)
         case let value as any BinaryFloatingPoint: self = .double(Double(value))
         case let value as URL: self = .string(value.absoluteString)
+        // A number of Foundation's, which is bridged.
+        case let value as Int64: self = .int(value)
+        case let value as Double: self = .double(value)
         case let value as [Any]: self = .array(try value.map { try ParameterValue($0) })
         case let value as [String: Any]: self = .dictionary(try value.mapValues { try ParameterValue($0) })
         case Optional<Any>.none: self = .null

@@ -1,18 +1,23 @@
-/// Decides whether the redirects of a request are followed.
+/// Decides about the redirects of a request.
 ///
 /// ```swift
 /// session.request(url).redirect(using: .doNotFollow)
 /// ```
-///
-/// Alamofire's third behavior, which changes the request of a redirect, has no counterpart: give the request
-/// `followsRedirects = false`, read `Location`, and make the request that is wanted.
-public struct Redirector: Hashable, Sendable {
+public struct Redirector: Sendable {
     /// What happens to redirects.
-    public enum Behavior: Hashable, Sendable {
+    public enum Behavior: Sendable {
         /// They are followed, at most 20.
         case follow
         /// The redirect itself is the response.
         case doNotFollow
+        /// They are followed by the request that the closure returns; nil means that the redirect is the response.
+        ///
+        /// The closure receives the request that was redirected, the one that follows it by RFC 9110, and the redirect.
+        /// It may be called more than once for a redirect, and has no effects of its own. Credentials that were dropped
+        /// because the redirect leaves the origin are not on the second request; the closure may set others.
+        case modify(
+            @Sendable (_ original: HTTPRequest, _ redirected: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
+        )
     }
 
     /// What happens to redirects.
@@ -25,15 +30,40 @@ public struct Redirector: Hashable, Sendable {
     public static let follow = Redirector(behavior: .follow)
     /// Follows no redirect.
     public static let doNotFollow = Redirector(behavior: .doNotFollow)
+
+    /// Follows redirects by the requests that a closure returns.
+    public static func modify(
+        using closure:
+            @escaping @Sendable (
+                _ original: HTTPRequest, _ redirected: HTTPRequest, _ response: HTTPResponse
+            ) -> HTTPRequest?
+    ) -> Redirector { Redirector(behavior: .modify(closure)) }
+
+    /// Gives each new request of a session its redirector.
+    struct Monitor: EventMonitor {
+        let redirector: Redirector
+
+        func requestDidCreate(_ request: Request) { request.redirect(using: redirector) }
+    }
 }
 
 extension Request {
-    /// Sets whether redirects are followed.
+    /// Sets what happens to redirects.
     ///
     /// Call it before the request starts; later it has no effect.
     @discardableResult
     public func redirect(using redirector: Redirector) -> Self {
-        beforeStart { $0.followsRedirects = redirector.behavior == .follow }
+        beforeStart { request in
+            switch redirector.behavior {
+            case .follow:
+                request.followsRedirects = true
+                request.redirectModifier = nil
+            case .doNotFollow: request.followsRedirects = false
+            case .modify(let modify):
+                request.followsRedirects = true
+                request.redirectModifier = modify
+            }
+        }
         return self
     }
 }

@@ -40,14 +40,55 @@ extension ResponseSerializer {
     ) throws -> Value {
         if let error { throw error }
         guard let fileURL else {
-            throw AFError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            throw AFError.responseSerializationFailed(reason: .inputFileNil)
         }
         let data: Data
         do {
             data = try Data(contentsOf: fileURL)
         } catch {
-            throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error, body: []))
+            throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
         }
         return try serialize(request: request, response: response, data: data, error: nil)
     }
+}
+
+/// What makes a value of a download's file.
+public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
+    /// The type of the value.
+    associatedtype SerializedObject: Sendable
+
+    /// Returns the value.
+    ///
+    /// - Throws: `error`, or that of the serializer.
+    func serializeDownload(
+        request: HTTPRequest?,
+        response: HTTPResponse?,
+        fileURL: URL?,
+        error: (any Error)?
+    ) throws -> SerializedObject
+}
+
+/// Returns the file of a download, unread.
+public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
+    /// Makes the serializer.
+    public init() {}
+
+    /// Returns the file.
+    ///
+    /// - Throws: `error`, or `RefrainError.responseSerializationFailed(reason:attempts:)` if there is no file.
+    public func serializeDownload(
+        request: HTTPRequest?,
+        response: HTTPResponse?,
+        fileURL: URL?,
+        error: (any Error)?
+    ) throws -> URL {
+        if let error { throw error }
+        guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
+        return fileURL
+    }
+}
+
+extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
+    /// The file of a download, unread.
+    public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

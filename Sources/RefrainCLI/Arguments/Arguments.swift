@@ -107,7 +107,7 @@ struct Arguments: Sendable {
 
     /// What other commands call the same; to `--attempts` the first try counts, too.
     private static let namesElsewhere = [
-        "retries": "attempts", "retrys": "attempts", "tries": "attempts", "max-retries": "attempts",
+        "retries": "retry", "max-retries": "retry", "tries": "attempts",
         "max-tries": "attempts", "max-concurrent-downloads": "concurrency", "max-threads": "concurrency",
         "input-file": "from", "output-document": "output", "directory-prefix": "output-dir", "dir": "output-dir",
         "oauth2-bearer": "bearer", "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
@@ -137,10 +137,13 @@ struct Arguments: Sendable {
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
         if let advice = refusals[name] { return UsageError("--\(name) is not taken; \(advice)") }
-        let elsewhere = namesElsewhere[name].flatMap { known.contains($0) ? $0 : nil }
-        guard let meant = elsewhere ?? SuggestionFinder.nearest(to: bare, among: known) else {
-            return UsageError("unknown option \(Sanitized.text(word))")
-        }
+        // The names that other commands have can be misspelt, too.
+        let elsewhere = namesElsewhere.filter { known.contains($0.value) }
+        guard
+            let near = elsewhere[name] == nil
+                ? SuggestionFinder.nearest(to: name, among: known + elsewhere.keys.sorted()) : name
+        else { return UsageError("unknown option \(Sanitized.text(word))") }
+        let meant = elsewhere[near] ?? near
         return UsageError("unknown option \(Sanitized.text(word)); did you mean --\(meant)?")
     }
 }

@@ -62,6 +62,31 @@ extension CommandSpec {
                     )
                 ]
                     + Group.schedule + Group.answers
+                    + [
+                        OptionSpec(
+                            .overloadBackoff,
+                            .required("SCHEDULE"),
+                            "The waits after a timeout, 429 or 503, with full jitter. Default: those of --backoff."
+                        ),
+                        OptionSpec(
+                            .budget,
+                            .required("NAME"),
+                            "The retry budget: standard (the default), fleet or per-process.",
+                            choices: ExplainBudget.Name.allCases.map(\.rawValue)
+                        ),
+                        OptionSpec(
+                            .history,
+                            .required("OUTCOME,…"),
+                            "What the calls before came to, the last one last: statuses and failures. Each that failed "
+                                + "has asked for a retry.",
+                            choices: ["200"]
+                        ),
+                        OptionSpec(
+                            .every,
+                            .required("D"),
+                            "The time from one of these calls to the next. Default: 1s."
+                        ),
+                    ]
             ),
             Group(
                 title: "Forms",
@@ -74,14 +99,18 @@ extension CommandSpec {
         ],
         notes: [
             "A batch has one object a line: method and one of status and error, and optionally headers (a list of pairs), "
-                + "bytes_sent, body, idempotency_key, attempt, now, deadline, elapsed (all three in seconds), policy and "
-                + "replay. Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
-                + "come_back_at, or error where the line is no such object. Members of other names are ignored. Beside --batch "
+                + "bytes_sent, body, idempotency_key, attempt, now, deadline, elapsed (all three in seconds), policy, "
+                + "replay, budget, history and every (in seconds). Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
+                + "come_back_at, besides credit and chance where it asks about the budget, or error where the line is no such object. Members of other names are ignored. Beside --batch "
                 + "stands no other option but --json, and beside --schedule those of the policy.",
             "It runs the very code that requests run.",
         ],
         examples: [
             ("refrain explain --method POST --status 503 --header 'Retry-After: 7' --attempt 2", "one decision"),
+            (
+                "refrain explain --error timedOut --history 200,timedOut --every 10s",
+                "which credit covers the retry of a timeout after another one"
+            ),
             ("refrain explain --schedule --attempts 6 --jitter equal", "the waits, drawn"),
         ]
     )

@@ -16,8 +16,8 @@ extension CommandSpec.Group {
             OptionSpec(
                 .retryFor,
                 .required("D"),
-                "How long attempts may fail before no further one begins; at least 3 are made, and a download that goes on begins the time anew. "
-                    + "Default: 1m without --attempts. A host name that is not found is asked for 3 times."
+                "How long attempts may fail before no further one begins; a download that goes on begins the time anew. "
+                    + "Default: 1m without --attempts, and at least 3 attempts. A host name that is not found is asked for 3 times."
             )
         ]
 

@@ -91,6 +91,7 @@ enum OptionName: String, Sendable, Hashable {
     case batch
     case bearer
     case body
+    case budget
     case bytesSent = "bytes-sent"
     case cacert
     case caption
@@ -113,6 +114,7 @@ enum OptionName: String, Sendable, Hashable {
     case dumpHeader = "dump-header"
     case duration
     case elapsed
+    case every
     case error
     case fail
     case failWithBody = "fail-with-body"
@@ -125,6 +127,7 @@ enum OptionName: String, Sendable, Hashable {
     case get
     case head
     case header
+    case history
     case help
     case html
     case idempotencyKey = "idempotency-key"
@@ -154,6 +157,7 @@ enum OptionName: String, Sendable, Hashable {
     case outputDir = "output-dir"
     case parallel
     case pass
+    case overloadBackoff = "overload-backoff"
     case policy
     case port
     case progress

@@ -6,6 +6,7 @@ struct BatchLine: Decodable {
 
     private enum Key: String, CodingKey {
         case method, status, error, headers, body, attempt, now, deadline, elapsed, policy, replay
+        case budget, history, every
         case bytesSent = "bytes_sent"
         case idempotencyKey = "idempotency_key"
     }
@@ -31,11 +32,27 @@ struct BatchLine: Decodable {
         let number = try members.integer(.attempt, in: 1...Int.max) ?? 1
         facts.attempt = Attempt(number: number, remaining: facts.remaining)
         let policy: PolicyName = try members.choice(.policy) ?? .recommended
-        question = ExplainQuestion(facts: facts, policy: policy.policy)
+        question = ExplainQuestion(facts: facts, policy: policy.policy, budget: try Self.budget(members))
     }
 
     /// The answer of the policy.
     var answer: ExplainAnswer { question.answer }
+
+    private static func budget(_ members: Members<Key>) throws -> ExplainBudget? {
+        let name: ExplainBudget.Name? = try members.choice(.budget)
+        let text = try members.text(.history)
+        let every = try members.number(.every, in: 0...86_400)
+        guard name != nil || text != nil || every != nil else { return nil }
+        var budget = ExplainBudget(name: name ?? .standard)
+        if let text {
+            guard let history = ExplainBudget.history(text) else {
+                throw BatchRefusal("history is no list of statuses and failures, such as 200,503,timedOut")
+            }
+            budget.history = history
+        }
+        if let every { budget.interval = .seconds(every) }
+        return budget
+    }
 
     private static func outcome(_ members: Members<Key>) throws -> RetryContext.Outcome {
         let status = try members.integer(.status, in: ExplainLimits.status)

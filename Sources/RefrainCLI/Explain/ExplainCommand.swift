@@ -80,7 +80,24 @@ struct ExplainCommand {
             number = try WholeNumber.parse(text, option: "--attempt", in: 1...Int.max)
         }
         facts.attempt = Attempt(number: number, remaining: facts.remaining)
-        return ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments))
+        return ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments), budget: try budget())
+    }
+
+    private func budget() throws(UsageError) -> ExplainBudget? {
+        // One line of JSON has the members that it always had, unless the budget is asked about.
+        let isAsked = arguments.has(.budget) || arguments.has(.history) || arguments.has(.every)
+        guard isAsked || !arguments.has(.json) else { return nil }
+        var budget = ExplainBudget(name: try choice(.budget) ?? .standard)
+        if let text = arguments.last(.history) {
+            guard let history = ExplainBudget.history(text) else {
+                throw .badValue(text, of: "--history", "is no list of statuses and failures, such as 200,503,timedOut")
+            }
+            budget.history = history
+        }
+        if let text = arguments.last(.every) {
+            budget.interval = min(try DurationText.parse(text, option: "--every", allowsZero: true), .seconds(86_400))
+        }
+        return budget
     }
 
     private func outcome() throws(UsageError) -> RetryContext.Outcome {

@@ -4,9 +4,17 @@ internal import Refrain
 struct ExplainQuestion {
     var facts: RetryContext
     var policy: RetryPolicy
+    /// The budget; nil where it was not asked about.
+    var budget: ExplainBudget?
 
     /// The answer of the very code that requests run.
-    var answer: ExplainAnswer { ExplainAnswer(policy.decide(in: facts)) }
+    var answer: ExplainAnswer {
+        let decision = policy.decide(in: facts)
+        guard let budget, let credit = budget.credit(facts, decision) else { return ExplainAnswer(decision) }
+        guard !credit.credit.isGranted else { return ExplainAnswer(decision, credit) }
+        let rules: Rules = credit.credit == .closed ? [.budget, .fleet] : [.budget]
+        return ExplainAnswer(.finish(.budgetExhausted, decision.rules.union(rules)), credit)
+    }
 }
 
 /// Bounds of what can be asked, so that no time can overflow.

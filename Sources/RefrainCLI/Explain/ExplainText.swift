@@ -16,6 +16,7 @@ struct ExplainText {
         lines.append("  decision  \(Self.words(answer.decision))")
         lines.append("  reason    \(answer.reason.rawValue)")
         if let delay = answer.delay { lines.append("  delay     \(Self.words(delay))") }
+        if let credit = answer.credit { lines.append("  credit    \(credit.words)") }
         if let date = answer.retryAfterDate {
             lines.append("  come back at \(Decimals.text(date, places: 0)) (seconds since 1970)")
         }

@@ -38,7 +38,7 @@ enum RuleText {
         "R29": "every attempt is on record",
         "R30": "a request completes exactly once",
         "R31": "nothing that a server or a caller passes ends the process",
-        "R32": "overload is answered with longer delays and fewer retries",
+        "R32": "overload is answered with fewer retries, and with longer delays where the policy has them",
         "R33": "a failed connect looks the name up again",
     ]
 }

@@ -7,6 +7,9 @@ enum PolicyText {
         var policy = try base(arguments)
         let isScheduled = arguments.has(.attempts) || arguments.has(.backoff) || arguments.has(.jitter)
         if isScheduled { policy.schedule = try BackoffText.schedule(arguments, base: policy.schedule) }
+        if let text = arguments.last(.overloadBackoff) {
+            policy.overloadSchedule = try BackoffText.parse(text).jittered(.full)
+        }
         return try withStatuses(policy, arguments)
     }
 
@@ -30,7 +33,10 @@ enum PolicyText {
             window = try DurationText.parse(text, option: "--retry-for", allowsZero: true)
         }
         var command = CommandPolicy(policy: try withStatuses(policy, arguments), window: window)
-        command.leastAttempts = arguments.has(.retryMaxTime) ? 1 : CommandPolicy.leastAttempts
+        // A time that was given holds as it stands.
+        if arguments.has(.retryMaxTime) || arguments.has(.retryFor) { command.leastAttempts = 1 }
+        // The waits of curl's options are those of curl.
+        command.shortensWaits = !arguments.has(.retryMaxTime)
         command.retriesAll = arguments.has(.retryAllErrors)
         command.condition = try PollCondition(arguments)
         if command.condition != nil, !arguments.has(.attempts), !arguments.has(.retryFor), !arguments.has(.deadline) {

@@ -12,6 +12,8 @@ struct CommandPolicy: RetryStrategy {
     var window: Duration?
     /// So many attempts are made whatever time they take: an attempt that times out leaves none of it.
     var leastAttempts = Self.leastAttempts
+    /// Whether a wait that would end after the window ends with it, so that the last attempt comes in time.
+    var shortensWaits = true
     /// Whether every failure is repeated, as far as it is safe to send again.
     var retriesAll = false
     /// What an answer must be to be the last one; nil: a good one.
@@ -51,13 +53,25 @@ struct CommandPolicy: RetryStrategy {
             transient.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
         }
-        guard case .retry = decision.action else { return decision }
+        guard case .retry(let delay) = decision.action else { return decision }
         let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
-        guard isOver || isVain else { return decision }
-        return .finish(.attemptsUsedUp, decision.rules.union([.schedule]))
+        guard !isOver, !isVain else { return .finish(.attemptsUsedUp, decision.rules.union([.schedule])) }
+        if let window, shortensWaits, context.attempt.countedAttempts >= leastAttempts {
+            decision.action = Self.within(window - context.failingFor, delay, now: context.now)
+        }
+        return decision
+    }
+
+    /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
+    private static func within(_ rest: Duration, _ delay: RetryDelay, now: WallClock.Instant) -> RetryDecision.Action {
+        if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }
+        var delay = delay
+        delay.schedule = min(delay.schedule.lowerBound, rest)...min(delay.schedule.upperBound, rest)
+        delay.bound = min(delay.bound ?? rest, rest)
+        return .retry(delay)
     }
 }
 

@@ -8,14 +8,23 @@ struct FetchTarget: Sendable {
     var comparesFields = false
     let isFinished = Locked(false)
     private let wanted: String?
+    /// The sink behind all others.
+    private let inner: any ContentSink
+    /// Writes the heads in front of the content, where they were asked for.
+    let heads: HeadSink?
+    /// The content, where a later run can go on with it.
+    let file: (any PartialContent)?
 
     init(_ sink: any ContentSink, _ log: ResponseLog? = nil, path: String? = nil) {
-        self.sink = log.map { HeadSink(sink, $0) } ?? sink
+        inner = sink
+        heads = log.map { HeadSink(sink, $0) }
+        self.sink = heads ?? sink
+        file = sink.partial
         wanted = path
     }
 
     /// The file that is written, if one is.
-    var path: String? { (inner as? NamedByServerSink)?.path ?? wanted }
+    var path: String? { wanted.map { (inner as? NamedByServerSink)?.path ?? $0 } }
 
     /// Tells the progress of what comes.
     mutating func meter(_ progress: TransferProgress) {
@@ -23,11 +32,7 @@ struct FetchTarget: Sendable {
         self.progress = progress
     }
 
-    private var unmetered: any ContentSink { (sink as? MeteredSink)?.inner ?? sink }
-    var heads: HeadSink? { unmetered as? HeadSink }
-    private var inner: any ContentSink { heads?.inner ?? unmetered }
     var memory: MemorySink? { inner as? MemorySink }
-    var file: (any PartialContent)? { inner as? any PartialContent }
     var segmented: SegmentedFile? { inner as? SegmentedFile }
 
     /// The download into the sink, from where an earlier process stopped.

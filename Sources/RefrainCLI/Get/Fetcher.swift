@@ -1,11 +1,12 @@
 internal import Refrain
 
 /// Makes one request after the other, each with its own sink.
-struct Fetcher: Sendable {
+final class Fetcher: Sendable {
     private let settings: GetSettings
     private let stream: Output
     private let loader: AnyLoader
     private let pacer: StartPacer?
+    private let folders = OutputFolders()
 
     /// Fetches what was asked for; contents that go nowhere else go to `stream`.
     init(_ settings: GetSettings, stream: Output) {
@@ -163,7 +164,8 @@ struct Fetcher: Sendable {
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = settings.destination { true } else { false }
                 let path = try isTree ? job.file ?? "" : settings.files.path(job.file ?? "")
-                if isTree || settings.files.createsFolders { try Directory.prepareAbove(path) }
+                let isFresh = isTree ? try folders.prepare(above: path) : false
+                if !isTree, settings.files.createsFolders { try Directory.prepareAbove(path) }
                 if settings.files.takesHeaderName {
                     return FetchTarget(NamedByServerSink(fallback: path), log, path: path)
                 }
@@ -172,9 +174,8 @@ struct Fetcher: Sendable {
                     return FetchTarget(try FileContentSink(path: path), log, path: path)
                 }
                 let url = SanitizedURL.text(job.request.url)
-                let names = PartialNames(path)
-                guard settings.segments != nil || SegmentedFile.isThere(names) else {
-                    return FetchTarget(try ResumableFile(path: path, url: url, names), path: path)
+                guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
+                    return FetchTarget(try ResumableFile(path: path, url: url, isFresh: isFresh), path: path)
                 }
                 let connections = settings.segments ?? 1
                 return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)

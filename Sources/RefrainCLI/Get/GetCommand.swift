@@ -2,12 +2,12 @@ internal import Refrain
 
 /// `refrain get`: fetches URLs reliably, so many at a time.
 struct GetCommand {
-    private let settings: GetSettings
+    private var settings: GetSettings
 
     init(_ settings: GetSettings) { self.settings = settings }
 
     /// Fetches everything, and says how it went.
-    func run() async throws -> ExitStatus {
+    mutating func run() async throws -> ExitStatus {
         if settings.isHeldDown, settings.display.isVerbose {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
         }
@@ -17,9 +17,11 @@ struct GetCommand {
         if skipped > 0 {
             coordinator.say("\(skipped) of \(jobs.count) were done in an earlier run, and are skipped")
         }
+        let settings = settings
         let fetcher = Fetcher(settings, stream: stream)
         await withTaskGroup(of: Event.self) { group in
             var queue = JobQueue(settings, known: jobs)
+            jobs = []
             var running = 0
             var isReading = false
             while true {
@@ -40,12 +42,13 @@ struct GetCommand {
                 switch await group.next() {
                 case .fetched(let outcome)?:
                     running -= 1
-                    Self.note(outcome, in: plan, &coordinator)
+                    Self.change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
                     coordinator.take(outcome)
                 case .read(let item)?:
                     isReading = false
                     Self.take(item, &queue, plan, &coordinator)
-                case nil: return
+                case nil:
+                    return Self.change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
                 }
                 if coordinator.isClosed { group.cancelAll() }
             }
@@ -56,7 +59,7 @@ struct GetCommand {
     }
 
     private enum Event: Sendable {
-        case fetched(FetchOutcome)
+        indirect case fetched(FetchOutcome)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
     }
@@ -76,24 +79,29 @@ struct GetCommand {
         }
     }
 
-    /// Writes into the state what a request has come to.
-    private static func note(_ outcome: FetchOutcome, in plan: RunPlan, _ coordinator: inout OutputCoordinator) {
+    /// Changes the state, and says where that fails.
+    private static func change(
+        _ plan: inout RunPlan,
+        _ coordinator: inout OutputCoordinator,
+        _ body: (inout RunPlan) throws(DatabaseError) -> Void
+    ) {
         do throws(DatabaseError) {
-            try plan.note([outcome])
+            try body(&plan)
         } catch {
             coordinator.fail("\(error)")
         }
     }
 
     /// Opens all that is written to; where that is not possible, nothing is made or changed.
-    private func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, [GetSettings.Job]) {
+    private mutating func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, [GetSettings.Job]) {
         let made = try prepareFolder()
         var plan: RunPlan?
+        let known = settings.takeJobs()
         do {
             let stream = try openStream()
             let opened = try RunPlan(settings)
             plan = opened
-            let jobs = try opened.planned(settings.jobs)
+            let jobs = try opened.planned(consume known)
             return (stream, try OutputCoordinator(settings), opened, jobs)
         } catch {
             plan?.state?.withdraw()

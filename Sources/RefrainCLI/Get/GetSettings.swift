@@ -3,7 +3,9 @@ internal import Refrain
 /// What `refrain get` was asked to do, all of it checked.
 struct GetSettings: Sendable {
     /// One request, and the file that its content goes to, if it goes to one.
-    struct Job: Sendable {
+    ///
+    /// A class, since there are many of them, and each is handed from task to task.
+    final class Job: Sendable {
         /// What is to be done with it.
         enum Action: Sendable {
             /// It is made; nothing is known of it.
@@ -20,23 +22,41 @@ struct GetSettings: Sendable {
         /// What tells it from other requests in the state.
         let identity: String
         /// The path of the file.
-        var file: String?
+        let file: String?
         /// The file, relative to the output folder.
-        var name: String?
-        /// Its row in the state.
-        var entry: TransferState.Entry?
-        var action = Action.fetch
+        let name: String?
         /// The digest that its content must have; nil: none was given.
-        var digest: ContentDigest?
+        let digest: ContentDigest?
+        /// Its row in the state.
+        let entry: TransferState.Entry?
+        let action: Action
 
-        init(request: ListedRequest, identity: String) {
+        init(request: ListedRequest, identity: String, file: String?, name: String?, digest: ContentDigest?) {
             self.request = request
             self.identity = identity
+            self.file = file
+            self.name = name
+            self.digest = digest
+            entry = nil
+            action = .fetch
+        }
+
+        /// A job of which the state says what is to be done.
+        init(_ job: Job, entry: TransferState.Entry, action: Action) {
+            request = job.request
+            identity = job.identity
+            file = job.file
+            name = job.name
+            digest = job.digest
+            self.entry = entry
+            self.action = action
         }
     }
 
     /// The requests that are known before anything is sent.
-    let jobs: [Job]
+    private var jobs: [Job]
+    /// How many those are.
+    let jobCount: Int
     /// Makes the jobs of further ones.
     private(set) var jobList: JobList
     /// Whether further requests come from standard input, which is read while the first of them are made.
@@ -125,6 +145,7 @@ struct GetSettings: Sendable {
         var jobs: [Job] = []
         for request in requests { if let job = try jobList.add(request) { jobs.append(job) } }
         self.jobs = jobs
+        jobCount = jobs.count
         report = try Self.file(arguments, .report)
         timelineSVG = try Self.file(arguments, .timelineSVG)
         if timelineSVG != nil {
@@ -145,6 +166,12 @@ struct GetSettings: Sendable {
         files = try FileSettings(arguments)
         if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
         continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir) || segments != nil
+    }
+
+    /// Hands over the requests that are known before anything is sent, so that they are kept once.
+    mutating func takeJobs() -> [Job] {
+        defer { jobs = [] }
+        return jobs
     }
 
     /// Refuses segments of what is written in one piece.
@@ -203,7 +230,7 @@ struct GetSettings: Sendable {
         case .json: true
         // A line among the content would be part of what is read there.
         case .line:
-            jobs.count == 1 && !readsStandardInput && Output.error.columns != nil
+            jobCount == 1 && !readsStandardInput && Output.error.columns != nil
                 && !(destination.isStandardOutput && Output.standard.isTerminal)
         }
     }

@@ -9,8 +9,8 @@ struct JobList: Sendable {
     private let digests: DigestSettings
     private var remoteFiles: Set<String> = []
     private var occurrences: [String: Int] = [:]
-    /// Files in the output folder that no content may replace, with the option that reads or writes each.
-    var reserved: [String: String] = [:]
+    /// Files that no content may replace, with the option that reads or writes each.
+    var reserved = ReservedFiles([:])
 
     init(
         _ destination: Destination,
@@ -49,27 +49,27 @@ struct JobList: Sendable {
                 "\(request.place): a \(template.method(of: request)) needs a place for its key; give --state FILE"
             )
         }
-        var job = GetSettings.Job(request: request, identity: identity)
+        var (file, relative): (String?, String?)
         if let folder {
             let name = name(of: request, identity, isFetch: isFetch)
             let path = Directory.path(folder, name)
-            if !reserved.isEmpty, let option = reserved[Directory.identity(of: path)] {
+            if let option = reserved.option(thatUses: path) {
                 throw UsageError(
                     "\(request.place): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
                 )
             }
-            (job.name, job.file) = (name, path)
+            (file, relative) = (path, name)
         } else if case .file(let path) = destination {
-            job.file = path
+            file = path
         } else if case .remoteNames(let folder) = destination {
-            job.file = try remoteFile(request, folder)
+            file = try remoteFile(request, folder)
         }
         do {
-            job.digest = try digests.expected(file: job.file, name: job.name, url: request.url)
+            let digest = try digests.expected(file: file, name: relative, url: request.url)
+            return GetSettings.Job(request: request, identity: identity, file: file, name: relative, digest: digest)
         } catch {
             throw UsageError("\(request.place): \(error)")
         }
-        return job
     }
 
     private mutating func remoteFile(_ request: ListedRequest, _ folder: String) throws(UsageError) -> String {

@@ -1,6 +1,7 @@
 /// The requests that are still to be made: those that are known, then those of a list that is being read.
 struct JobQueue {
-    private var known: ArraySlice<GetSettings.Job>
+    /// The next one is the last: what is taken is not kept.
+    private var known: [GetSettings.Job]
     private var list: JobList
     /// The list that is being read; nil: there is none, or it has come to its end.
     private(set) var stream: URLStream?
@@ -8,7 +9,7 @@ struct JobQueue {
     private(set) var taken = 0
 
     init(_ settings: GetSettings, known: [GetSettings.Job]) {
-        self.known = known[...]
+        self.known = known.reversed()
         list = settings.jobList
         stream = settings.readsStandardInput ? URLStream() : nil
     }
@@ -18,7 +19,7 @@ struct JobQueue {
 
     /// Takes the next job, where one is known.
     mutating func next() -> GetSettings.Job? {
-        guard let job = known.popFirst() else { return nil }
+        guard let job = known.popLast() else { return nil }
         taken += 1
         return job
     }
@@ -26,7 +27,7 @@ struct JobQueue {
     /// Adds a request of the list; false where the list has had it already.
     mutating func add(_ request: ListedRequest, to plan: RunPlan) throws(UsageError) -> Bool {
         guard let job = try list.add(request) else { return false }
-        known += try plan.planned([job])
+        known.insert(contentsOf: try plan.planned([job]), at: 0)
         return true
     }
 

@@ -27,8 +27,8 @@ enum OutputCollisions {
     /// The file of an input is refused as well: a report empties it before it is read. `--output FILE` may replace one:
     /// it does so when the content is complete.
     ///
-    /// - Returns: the files that no content in an output folder may replace, each with the option that uses it.
-    static func reserved(_ arguments: Arguments, _ destination: Destination) throws(UsageError) -> [String: String] {
+    /// - Returns: the files that no content in an output folder may replace.
+    static func reserved(_ arguments: Arguments, _ destination: Destination) throws(UsageError) -> ReservedFiles {
         let inputs = inputs(arguments)
         var options: [String: String] = [:]
         func add(_ path: String?, _ option: String, _ inputs: [String: String] = [:]) throws(UsageError) {
@@ -56,6 +56,39 @@ enum OutputCollisions {
         }
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state) { try add(path, "--state", inputs) }
-        return options.merging(inputs) { option, _ in option }
+        // There are no links below a folder that is still to be made.
+        var hasLinks = true
+        if case .folder(let path) = destination { hasLinks = Directory.kind(of: path) != .nothing }
+        return ReservedFiles(options.merging(inputs) { option, _ in option }, hasLinks: hasLinks)
+    }
+}
+
+/// The files that options read or write, which no content in an output folder may replace.
+struct ReservedFiles: Sendable {
+    /// By what ``Directory/identity(of:)`` gives for each.
+    private let options: [String: String]
+    private let names: Set<String>
+    private let hasLinks: Bool
+
+    /// - Parameter hasLinks: whether a path that is looked up may be a link.
+    init(_ options: [String: String], hasLinks: Bool = true) {
+        self.options = options
+        self.hasLinks = hasLinks
+        names = Set(options.keys.map { Self.name($0) })
+    }
+
+    /// The option that uses a file; nil: none does.
+    ///
+    /// The place of a path costs a look at each folder above it, so it is found only for a path with the name of a
+    /// reserved file, and for a link, which may lead to one.
+    func option(thatUses path: String) -> String? {
+        guard !options.isEmpty, names.contains(Self.name(path)) || (hasLinks && Directory.link(path) != nil) else {
+            return nil
+        }
+        return options[Directory.identity(of: path)]
+    }
+
+    private static func name(_ path: String) -> String {
+        OutputNaming.folded(String(path.dropFirst(Directory.above(path).count)))
     }
 }

@@ -37,10 +37,10 @@ struct OutputCoordinator {
             throw error
         }
         self.report = report
-        if settings.jobs.count > 1 || settings.readsStandardInput, settings.display.progress == .line,
+        if settings.jobCount > 1 || settings.readsStandardInput, settings.display.progress == .line,
             let columns = screen.columns
         {
-            progress = Progress(total: settings.jobs.count, columns: columns)
+            progress = Progress(total: settings.jobCount, columns: columns)
         }
     }
 

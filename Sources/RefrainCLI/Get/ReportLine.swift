@@ -28,7 +28,7 @@ enum ReportLine {
     }
 
     private static func attempt(_ record: AttemptRecord) -> JSON {
-        .object([
+        var members: [(String, JSON)] = [
             ("number", .integer(Int64(record.number))),
             ("start_ms", milliseconds(record.start)),
             ("duration_ms", milliseconds(record.duration)),
@@ -38,7 +38,9 @@ enum ReportLine {
             ("decision", .string(record.decision.rawValue)),
             ("reason", .string(record.reason.rawValue)),
             ("delay_ms", milliseconds(record.delay)),
-        ])
+        ]
+        if let credit = record.credit { members.append(("credit", .string(credit.rawValue))) }
+        return .object(members)
     }
 
     private static func status(_ status: HTTPStatus?) -> JSON {

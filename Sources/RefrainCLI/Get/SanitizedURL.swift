@@ -2,14 +2,16 @@
 enum SanitizedURL {
     /// A URL that can be fetched, without its user and password.
     static func text(_ url: String) -> String {
-        guard let authority = authority(of: url), let at = url[authority].utf8.lastIndex(of: UInt8(ascii: "@")) else {
-            return url
-        }
+        guard url.utf8.contains(UInt8(ascii: "@")), let authority = authority(of: url),
+            let at = url[authority].utf8.lastIndex(of: UInt8(ascii: "@"))
+        else { return url }
         return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
     }
 
     /// A URL as far as it is sent.
-    static func withoutFragment(_ url: String) -> String { String(url.prefix { $0 != "#" }) }
+    static func withoutFragment(_ url: String) -> String {
+        url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
+    }
 
     /// Text that is not a valid URL, without anything that may be a password.
     ///
@@ -23,8 +25,20 @@ enum SanitizedURL {
 
     /// What stands between the scheme and the path.
     private static func authority(of url: String) -> Range<String.Index>? {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+        guard let start = authorityStart(of: url) else { return nil }
         let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
+    }
+
+    /// The place behind the first `://`.
+    static func authorityStart(of url: String) -> String.Index? {
+        let bytes = url.utf8
+        var place = bytes.startIndex
+        while let colon = bytes[place...].firstIndex(of: UInt8(ascii: ":")) {
+            place = bytes.index(after: colon)
+            let rest = bytes[place...].prefix(2)
+            if rest.elementsEqual("//".utf8) { return rest.endIndex }
+        }
+        return nil
     }
 }

@@ -82,8 +82,8 @@ extension CommandSpec {
                 + "trigger's end until calls succeed as before.",
             "A storm's file has the members title, clients or fleet, load or callers and pause, server, backend, "
                 + "backend_policy, trigger, duration, timeout, seed, seeds and policies. A policy is a name or an object of "
-                + "name, criteria (recommended or alamofire), schedule, jitter, attempts and budget (standard, fleet, "
-                + "none, window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]).",
+                + "name, criteria (recommended or alamofire), schedule, overload_schedule, jitter, attempts and budget "
+                + "(standard, fleet, per-process, none, window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]).",
         ],
         examples: [
             ("refrain simulate", "a spike that retries turn into an outage, and the default that does not"),

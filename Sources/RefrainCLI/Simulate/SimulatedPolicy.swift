@@ -24,11 +24,12 @@ struct SimulatedPolicy: Sendable {
 
     /// What a policy without a name is made of.
     init(_ name: String, _ policy: RetryPolicy, budget: @escaping Budget) {
+        // Boxed once, and not for each client.
+        let strategy: any RetryStrategy = policy
         self.init(name) { client in
-            let budget = budget(client.clocks.monotonic, client.random)
-            let budgets = budget.map { budget in RetryBudgets { _ in budget } }
+            let budgets = budget(client.clocks.monotonic, client.random).map(RetryBudgets.init(all:))
             return .chain(
-                Retry(policy, budgets: budgets, clocks: client.clocks, random: client.random) --> client.server
+                Retry(strategy, budgets: budgets, clocks: client.clocks, random: client.random) --> client.server
             )
         }
     }

@@ -111,6 +111,7 @@ struct StormFile {
         var schedule: Backoff?
         var jitter = Jitter.full
         var attempts: Int?
+        var overload: Backoff?
         var budget: SimulatedPolicy.Budget = { .standard(clock: $0, random: $1) }
         for member in try members(json, "a policy") {
             switch member.name {
@@ -131,18 +132,23 @@ struct StormFile {
                 case let other:
                     throw UsageError("\(place(member)): \(Sanitized.text(other)) is none of full, equal and none")
                 }
+            case "overload_schedule": overload = try BackoffText.parse(try text(member))
             case "attempts": attempts = try count(member, in: 1...1_000_000)
             case "budget": budget = try self.budget(member)
             default:
-                throw unknown(member, among: ["name", "criteria", "schedule", "jitter", "attempts", "budget"])
+                throw unknown(
+                    member,
+                    among: ["name", "criteria", "schedule", "overload_schedule", "jitter", "attempts", "budget"]
+                )
             }
         }
         if let schedule { policy.schedule = schedule.jittered(jitter) }
+        policy.overloadSchedule = overload?.jittered(jitter)
         if let attempts { policy.schedule = policy.schedule.limited(maxAttempts: attempts) }
         return SimulatedPolicy(name, policy, budget: budget)
     }
 
-    /// `standard`, `fleet`, `none`, `window:RATIO:PER_SECOND` or `tokens:CAPACITY:COST[:REFUND]`.
+    /// `standard`, `fleet`, `per-process`, `none`, `window:RATIO:PER_SECOND` or `tokens:CAPACITY:COST[:REFUND]`.
     private func budget(_ member: Member) throws(UsageError) -> SimulatedPolicy.Budget {
         let text = try text(member)
         let fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -151,6 +157,7 @@ struct StormFile {
         switch (fields.first, numbers.count, fields.count) {
         case ("standard", 0, 1): return { .standard(clock: $0, random: $1) }
         case ("fleet", 0, 1): return { .fleet(clock: $0, random: $1) }
+        case ("per-process", 0, 1): return { clock, _ in RetryBudget(clock: clock) }
         case ("none", 0, 1): return { _, _ in nil }
         case ("window", 2, 3):
             guard let perSecond = ASCIINumber.whole(fields[2]) else { break }
@@ -164,8 +171,8 @@ struct StormFile {
         default: break
         }
         throw UsageError(
-            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, none, window:RATIO:PER_SECOND "
-                + "or tokens:CAPACITY:COST[:REFUND]"
+            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, per-process, none, "
+                + "window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]"
         )
     }
 }

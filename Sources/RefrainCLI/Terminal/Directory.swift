@@ -32,10 +32,17 @@ enum Directory {
     ///
     /// - Throws: ``SystemError`` where links lead in a circle.
     static func resolved(_ path: String) throws(SystemError) -> String {
+        let place = try withoutLinks(path)
+        return real(place) ?? place
+    }
+
+    /// The path that a link leads to in the end, or the path itself where it is none; links to folders stay in it.
+    ///
+    /// - Throws: ``SystemError`` where links lead in a circle.
+    static func withoutLinks(_ path: String) throws(SystemError) -> String {
         var place = path
         // As many as the system follows.
         for _ in 0...40 {
-            if let real = real(place) { return real }
             guard let target = link(place) else { return place }
             place = target.hasPrefix("/") ? target : above(place) + target
         }
@@ -96,7 +103,7 @@ enum Directory {
 
     /// The path up to its last slash.
     static func above(_ path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     }
 
     private static func real(_ path: String) -> String? {
@@ -141,6 +148,19 @@ enum Directory {
         let folder = above(path)
         guard !folder.isEmpty, access(folder, W_OK | X_OK) != 0 else { return }
         _ = try prepare(String(folder.dropLast()))
+    }
+
+    /// Whether nothing is in a folder but the state of a run.
+    static func isEmpty(_ path: String) -> Bool {
+        guard let stream = opendir(path) else { return false }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name == "." || name == ".." || name.hasPrefix(TransferState.fileName) else { return false }
+        }
+        return true
     }
 
     /// Sets when a file was changed last, in seconds since 1970.

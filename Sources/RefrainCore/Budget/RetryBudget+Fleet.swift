@@ -2,14 +2,17 @@ extension RetryBudget {
     /// Makes a budget for processes that share a backend with many others (rule R32).
     ///
     /// In a fleet the limits of each process add up: 10 retries a second in each of 1,000 processes limit nothing. This
-    /// budget therefore allows the minimum per second only while overload is rare: up to 4 of the last 20 outcomes are
-    /// timeouts, 429, 503, or answers that name a time to come back. Otherwise a retry after such an outcome is paid
-    /// for by deposits alone, and a credit below one retry covers it by chance, so that all processes together retry a
-    /// fifth of their calls. Retries after other failures, such as a lost connection, may use the minimum at all times.
+    /// budget therefore closes the minimum per second to a retry after a timeout, 429, 503 or an answer that names a
+    /// time to come back, where more than 4 of the last 20 outcomes are of these kinds, or where too many of them have
+    /// come in a row: more than one where the last is a timeout, more than 3 where it is another. A success ends the
+    /// row. Such a retry is paid for by deposits alone and costs four, and a credit below that covers it by chance, so
+    /// that all processes together retry a twentieth of their calls. Retries after other failures, such as a lost
+    /// connection, may use the minimum at all times.
     ///
-    /// ``standard(whenEmpty:clock:random:)`` is the same, except that only timeouts count as overload. This one is for
-    /// backends that answer 503 or 429 under load; its price is paid by a process that is alone: where more than 4 in
-    /// 20 of its calls are answered so, most of its retries are refused. Documentation/Storms.md has the figures.
+    /// ``standard(whenEmpty:clock:random:)`` is the same, except that of the last 20 outcomes only timeouts count, and
+    /// 429 not at all. This one is for backends that answer 503 or 429 under load; its price is paid by a process that
+    /// is alone: where more than 4 in 20 of its calls are answered so, most of its retries are refused.
+    /// Documentation/Storms.md has the figures.
     ///
     /// Values out of range are clamped.
     ///
@@ -31,17 +34,18 @@ extension RetryBudget {
         let minimum = clampedMinimum(minimumRetriesPerSecond)
         let budget = FleetBudget(
             SlidingWindowBudget(ratio: ratio, minimumPerSecond: minimum, window: window),
-            overload: [.timeout, .throttled, .unavailable]
+            counting: [.timeout, .throttled, .unavailable]
         )
         return RetryBudget(budget, ratio: ratio, minimum: minimum, clock: clock, random: random)
     }
 
     /// Makes a budget with the defaults: the one that each origin has unless another one is given.
     ///
-    /// It deposits a fifth of a retry for each first attempt, and allows 10 retries per second besides. A fleet of
-    /// processes whose calls time out has no use of that minimum (rule R32): while more than 4 of the last 20 outcomes
-    /// of this process are timeouts, a retry after a timeout is paid for by deposits alone, a credit below one by
-    /// chance.
+    /// It deposits a fifth of a retry for each first attempt, and allows 10 retries per second besides. In a fleet of
+    /// processes that minimum limits nothing (rule R32). It is therefore closed to a retry after a timeout where the
+    /// outcome before was a timeout or a 503 as well, or where more than 4 of the last 20 outcomes are timeouts, and to
+    /// one after the fourth 503 in a row, or a later one. Such a retry is paid for by deposits alone and costs four; a
+    /// credit below that covers it by chance. A success ends the row. Other failures may use the minimum at all times.
     ///
     /// - Parameters:
     ///   - whenEmpty: what happens to a retry that the budget does not cover. A budget that waits spreads its retries;
@@ -56,7 +60,7 @@ extension RetryBudget {
         guard whenEmpty == .fail else { return RetryBudget(whenEmpty: whenEmpty, clock: clock) }
         let budget = FleetBudget(
             SlidingWindowBudget(ratio: 0.2, minimumPerSecond: 10, window: .seconds(10)),
-            overload: [.timeout]
+            counting: [.timeout]
         )
         return RetryBudget(budget, ratio: 0.2, minimum: 10, clock: clock, random: random)
     }

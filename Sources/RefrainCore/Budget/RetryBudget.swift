@@ -31,6 +31,25 @@ public final class RetryBudget: Sendable {
         case refused
     }
 
+    /// What covered a retry, or why nothing did; `AttemptRecord` has it.
+    public enum Credit: String, Hashable, Sendable, Codable {
+        /// Deposits of first attempts covered it.
+        case deposit
+        /// The minimum of retries per second covered it, or what deposits left of it.
+        case floor
+        /// Deposits of less than one retry covered it, by chance (rule R32).
+        case chance
+        /// Tokens covered it.
+        case tokens
+        /// Nothing: deposits and minimum, or tokens, are used up.
+        case empty
+        /// Nothing: the minimum is closed, since signs of overload are many, and deposits did not cover it (rule R32).
+        case closed
+
+        /// Whether the retry was covered.
+        public var isGranted: Bool { self != .empty && self != .closed }
+    }
+
     /// The retries that each first attempt deposits.
     ///
     /// Defaults to 0.2; 0 in a budget of tokens.
@@ -167,17 +186,50 @@ public final class RetryBudget: Sendable {
     ///   - cause: the cause of the retry. In a budget of tokens the cost depends on it, in one for a fleet the sources.
     ///   - longestWait: how long the retry can wait where the budget waits; nil: no limit.
     public func withdraw(for cause: Cause = .transient, longestWait: Duration? = nil) -> Withdrawal {
+        covered(for: cause, longestWait: longestWait).withdrawal
+    }
+
+    /// Withdraws the cost of one retry, and says what covered it or why nothing did.
+    package func covered(
+        for cause: Cause,
+        longestWait: Duration? = nil
+    ) -> (withdrawal: Withdrawal, credit: Credit) {
+        func answer(_ credit: Credit) -> (Withdrawal, Credit) {
+            (credit.isGranted ? .granted : .refused, credit)
+        }
         switch storage {
         case .tokens(let bucket, let costs, _):
-            return bucket.withLock { $0.withdraw(costs[cause]) } ? .granted : .refused
+            return answer(bucket.withLock { $0.withdraw(costs[cause]) } ? .tokens : .empty)
         case .fleet(let budget, let random):
             let (now, chance) = (now, random.unit())
-            return budget.withLock { $0.withdraw(for: cause, now: now, chance: chance) } ? .granted : .refused
+            return answer(budget.withLock { $0.withdraw(for: cause, now: now, chance: chance).credit })
         case .window(let budget):
             let now = now
-            let limit = whenEmpty == .wait ? (longestWait?.delayInNanoseconds ?? .max) : 0
-            guard let wait = budget.withLock({ $0.withdraw(now: now, longestWait: limit) }) else { return .refused }
-            return wait == 0 ? .granted : .grantedAfter(.nanoseconds(wait))
+            guard whenEmpty == .wait else { return answer(budget.withLock { $0.cover(now: now) }) }
+            let limit = longestWait?.delayInNanoseconds ?? .max
+            return budget.withLock { budget in
+                let isDeposited = budget.depositBalance(now: now) >= SlidingWindowBudget.one
+                guard let wait = budget.withdraw(now: now, longestWait: limit) else { return (.refused, .empty) }
+                let withdrawal = wait == 0 ? Withdrawal.granted : .grantedAfter(.nanoseconds(wait))
+                return (withdrawal, isDeposited ? .deposit : .floor)
+            }
+        }
+    }
+
+    /// What would cover a retry now, and with which chance it would; nothing is withdrawn.
+    package func preview(for cause: Cause) -> (credit: Credit, chance: Double) {
+        let now = now
+        switch storage {
+        case .tokens(let bucket, let costs, _):
+            return bucket.withLock { $0.tokens >= costs[cause] } ? (.tokens, 1) : (.empty, 0)
+        case .window(let budget):
+            var copy = budget.withLock { $0 }
+            let credit = copy.cover(now: now)
+            return (credit, credit.isGranted ? 1 : 0)
+        case .fleet(let budget, _):
+            var copy = budget.withLock { $0 }
+            let (credit, likelihood) = copy.withdraw(for: cause, now: now, chance: 0)
+            return (credit, credit.isGranted ? likelihood : 0)
         }
     }
 

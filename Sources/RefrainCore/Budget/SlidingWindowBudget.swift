@@ -11,14 +11,14 @@ struct SlidingWindowBudget {
     ///
     /// In this unit the minimum accrues per nanosecond exactly as much as it has retries per second, without rounding.
     static let one: Int64 = 1_000_000_000
-    private static let sliceCount = 10
+    private static let sliceCount = Slices.count
     /// Deposits stop here, far above what a client can deposit within the window.
     private static let highestDeposits = Int64.max / 2
 
     private let depositPerAttempt: Int64
     private let minimumPerSecond: Int64
     private let sliceLength: Int64
-    private var slices = [Int64](repeating: 0, count: sliceCount)
+    private var slices = Slices()
     private var currentSlice: Int64 = 0
     /// The sum of the slices.
     private var deposits: Int64 = 0
@@ -93,18 +93,25 @@ struct SlidingWindowBudget {
         return wait
     }
 
-    /// Withdraws one retry from the deposits alone; a credit below one covers it by chance.
+    /// Withdraws one retry that does not wait, and says what covered it.
+    mutating func cover(now: Int64) -> RetryBudget.Credit {
+        let isDeposited = depositBalance(now: now) >= Self.one
+        guard withdraw(now: now, longestWait: 0) != nil else { return .empty }
+        return isDeposited ? .deposit : .floor
+    }
+
+    /// Withdraws the cost of one retry from the deposits alone; a credit below it covers it by chance.
     ///
     /// A retry that chance has covered leaves a debt, which deposits pay back and which expires as they do: within a
     /// window there is at most one retry more than was deposited for.
     ///
-    /// - Parameter chance: a number from 0 up to 1; a credit of `c` retries covers one where it is under `c`.
-    mutating func withdrawDeposits(now: Int64, chance: Double) -> Bool {
+    /// - Parameter chance: a number from 0 up to 1; deposits of `d` cover a cost of `c` where it is under `d / c`.
+    mutating func withdrawDeposits(_ cost: Int64, now: Int64, chance: Double) -> Bool {
         advance(to: now)
-        guard chance < Double(deposits) / Double(Self.one) else { return false }
-        let covered = min(deposits, Self.one)
+        guard chance < Double(deposits) / Double(cost) else { return false }
+        let covered = min(deposits, cost)
         spendDeposits(covered)
-        let debt = Self.one - covered
+        let debt = cost - covered
         slices[Int(currentSlice % Int64(Self.sliceCount))] -= debt
         deposits -= debt
         return true

@@ -1,5 +1,3 @@
-internal import SanitizerShim
-
 /// The default clock of retries: monotonic time, and one timer thread for all sleeping tasks.
 ///
 /// `Task.sleep` needs a dispatch timer per task. Here a sleep is an entry in one heap, so a hundred thousand waiting
@@ -71,8 +69,4 @@ extension TimerClock {
 
     @usableFromInline
     static func cancel(_ timer: () -> TimerID?) { TimerThread.shared.cancel(timer) }
-
-    /// Tells the thread sanitizer of a resumption that came before the suspension, which the runtime does not.
-    @usableFromInline
-    static func noteResumption() { refrain_note_resumption() }
 }

@@ -1,3 +1,5 @@
+internal import RefrainHTTP
+
 /// What the transfers of a loop share.
 final class LoopIteration {
     /// The moment at which the round began: read once a round, so that callbacks cost no clock read.

@@ -53,7 +53,7 @@ extension Transfer {
             let completion = completion
             self.owner = nil
             self.completion = .none
-            let body = pipe.body(of: self, length: length, for: owner)
+            let body = pipe.body(length: length, from: TransferSource(self, of: owner))
             completion.resume(.success(response(with: body)))
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
@@ -141,7 +141,8 @@ extension Transfer {
         exchange.bytesSent = bytesSent
         body.withUnsafeBytes { _ = pipe.append($0) }
         body = Data()
-        completion.resume(.success(response(with: pipe.body(of: self, length: bodyLength, for: owner))))
+        let rest = pipe.body(length: bodyLength, from: TransferSource(self, of: owner))
+        completion.resume(.success(response(with: rest)))
     }
 
     private var tooLarge: HTTPError {

@@ -12,10 +12,11 @@ public struct RefreshWindow: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - interval: the time in which refreshes are counted. A negative one counts as zero. Defaults to 30 s.
-    ///   - maximumAttempts: the refreshes that are allowed in it. Less than 1 counts as 1. Defaults to 5.
+    ///   - maximumAttempts: the refreshes that are allowed in it. A negative number counts as 0, which allows none.
+    ///     Defaults to 5.
     public init(interval: Duration = .seconds(30), maximumAttempts: Int = 5) {
         self.interval = max(.zero, interval)
-        self.maximumAttempts = max(1, maximumAttempts)
+        self.maximumAttempts = max(0, maximumAttempts)
     }
 }
 

@@ -44,18 +44,25 @@ public final class FileSink: DownloadSink {
         try self.init(path: path, withoutName: true)
     }
 
+    /// Creates a file in a folder that has nothing of this name.
+    package convenience init(newFile path: String) throws(LocalFileError) {
+        try self.init(path: path, withoutName: true, isNew: true)
+    }
+
     /// Creates the file, with a hidden name at once unless it may be without one.
-    init(path: String, withoutName: Bool) throws(LocalFileError) {
+    init(path: String, withoutName: Bool, isNew: Bool = false) throws(LocalFileError) {
         self.path = path
-        let resolved = try ResolvedFilePath(path)
+        let resolved = isNew ? ResolvedFilePath(newFile: path) : try ResolvedFilePath(path)
         let target = resolved.path
         self.target = target
         let folder: String
         (folder, stem) = Self.hidden(target)
         let descriptor: Int32
-        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: 0o600) {
+        // One without a name can have the permissions of a new file at once: it cannot be opened by anyone else.
+        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: resolved.present == nil ? 0o666 : 0o600) {
             descriptor = unnamed
             state = Locked(State(descriptor: unnamed))
+            if resolved.present == nil { return }
         } else {
             let named = try Self.named(stem, path)
             descriptor = named.descriptor

@@ -13,6 +13,12 @@ struct ResolvedFilePath {
     /// The status of the existing file, or nil if there is none.
     let present: stat?
 
+    /// A path at which there is nothing.
+    init(newFile path: String) {
+        self.path = path
+        present = nil
+    }
+
     /// Resolves the symbolic links of a path.
     ///
     /// Renaming a file over a link would replace the link and leave its target unchanged; renaming over a device or a
@@ -24,6 +30,13 @@ struct ResolvedFilePath {
             LocalFileError(path: path, operation: .create, errno: number)
         }
         var status = stat()
+        let isPresent = lstat(path, &status) == 0
+        // Mostly nothing stands there, or a file: then there are no links to follow.
+        guard isPresent, status.st_mode & S_IFMT != S_IFREG else {
+            self.path = path
+            present = isPresent ? status : nil
+            return
+        }
         if stat(path, &status) == 0 {
             switch status.st_mode & S_IFMT {
             case S_IFREG: present = status

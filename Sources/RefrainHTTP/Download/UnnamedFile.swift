@@ -20,8 +20,7 @@ package enum UnnamedFile {
         let unnamed = 0o20_000_000 | O_DIRECTORY
         let descriptor = systemOpen(folder.isEmpty ? "." : folder, unnamed | O_RDWR | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { return nil }
-        // Without /proc it could not be linked.
-        guard access(path(of: descriptor), F_OK) == 0 else {
+        guard canBeLinked else {
             close(descriptor)
             return nil
         }
@@ -34,9 +33,18 @@ package enum UnnamedFile {
     /// A path to an open file, which holds as long as its descriptor.
     package static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
+    /// Whether `/proc` is there, without which most processes could not link one.
+    private static let canBeLinked = access("/proc/self/fd", F_OK) == 0
+
     /// Gives it a name that no file has yet; returns an error number, 0 for success.
     static func link(_ descriptor: Int32, to path: String) -> Int32 {
-        linkat(AT_FDCWD, self.path(of: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+        #if os(Linux)
+        // AT_EMPTY_PATH, which glibc declares for GNU sources only. It needs no look at /proc, and is refused to
+        // processes without privileges before Linux 6.10.
+        if linkat(descriptor, "", AT_FDCWD, path, 0x1000) == 0 { return 0 }
+        if errno == EEXIST { return EEXIST }
+        #endif
+        return linkat(AT_FDCWD, self.path(of: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
     }
 }
 

@@ -56,7 +56,12 @@ enum RedirectTarget {
             next.secretHeaders.formUnion(response.request.secretHeaders)
             next.dropCredentials()
         }
-        self = .follow(next)
+        guard let modify = request.redirectModifier else {
+            self = .follow(next)
+            return
+        }
+        // Whatever it changes, credentials that left with the origin do not come back.
+        self = modify(request, next, response).map { .follow($0.keepingOptions(of: next)) } ?? .none
     }
 
     /// Whether no attempt at a redirect's target could connect to it, so that its origin is asked again (rule R33).

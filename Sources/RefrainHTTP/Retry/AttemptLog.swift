@@ -12,7 +12,8 @@ struct AttemptLog {
         decision: AttemptRecord.Decision,
         reason: RetryReason,
         rules: Rules,
-        delay: Duration = .zero
+        delay: Duration = .zero,
+        credit: RetryBudget.Credit? = nil
     ) {
         let inner = result.attempts
         guard let last = inner.last else {
@@ -23,7 +24,8 @@ struct AttemptLog {
                 decision: decision,
                 reason: reason,
                 rules: rules,
-                delay: delay
+                delay: delay,
+                credit: credit
             )
             switch result {
             case .success(let response):
@@ -42,6 +44,7 @@ struct AttemptLog {
         final.reason = reason == .succeeded || reason == .exhaustedWithin || reason == .nested ? last.reason : reason
         final.rules = last.rules.union(rules)
         final.delay = delay
+        final.credit = credit ?? last.credit
         append(final, after: start)
     }
 
@@ -51,6 +54,7 @@ struct AttemptLog {
         attempts[last].decision = .finish
         attempts[last].reason = reason
         attempts[last].delay = .zero
+        attempts[last].credit = nil
     }
 
     private mutating func append(_ record: AttemptRecord, after start: Duration) {

@@ -1,15 +1,20 @@
-/// What a retry is paid for, where budgets have prices (see ``RetryBudget/tokens(capacity:costs:refund:)``).
-enum BudgetCause {
+/// What a retry is paid for, where the budget asks for the kind of failure (see ``RetryBudget/Cause``).
+package enum BudgetCause {
     static func of(_ result: HTTPResult, _ decision: RetryDecision) -> RetryBudget.Cause {
         switch result {
-        case .failure(let error): error.code == .timedOut ? .timeout : .transient
-        case .success(let response):
-            // A server that names a time asks for rest, whatever its status.
-            if response.status == .tooManyRequests || !decision.rules.isDisjoint(with: [.retryAfter, .rateLimit]) {
-                .throttled
-            } else {
-                response.status == .serviceUnavailable ? .unavailable : .transient
-            }
+        case .failure(let error): of(.failure(error.code), decision.rules)
+        case .success(let response): of(.status(response.status), decision.rules)
+        }
+    }
+
+    /// The cause of a retry after an outcome, by the rules that decided on it.
+    package static func of(_ outcome: RetryContext.Outcome, _ rules: Rules) -> RetryBudget.Cause {
+        switch outcome {
+        case .failure(let code): code == .timedOut ? .timeout : .transient
+        // A server that names a time asks for rest, whatever its status.
+        case .status where !rules.isDisjoint(with: [.retryAfter, .rateLimit]): .throttled
+        case .status(.tooManyRequests): .throttled
+        case .status(let status): status == .serviceUnavailable ? .unavailable : .transient
         }
     }
 }

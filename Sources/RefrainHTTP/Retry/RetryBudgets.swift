@@ -7,7 +7,7 @@ internal import Foundation
 /// One retry budget for each origin, made when the origin is first asked (rule R22).
 public final class RetryBudgets: Sendable {
     private let make: @Sendable (Origin) -> RetryBudget
-    private let state = Locked(State())
+    private let state: Locked<State>?
 
     private struct State {
         var budgets: [Origin: RetryBudget] = [:]
@@ -25,16 +25,26 @@ public final class RetryBudgets: Sendable {
     /// Makes a set of budgets that `make` creates on demand; defaults to the standard budget.
     public init(_ make: @escaping @Sendable (Origin) -> RetryBudget = { _ in .standard() }) {
         self.make = make
+        state = Locked(State())
+    }
+
+    /// The same budget for every origin: a client of one service needs no table.
+    public init(all budget: RetryBudget) {
+        make = { _ in budget }
+        state = nil
     }
 
     /// The default budgets of all retry stages of the process.
     public static let shared = RetryBudgets()
 
     /// The budget of an origin.
-    public func budget(for origin: Origin) -> RetryBudget { state.withLock { budget(for: origin, in: &$0) } }
+    public func budget(for origin: Origin) -> RetryBudget {
+        state?.withLock { budget(for: origin, in: &$0) } ?? make(origin)
+    }
 
     /// The budget of the origin that a URL leads to; nil where it leads to none.
     func budget(for url: URL) -> RetryBudget? {
+        guard let state else { return Origin(url).map(make) }
         let text = url.absoluteString
         let known = state.withLock { state in
             state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }

@@ -162,8 +162,9 @@ final class RetryExecution {
         guard var outcome = outcome.take() else { return .finish((), .cancelled) }
         deposit(outcome.result)
         var delay = Duration.zero
-        let decision = affordable(wanted, outcome.result, &delay)
-        record(outcome.result, decision, delay)
+        var credit: RetryBudget.Credit?
+        let decision = affordable(wanted, outcome.result, &delay, &credit)
+        record(outcome.result, decision, delay, credit)
         guard case .retry = decision.action else {
             outcome.result = result(of: decision, after: outcome.result).recorded(log)
             outcome.retryError = decision.error
@@ -176,8 +177,13 @@ final class RetryExecution {
         return .retry(after: delay, decision.reason, isFree: decision.isFree)
     }
 
-    /// Returns the decision that the time left and the budget allow, with its delay.
-    private func affordable(_ decision: RetryDecision, _ result: HTTPResult, _ delay: inout Duration) -> RetryDecision {
+    /// Returns the decision that the time left and the budget allow, with its delay and what the budget says.
+    private func affordable(
+        _ decision: RetryDecision,
+        _ result: HTTPResult,
+        _ delay: inout Duration,
+        _ credit: inout RetryBudget.Credit?
+    ) -> RetryDecision {
         guard case .retry(let wanted) = decision.action else { return decision }
         delay = wanted.sample(using: configuration.random)
         // A strategy may have taken its time.
@@ -190,12 +196,15 @@ final class RetryExecution {
         }
         guard let budget, decision.drawsOnBudget else { return decision }
         let cause = BudgetCause.of(result, decision)
-        switch budget.withdraw(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) }) {
+        let answer = budget.covered(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) })
+        credit = answer.credit
+        switch answer.withdrawal {
         case .granted: break
         case .grantedAfter(let turn): delay = max(delay, turn)
         case .refused:
             delay = .zero
-            return .finish(.budgetExhausted, decision.rules.union([.budget]))
+            let rules: Rules = answer.credit == .closed ? [.budget, .fleet] : [.budget]
+            return .finish(.budgetExhausted, decision.rules.union(rules))
         }
         (lastPaid, isPaidAhead) = (cause, true)
         return decision
@@ -221,7 +230,12 @@ final class RetryExecution {
 
     // MARK: The record and the budget
 
-    private func record(_ result: HTTPResult, _ decision: RetryDecision, _ delay: Duration) {
+    private func record(
+        _ result: HTTPResult,
+        _ decision: RetryDecision,
+        _ delay: Duration,
+        _ credit: RetryBudget.Credit?
+    ) {
         let isRetry = if case .retry = decision.action { true } else { false }
         let start = attemptBegan - began
         log.add(
@@ -231,7 +245,8 @@ final class RetryExecution {
             decision: isRetry ? .retry : .finish,
             reason: decision.reason,
             rules: decision.rules,
-            delay: delay
+            delay: delay,
+            credit: credit
         )
         if let observer = request.attemptObserver, let last = log.attempts.last { observer(last) }
     }

@@ -20,6 +20,13 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     public var criteria: Criteria
     /// When the tries come, and how many there are.
     public var schedule: Backoff
+    /// When the tries come that follow a timeout, 429 or 503; nil: as ``schedule`` says (rule R32).
+    ///
+    /// Defaults to nil, since rule R12 has one schedule for all. Longer waits, such as from 2 s, bring more requests
+    /// over an interruption of a few seconds, and make each of them wait longer; from 5 s on, the retries of a large
+    /// fleet come back as a wave (Documentation/Storms.md has the figures). How many tries there are is up to
+    /// ``schedule``.
+    public var overloadSchedule: Backoff?
     /// How the server's rate-limit fields are read.
     public var rateLimitFields: RateLimitFields
 
@@ -69,8 +76,15 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         }
         // A resumption that brought new bytes uses up no try, so it waits as after the tries before it.
         let isFree = (context.progress ?? 0) > 0
-        guard let range = schedule.delayRange(after: Self.countedAttempt(context)) else {
+        let attempt = Self.countedAttempt(context)
+        guard var range = schedule.delayRange(after: attempt) else {
             return .finish(.attemptsUsedUp, rules.union([.schedule]))
+        }
+        if let overloadSchedule, BudgetCause.of(context.outcome, rules) != .transient,
+            let longer = overloadSchedule.limited(maxAttempts: nil).delayRange(after: attempt)
+        {
+            range = longer
+            rules.formUnion([.fleet])
         }
         let resumes = context.progress != nil
         let reason = resumes ? .resumed : cause

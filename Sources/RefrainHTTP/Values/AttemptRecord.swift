@@ -28,6 +28,10 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     public var rules: Rules
     /// The wait before the next attempt; zero after the last one.
     public var delay: Duration
+    /// Which credit of the retry budget paid for the next attempt, or why none did (rules R22 and R32).
+    ///
+    /// Nil where no budget was drawn on.
+    public var credit: RetryBudget.Credit?
 
     /// Makes a line of the record.
     public init(
@@ -40,7 +44,8 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         decision: Decision,
         reason: RetryReason,
         rules: Rules = [],
-        delay: Duration = .zero
+        delay: Duration = .zero,
+        credit: RetryBudget.Credit? = nil
     ) {
         self.number = number
         self.start = start
@@ -52,6 +57,7 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
         self.reason = reason
         self.rules = rules
         self.delay = delay
+        self.credit = credit
     }
 }
 

@@ -60,6 +60,8 @@ extension Rules {
     package static let redirects = Rules(26)
     /// R27: the replay after a token refresh.
     package static let credentialRefresh = Rules(27)
+    /// R32: a fleet of processes.
+    package static let fleet = Rules(32)
     /// R33: another route after a failed connection.
     package static let freshRoutes = Rules(33)
 }

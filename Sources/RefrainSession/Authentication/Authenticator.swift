@@ -37,7 +37,18 @@ public protocol Authenticator<Credential>: Sendable {
     /// Requests that this method makes on the same session are not authenticated and do not wait for the refresh. In a
     /// detached task or on a dispatch queue, set their `HTTPRequest.authentication` to
     /// ``/RefrainHTTP/AuthenticationMethod/none``; otherwise they wait for the refresh that waits for them.
+    ///
+    /// Implement this form or ``refresh(_:for:completion:)``.
     func refresh(_ credential: Credential, for session: Session) async throws -> Credential
+
+    /// Passes a new credential to `completion`, at once or later, on any thread.
+    ///
+    /// A completion that is never called fails the requests that wait for the refresh.
+    func refresh(
+        _ credential: Credential,
+        for session: Session,
+        completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
+    )
 
     /// Whether the service refused the request because of its credential, rather than for another reason.
     func didRequest(
@@ -48,4 +59,33 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Whether the request was signed with this credential, rather than with one from before.
     func isRequest(_ request: HTTPRequest, authenticatedWith credential: Credential) -> Bool
+}
+
+extension Authenticator {
+    /// Calls the completion form.
+    ///
+    /// - Throws: the error of the completion form, or `InvalidArgument` if neither form is implemented.
+    public func refresh(_ credential: Credential, for session: Session) async throws -> Credential {
+        let result: Result<Credential, any Error>? = try await CompletionForm.waitIfImplemented(by: Self.self) {
+            refresh(credential, for: session, completion: $0)
+        }
+        guard let result else { throw CompletionForm.neither("refresh(_:for:)", of: Self.self) }
+        return try result.get()
+    }
+
+    /// Calls the asynchronous form in a task.
+    public func refresh(
+        _ credential: Credential,
+        for session: Session,
+        completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
+    ) {
+        guard !CompletionForm.isDefault(for: Self.self) else { return }
+        CompletionForm.run {
+            do {
+                completion(.success(try await refresh(credential, for: session)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
 }

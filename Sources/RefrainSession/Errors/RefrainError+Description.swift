@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension RefrainError: CustomStringConvertible {
     /// A sentence that describes the error, with a remedy if the error does not imply it.
     public var description: String {
@@ -49,6 +55,8 @@ extension RefrainError.ResponseSerializationFailureReason: CustomStringConvertib
     public var description: String {
         switch self {
         case .inputDataNilOrZeroLength: "it has no content"
+        case .inputFileNil: "there is no file"
+        case .inputFileReadFailed(let file): "its file \(file.path(percentEncoded: false)) could not be read"
         case .stringSerializationFailed(let encoding, let body): "its \(body.count) bytes are no text in \(encoding)"
         case .decodingFailed(let error, let path, _): "at \(path.isEmpty ? "its root" : path): \(error)"
         case .invalidEmptyResponse(let type): "it is empty, and \(type) has no empty value"

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 // Indirect, because each request stores several optional errors, which are nearly always nil.
 /// An error of a session's request.
 ///
@@ -51,6 +57,10 @@ public indirect enum RefrainError: Error, Sendable {
     public enum ResponseSerializationFailureReason: Sendable {
         /// The body is empty and may not be.
         case inputDataNilOrZeroLength
+        /// A download has no file to read the content from.
+        case inputFileNil
+        /// The file of a download could not be read.
+        case inputFileReadFailed(at: URL)
         /// The content is not text in this encoding.
         case stringSerializationFailed(encoding: String, body: [UInt8])
         /// The content does not match the type; `path` is the position of the error in it.

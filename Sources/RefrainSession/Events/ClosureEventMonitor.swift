@@ -27,6 +27,19 @@ public final class ClosureEventMonitor: EventMonitor {
         var requestIsRetrying: (@Sendable (Request) -> Void)?
         var requestDidGiveUp: (@Sendable (Request, RetryReason) -> Void)?
         var requestDidFinish: (@Sendable (Request) -> Void)?
+        var next: (any EventMonitor)?
+    }
+
+    /// A monitor that receives each event after the closures of this one, for further kinds of closures.
+    package var next: (any EventMonitor)? { closures.withLock { $0.next } }
+
+    /// Sets ``next``, if there is none so far, and returns it.
+    package func next(or make: () -> any EventMonitor) -> any EventMonitor {
+        closures.withLock { closures in
+            let next = closures.next ?? make()
+            closures.next = next
+            return next
+        }
     }
 
     /// Makes a monitor without closures.
@@ -113,36 +126,43 @@ public final class ClosureEventMonitor: EventMonitor {
     /// Calls ``requestDidCreate``.
     public func requestDidCreate(_ request: Request) {
         requestDidCreate?(request)
+        next?.requestDidCreate(request)
     }
 
     /// Calls ``requestDidResume``.
     public func requestDidResume(_ request: Request) {
         requestDidResume?(request)
+        next?.requestDidResume(request)
     }
 
     /// Calls ``requestDidSuspend``.
     public func requestDidSuspend(_ request: Request) {
         requestDidSuspend?(request)
+        next?.requestDidSuspend(request)
     }
 
     /// Calls ``requestDidCancel``.
     public func requestDidCancel(_ request: Request) {
         requestDidCancel?(request)
+        next?.requestDidCancel(request)
     }
 
     /// Calls ``requestDidAdaptInitialRequestToAdaptedRequest``.
     public func request(_ request: Request, didAdapt initial: HTTPRequest, to adapted: HTTPRequest) {
         requestDidAdaptInitialRequestToAdaptedRequest?(request, initial, adapted)
+        next?.request(request, didAdapt: initial, to: adapted)
     }
 
     /// Calls ``requestDidFailToAdaptURLRequestWithError``.
     public func request(_ request: Request, didFailToAdapt initial: HTTPRequest, error: RefrainError) {
         requestDidFailToAdaptURLRequestWithError?(request, initial, error)
+        next?.request(request, didFailToAdapt: initial, error: error)
     }
 
     /// Calls ``requestDidStartAttempt``.
     public func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) {
         requestDidStartAttempt?(request, number, sent)
+        next?.request(request, didStartAttempt: number, with: sent)
     }
 
     /// Calls ``requestDidFinishAttempt``.
@@ -153,30 +173,36 @@ public final class ClosureEventMonitor: EventMonitor {
         after duration: Duration
     ) {
         requestDidFinishAttempt?(request, number, result, duration)
+        next?.request(request, didFinishAttempt: number, with: result, after: duration)
     }
 
     /// Calls ``requestDidValidateResponse``.
     public func request(_ request: Request, didValidate response: HTTPResponse, error: RefrainError?) {
         requestDidValidateResponse?(request, response, error)
+        next?.request(request, didValidate: response, error: error)
     }
 
     /// Calls ``requestWillRetryAfterDelay``.
     public func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
         requestWillRetryAfterDelay?(request, delay, reason)
+        next?.request(request, willRetryAfter: delay, reason: reason)
     }
 
     /// Calls ``requestIsRetrying``.
     public func requestIsRetrying(_ request: Request) {
         requestIsRetrying?(request)
+        next?.requestIsRetrying(request)
     }
 
     /// Calls ``requestDidGiveUp``.
     public func request(_ request: Request, didGiveUp reason: RetryReason) {
         requestDidGiveUp?(request, reason)
+        next?.request(request, didGiveUp: reason)
     }
 
     /// Calls ``requestDidFinish``.
     public func requestDidFinish(_ request: Request) {
         requestDidFinish?(request)
+        next?.requestDidFinish(request)
     }
 }

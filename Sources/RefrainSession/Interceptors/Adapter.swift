@@ -10,6 +10,7 @@ public struct Adapter: RequestInterceptor {
     public typealias AsyncAdaptHandler = @Sendable (HTTPRequest, Session) async throws -> HTTPRequest
 
     private let handler: AsyncAdaptHandler
+    private var completionHandler: AdaptHandler?
 
     /// Makes an adapter from an asynchronous closure.
     public init(_ handler: @escaping AsyncAdaptHandler) { self.handler = handler }
@@ -19,11 +20,38 @@ public struct Adapter: RequestInterceptor {
         self.handler = { request, session in
             try await CompletionForm.wait { handler(request, session, $0) }.get()
         }
+        completionHandler = handler
     }
 
     /// Calls the closure.
     public func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
         try await handler(request, session)
+    }
+
+    /// Calls the closure, in the present thread if it is one that calls its completion.
+    public func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion) {
+        guard let completionHandler else {
+            return CompletionForm.run {
+                do {
+                    completion(.success(try await handler(request, session)))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+        }
+        completionHandler(request, session, completion)
+    }
+
+    /// Calls the closure, in the present thread if it is one that calls its completion.
+    public func adapt(
+        _ request: HTTPRequest,
+        using state: RequestAdapterState,
+        completion: @escaping AdaptCompletion
+    ) { adapt(request, for: state.session, completion: completion) }
+
+    /// Calls the closure.
+    public func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
+        try await handler(request, state.session)
     }
 }
 

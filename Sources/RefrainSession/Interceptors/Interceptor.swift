@@ -60,7 +60,71 @@ public struct Interceptor: RequestInterceptor {
     }
 }
 
+// The completion forms of the parts are called in the present thread, for code that calls them itself.
+extension Interceptor {
+    /// Calls the completion forms of the adapters, one after the other.
+    public func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion) {
+        adapt(request, by: adapters[...], completion) { $0.adapt($1, for: session, completion: $2) }
+    }
+
+    /// Calls the completion forms of the adapters, one after the other.
+    public func adapt(
+        _ request: HTTPRequest,
+        using state: RequestAdapterState,
+        completion: @escaping AdaptCompletion
+    ) {
+        adapt(request, by: adapters[...], completion) { $0.adapt($1, using: state, completion: $2) }
+    }
+
+    /// Calls the completion forms of the retriers, until one decides.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping RetryCompletion
+    ) {
+        retry(request, for: session, dueTo: error, by: retriers[...], completion)
+    }
+
+    private func adapt(
+        _ request: HTTPRequest,
+        by rest: ArraySlice<any RequestAdapter>,
+        _ completion: @escaping AdaptCompletion,
+        call: @escaping @Sendable (any RequestAdapter, HTTPRequest, @escaping AdaptCompletion) -> Void
+    ) {
+        guard let next = rest.first else { return completion(.success(request)) }
+        call(next, request) { result in
+            switch result {
+            case .success(let adapted): adapt(adapted, by: rest.dropFirst(), completion, call: call)
+            case .failure: completion(result)
+            }
+        }
+    }
+
+    private func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        by rest: ArraySlice<any RequestRetrier>,
+        _ completion: @escaping RetryCompletion
+    ) {
+        guard let next = rest.first else { return completion(.doNotRetry) }
+        next.retry(request, for: session, dueTo: error) { result in
+            guard case .doNotRetry = result else { return completion(result) }
+            retry(request, for: session, dueTo: error, by: rest.dropFirst(), completion)
+        }
+    }
+}
+
 extension RequestInterceptor where Self == Interceptor {
+    /// An interceptor made from two closures that call their completions.
+    public static func interceptor(
+        adapter: @escaping Adapter.AdaptHandler,
+        retrier: @escaping Retrier.RetryHandler
+    ) -> Interceptor {
+        Interceptor(adaptHandler: adapter, retryHandler: retrier)
+    }
+
     /// An interceptor from two asynchronous closures.
     public static func interceptor(
         adapter: @escaping Adapter.AsyncAdaptHandler,

@@ -25,6 +25,23 @@ final class InterceptorChain: Sendable {
         sharesExchanges = request == nil && parts.adapters.isEmpty
     }
 
+    /// Makes the chain with a further interceptor of the request.
+    private init(_ chain: InterceptorChain, adding interceptor: any RequestInterceptor) {
+        var parts = Parts(adapters: chain.adapters, hasAdapters: chain.hasAdapters, retriers: chain.retriers)
+        parts.add(adapter: interceptor)
+        parts.add(retrier: interceptor)
+        adapters = parts.adapters
+        hasAdapters = parts.hasAdapters
+        retriers = parts.retriers
+        hasDefaultPolicy = chain.hasDefaultPolicy
+        sharesExchanges = false
+    }
+
+    /// This chain with a further interceptor of the request.
+    func adding(_ interceptor: any RequestInterceptor) -> InterceptorChain {
+        InterceptorChain(self, adding: interceptor)
+    }
+
     private struct Parts {
         var adapters: [any RequestAdapter] = []
         var hasAdapters = false

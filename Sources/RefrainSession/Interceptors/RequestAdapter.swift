@@ -136,7 +136,7 @@ public struct RequestAdapterState: Sendable {
     }
 
     /// Describes an attempt.
-    public init(requestID: UUID, session: Session, attempt: Int) {
+    public init(requestID: UUID, session: Session, attempt: Int = 1) {
         identity = .given(requestID)
         self.session = session
         self.attempt = attempt

@@ -10,6 +10,7 @@ public struct Retrier: RequestInterceptor {
     public typealias AsyncRetryHandler = @Sendable (Request, Session, any Error) async -> RetryResult
 
     private let handler: AsyncRetryHandler
+    private var completionHandler: RetryHandler?
 
     /// Makes a retrier from an asynchronous closure.
     public init(_ handler: @escaping AsyncRetryHandler) { self.handler = handler }
@@ -25,11 +26,25 @@ public struct Retrier: RequestInterceptor {
                 return .doNotRetryWithError(error)
             }
         }
+        completionHandler = handler
     }
 
     /// Calls the closure.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         await handler(request, session, error)
+    }
+
+    /// Calls the closure, in the present thread if it is one that calls its completion.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping RetryCompletion
+    ) {
+        guard let completionHandler else {
+            return CompletionForm.run { completion(await handler(request, session, error)) }
+        }
+        completionHandler(request, session, error, completion)
     }
 }
 

@@ -10,6 +10,13 @@ public struct FormEncoding: Hashable, Sendable {
         case noBrackets
         /// `key[0]`.
         case indexInBrackets
+        /// As a closure returns it for the key and an element's index.
+        case transformed(Custom<@Sendable (_ key: String, _ index: Int) -> String>)
+
+        /// As a closure returns it for the key and an element's index.
+        public static func custom(
+            _ closure: @escaping @Sendable (_ key: String, _ index: Int) -> String
+        ) -> ArrayEncoding { .transformed(Custom(closure)) }
     }
 
     /// The format of booleans.
@@ -46,24 +53,42 @@ public struct FormEncoding: Hashable, Sendable {
     public var nils: NilEncoding
     /// The format of spaces.
     public var spaces: SpaceEncoding
+    /// How keys are written.
+    public var keys: KeyEncoding
+    /// How the key of a nested member follows that of its parent.
+    public var keyPaths: KeyPathEncoding
+    /// How a `Date` among `Encodable` values is written.
+    public var dates: DateEncoding
+    /// How `Data` among `Encodable` values is written.
+    public var data: DataEncoding
 
     /// Makes an encoding.
     public init(
         arrays: ArrayEncoding = .brackets,
         bools: BoolEncoding = .numeric,
         nils: NilEncoding = .dropKey,
-        spaces: SpaceEncoding = .percentEscaped
+        spaces: SpaceEncoding = .percentEscaped,
+        keys: KeyEncoding = .useDefaultKeys,
+        keyPaths: KeyPathEncoding = .brackets,
+        dates: DateEncoding = .deferredToDate,
+        data: DataEncoding = .base64
     ) {
         self.arrays = arrays
         self.bools = bools
         self.nils = nils
         self.spaces = spaces
+        self.keys = keys
+        self.keyPaths = keyPaths
+        self.dates = dates
+        self.data = data
     }
 
     /// Returns the encoded parameters.
     public func text(of parameters: Parameters) -> String {
         var pairs: [String] = []
-        for (key, value) in parameters.sorted(by: { $0.key < $1.key }) { append(value, key: key, to: &pairs) }
+        for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            append(value, key: keys.text(key), to: &pairs)
+        }
         return pairs.joined(separator: "&")
     }
 
@@ -71,7 +96,7 @@ public struct FormEncoding: Hashable, Sendable {
         switch value {
         case .dictionary(let members):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                append(member, key: "\(key)[\(name)]", to: &pairs)
+                append(member, key: key + keyPaths.text(keys.text(name)), to: &pairs)
             }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
@@ -95,6 +120,7 @@ public struct FormEncoding: Hashable, Sendable {
         case .brackets: "\(key)[]"
         case .noBrackets: key
         case .indexInBrackets: "\(key)[\(index)]"
+        case .transformed(let custom): custom.closure(key, index)
         }
     }
 

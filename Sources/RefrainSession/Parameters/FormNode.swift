@@ -6,6 +6,7 @@ internal import Foundation
 
 /// A value under construction, shared by all containers of one encoder.
 final class FormNode {
+    private let encoding: FormEncoding
     private var single: ParameterValue?
     private var list: [FormNode]?
     private var members: [String: FormNode]?
@@ -20,20 +21,22 @@ final class FormNode {
 
     var count: Int { list?.count ?? 0 }
 
+    init(_ encoding: FormEncoding) { self.encoding = encoding }
+
     func becomeList() { list = list ?? [] }
 
     func becomeMembers() { members = members ?? [:] }
 
     /// Appends an element to the list.
     func element() -> FormNode {
-        let node = FormNode()
+        let node = FormNode(encoding)
         list?.append(node)
         return node
     }
 
     /// Adds a member, and replaces an existing one of that name.
     func member(_ name: String) -> FormNode {
-        let node = FormNode()
+        let node = FormNode(encoding)
         members?[name] = node
         return node
     }
@@ -57,10 +60,19 @@ final class FormNode {
         case let number as Decimal:
             guard number.isFinite else { throw Self.notFinite(number, path) }
             single = .string(number.description)
-        case let data as Data: single = .string(data.base64EncodedString())
+        case let data as Data:
+            guard let text = try encoding.data.text(data) else { return try encode(value, at: path) }
+            single = .string(text)
+        case let date as Date:
+            guard let text = try encoding.dates.text(date) else { return try encode(value, at: path) }
+            single = .string(text)
         case let url as URL: single = .string(url.absoluteString)
-        default: try value.encode(to: FormEncoder(node: self, codingPath: path))
+        default: try encode(value, at: path)
         }
+    }
+
+    private func encode(_ value: some Encodable, at path: [any CodingKey]) throws {
+        try value.encode(to: FormEncoder(node: self, codingPath: path))
     }
 
     private static func notFinite(_ number: Any, _ path: [any CodingKey]) -> EncodingError {

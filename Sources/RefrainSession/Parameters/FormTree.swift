@@ -11,8 +11,8 @@ package enum FormTree {
     /// Returns the members of a value.
     ///
     /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
-    package static func members(of value: some Encodable) throws -> Parameters {
-        let root = FormNode()
+    package static func members(of value: some Encodable, by encoding: FormEncoding) throws -> Parameters {
+        let root = FormNode(encoding)
         try root.put(encodable: value, at: [])
         guard case .dictionary(let members) = root.value else {
             let context = EncodingError.Context(codingPath: [], debugDescription: "the value has no named members")

@@ -69,7 +69,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
         guard let parameters else { return request }
         let members: Parameters
         do {
-            members = try FormTree.members(of: parameters)
+            members = try FormTree.members(of: parameters, by: form)
         } catch {
             throw RefrainError.parameterEncodingFailed(error: error)
         }

@@ -12,6 +12,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The body of the last attempt's response, or nil.
     public var data: Data? { response.map(\.content) }
+
+    override class var hasNoContent: @Sendable (HTTPResponse) -> Bool { { $0.content.isEmpty } }
 }
 
 extension HTTPResponse {

@@ -14,7 +14,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     private let handlers = Locked(Handlers())
 
     private struct Handlers {
-        var all: [@Sendable (Event) -> Void] = []
+        var all: [@Sendable (Event) async -> Void] = []
         var end: Result<Void, RefrainError>?
     }
 
@@ -29,8 +29,15 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     ///
     /// Of several handlers each gets all chunks that come after it was added. They are called one after the other, and
     /// the server is held back until the last of them returns.
+    @_disfavoredOverload
     @discardableResult
     public func responseStream(_ handler: @escaping @Sendable (Event) -> Void) -> Self {
+        onEvent { handler($0) }
+        return self
+    }
+
+    /// As ``responseStream(_:)``, with a handler that the next event waits for.
+    package func onEvent(_ handler: @escaping @Sendable (Event) async -> Void) {
         enum Position { case first, further, late(Result<Void, RefrainError>) }
         let position = handlers.withLock { handlers -> Position in
             if let end = handlers.end { return .late(end) }
@@ -42,10 +49,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             let reader = Chunks.Iterator(self)
             Task { await handOn(reader) }
         case .further: break
-        case .late(let end): Task { handler(.complete(end)) }
+        case .late(let end): Task { await handler(.complete(end)) }
         }
         startIfWanted()
-        return self
     }
 
     /// Calls the handlers with what a reader gets.
@@ -53,7 +59,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         let end: Result<Void, RefrainError>
         do {
             while let chunk = try await reader.next() {
-                for handler in handlers.withLock({ $0.all }) { handler(.stream(chunk)) }
+                for handler in handlers.withLock({ $0.all }) { await handler(.stream(chunk)) }
             }
             end = .success(())
         } catch {
@@ -64,7 +70,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             defer { handlers.all = [] }
             return handlers.all
         }
-        for handler in all { handler(.complete(end)) }
+        for handler in all { await handler(.complete(end)) }
     }
 
     /// What a stream brings.
@@ -90,6 +96,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// A response that will not be read does not keep its connection.
     override var keepsBodies: Bool { false }
+
+    override class var hasNoContent: @Sendable (HTTPResponse) -> Bool { { $0.expectedLength == 0 } }
 
     override func didEnd() {
         // After the state has changed, so that a reader that receives the end finds the request ended.
@@ -199,9 +207,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        let original = RequestFactory(
-            RequestRecipe(url, method, headers, BodyContent(body: nil), requestModifier)
-        )
+        let original = RequestFactory(url, method, headers, BodyContent(body: nil), requestModifier)
         return adopting(
             DataStreamRequest(original, line: line(interceptor), session: reference),
             shouldAutomaticallyResume

@@ -32,8 +32,8 @@ public final class MultipartFormData {
     /// The media type of the form, with its boundary.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// The number of bytes of the encoded form; 0 if a part is invalid or has an unknown length.
-    public var contentLength: UInt64 { UInt64((try? body())?.length ?? 0) }
+    /// The number of bytes of all parts, without their heads and boundaries; a part of unknown length counts as empty.
+    public var contentLength: UInt64 { parts.reduce(0) { $0 + $1.contentLength } }
 
     /// Adds bytes in memory.
     ///
@@ -46,9 +46,10 @@ public final class MultipartFormData {
         append(.bytes(data), withName: name, fileName: fileName, mimeType: mimeType)
     }
 
-    /// Adds a local file under its own name, as `application/octet-stream`.
+    /// Adds a local file under its own name, with the media type of its extension, or `application/octet-stream`.
     public func append(_ fileURL: URL, withName name: String) {
-        parts.append(.file(name, fileURL.path(percentEncoded: false)))
+        let type = FileMediaType.of(extension: fileURL.pathExtension)
+        parts.append(.file(name, fileURL.path(percentEncoded: false), contentType: type))
     }
 
     /// Adds a local file.
@@ -95,6 +96,12 @@ public final class MultipartFormData {
 }
 
 extension HTTPBody.Part {
+    /// The number of bytes of the content, or 0 if it is unknown.
+    fileprivate var contentLength: UInt64 {
+        guard case .file(let path) = body.storage else { return UInt64(body.length ?? 0) }
+        return UInt64((try? FileChunks(path: path))?.length ?? 0)
+    }
+
     /// Whether the content is neither in memory nor a file.
     fileprivate var isStream: Bool {
         switch body.storage {
@@ -155,7 +162,7 @@ extension Session {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
-        let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 

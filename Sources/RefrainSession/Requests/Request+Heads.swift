@@ -16,6 +16,9 @@ extension Request {
         state.withLock { $0.withColdState { $0.headHandlers.append(handler) } }
     }
 
+    /// Notes the head of an attempt whose content goes elsewhere.
+    func note(head: HTTPResponse) { state.withLock { $0.response = head } }
+
     /// Calls the handlers of a head in order, until one cancels the request; returns whether the content is wanted.
     func allowsContent(of response: HTTPResponse) async -> Bool {
         let handlers = state.withLock { $0.cold?.headHandlers ?? [] }
@@ -28,7 +31,7 @@ extension Request {
         return true
     }
 
-    fileprivate func onHead(_ queue: DispatchQueue?, _ handler: @escaping @Sendable (HTTPResponse) -> Void) {
+    private func onHead(_ queue: DispatchQueue?, _ handler: @escaping @Sendable (HTTPResponse) -> Void) {
         addHeadHandler { response in
             guard let queue else {
                 handler(response)
@@ -44,7 +47,7 @@ extension Request {
         }
     }
 
-    fileprivate func onHead(
+    private func onHead(
         _ queue: DispatchQueue?,
         _ handler:
             @escaping @Sendable (HTTPResponse, @escaping @Sendable (ResponseDisposition) -> Void) -> Void
@@ -60,47 +63,11 @@ extension Request {
     }
 }
 
-extension DataRequest {
+extension Request {
     /// Calls `handler` with the head of each attempt's response, before the content is received.
     ///
     /// Add it before the request starts. Heads of redirects that are followed are left out, and a request that shares
     /// another one's exchange (``Session/Settings/deduplicate``) receives none.
-    ///
-    /// - Parameters:
-    ///   - queue: where `handler` is called. Defaults to nil: any thread.
-    ///   - handler: receives the response without its body. The content waits until it returns.
-    @preconcurrency
-    @discardableResult
-    public func onHTTPResponse(
-        on queue: DispatchQueue? = nil,
-        perform handler: @escaping @Sendable (HTTPResponse) -> Void
-    ) -> Self {
-        onHead(queue, handler)
-        return self
-    }
-
-    /// As ``onHTTPResponse(on:perform:)-(_,(HTTPResponse)->Void)``, with a completion that decides on the content.
-    ///
-    /// The content waits for the completion, of which the first call counts. One that is released without a call
-    /// cancels the request.
-    @preconcurrency
-    @discardableResult
-    public func onHTTPResponse(
-        on queue: DispatchQueue? = nil,
-        perform handler:
-            @escaping @Sendable (
-                _ response: HTTPResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
-            ) -> Void
-    ) -> Self {
-        onHead(queue, handler)
-        return self
-    }
-}
-
-extension DataStreamRequest {
-    /// Calls `handler` with the head of each attempt's response, before the content is received.
-    ///
-    /// Add it before the request starts. Heads of redirects that are followed are left out.
     ///
     /// - Parameters:
     ///   - queue: where `handler` is called. Defaults to nil: any thread.

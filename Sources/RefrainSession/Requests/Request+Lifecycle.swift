@@ -65,7 +65,7 @@ extension Request {
     }
 
     /// Ends the request for a reason that is not the caller's.
-    func cancel(because reason: RefrainError?) {
+    package func cancel(because reason: RefrainError?) {
         enum Step { case none, end, cancel(Task<Void, Never>?) }
         let step = state.withLock { state -> Step in
             guard state.move(to: .cancelled) else { return .none }
@@ -90,10 +90,10 @@ extension Request {
         state.withLock { ($0.outcome, $0.requests.last ?? (try? original.get())) }
     }
 
-    /// Returns when the request has ended.
+    /// Returns when the request has ended; until then, the current task runs the jobs of the request's task.
     func ended() async {
         guard !hasEnded else { return }
-        await withUnsafeContinuation { resumeAtEnd($0) }
+        while let job = await withUnsafeContinuation({ wait($0) }) { job.run() }
     }
 
     /// Waits until the request has ended; cancels it if the waiting task is cancelled and `cancelsAutomatically` is
@@ -107,14 +107,32 @@ extension Request {
     }
 
     // Unsafe: the state holds it until then, and gives it away once, or it is resumed here.
-    /// Resumes a continuation when the request has ended, which may be now.
+    /// Resumes a continuation with the next job of the request's task, or with nil when the request has ended.
     @inline(never)
-    func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) {
+    func wait(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) {
+        // An executor of the caller's may be busy for long, and the request must not wait for it.
+        let isBound = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
         let isOver = state.withLock { state in
-            if !state.hasEnded { state.waiters.append(waiter) }
-            return state.hasEnded
+            guard !state.hasEnded else { return true }
+            if isBound {
+                state.withColdState { $0.boundWaiters.append(waiter) }
+            } else {
+                state.waiters.append(waiter)
+            }
+            return false
         }
-        if isOver { waiter.resume() }
+        if isOver { waiter.resume(returning: nil) }
+    }
+
+    /// Where the next job of the request's task runs; a waiting task is given one job.
+    var jobDestination: CallerExecutor.Destination {
+        state.withLock { state in
+            if state.startsHere {
+                state.startsHere = false
+                return .here
+            }
+            return state.waiters.popFirst().map { .with($0) } ?? .elsewhere
+        }
     }
 
     /// Cancels the task of the request without an error of its own, as a reset does.
@@ -141,25 +159,16 @@ extension Request {
     ///
     /// Passing a request to the transport costs less than waking a thread.
     private func startTask(_ request: HTTPRequest, _ pipeline: RequestPipeline) {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), interceptors.adapters.isEmpty {
-            // It runs before it is registered, with the state unlocked.
-            let task = Task.immediate { await run(request, pipeline) }
-            register { task }
-        } else {
-            register { Task { await run(request, pipeline) } }
-        }
-    }
-
-    /// Registers the request's task, which is made with the state locked, so that a cancellation finds it.
-    private func register(_ make: () -> Task<Void, Never>) {
-        let cancelled: Task<Void, Never>? = state.withLock { state in
-            let task = make()
-            guard !state.hasEnded else { return nil }
+        state.withLock { $0.startsHere = interceptors.adapters.isEmpty }
+        // It may run before it is registered, so the state is not locked.
+        let task = Task(executorPreference: CallerExecutor(for: self)) { await self.run(request, pipeline) }
+        let isCancelled = state.withLock { state in
+            guard !state.hasEnded else { return false }
             state.task = task
-            return state.isTaskCancelled ? task : nil
+            return state.isTaskCancelled
         }
         // Outside the lock, because cancellation handlers acquire it.
-        cancelled?.cancel()
+        if isCancelled { task.cancel() }
     }
 
     /// Runs the pipeline, lets the kind of request settle, and ends the request.
@@ -192,7 +201,7 @@ extension Request {
         sessionBox.forget(self)
         didEnd()
         watcher?.requestDidFinish(self)
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.resume(returning: nil) }
         completeHandlers()
     }
 }

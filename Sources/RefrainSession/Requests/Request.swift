@@ -24,7 +24,9 @@ public class Request: @unchecked Sendable, Identifiable {
     /// Makes the request of a later attempt, where it may differ from the original one.
     let remake: (@Sendable () -> Result<HTTPRequest, RefrainError>)?
     /// The adapters and retriers, the session's first.
-    let interceptors: InterceptorChain
+    ///
+    /// Changed under the lock of `state` and before the request starts only; read once it has.
+    private(set) var interceptors: InterceptorChain
     let sessionBox: SessionBox
     let state: Locked<RequestState>
     /// The slot of the request in the session box, while it is there.
@@ -45,6 +47,14 @@ public class Request: @unchecked Sendable, Identifiable {
         state = Locked(making: RequestState.init)
     }
 
+    /// Adds an interceptor after the others, if the request has not started.
+    func add(_ interceptor: any RequestInterceptor) {
+        state.withLock { state in
+            guard !state.hasStarted else { return }
+            interceptors = interceptors.adding(interceptor)
+        }
+    }
+
     /// Changes the request before the first attempt, depending on the kind of request.
     func prepare(_ request: HTTPRequest) throws -> HTTPRequest { request }
 
@@ -56,6 +66,9 @@ public class Request: @unchecked Sendable, Identifiable {
 
     /// Whether a stored response includes its body; a streamed body would keep its connection.
     var keepsBodies: Bool { true }
+
+    /// Whether a response that is validated has no content, as far as the kind of request knows by then.
+    class var hasNoContent: @Sendable (HTTPResponse) -> Bool { { $0.exchange.bytesReceived == 0 } }
 
     /// What the kind of request does once the request has ended, however it did.
     func didEnd() {}

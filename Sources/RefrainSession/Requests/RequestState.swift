@@ -12,6 +12,8 @@ internal import Foundation
 struct RequestState {
     var lifecycle = Request.State.initialized
     var hasStarted = false
+    /// Whether the first job of the task runs on the thread that starts it.
+    var startsHere = false
     /// Whether to cancel the task when it is set.
     var wantsTaskCancelled = false
     /// Whether attempts may begin and streams may be read.
@@ -37,8 +39,8 @@ struct RequestState {
 
     /// What the request has come to, once it has ended.
     private(set) var outcome = RequestOutcome()
-    /// The tasks that wait for the end.
-    typealias Waiters = TinyArray<UnsafeContinuation<Void, Never>>
+    /// The tasks that wait for the end, and run the jobs of the request's task until then.
+    typealias Waiters = TinyArray<UnsafeContinuation<CallerExecutor.Job?, Never>>
     var waiters = Waiters()
 
     /// State that few requests need, allocated on demand.
@@ -70,7 +72,8 @@ struct RequestState {
             outcome.response = response
             outcome.error = last.validationError as? RefrainError
         case .failure(let error):
-            outcome.response = error.response
+            // The head of a download that was cancelled has arrived.
+            outcome.response = error.response ?? response
             outcome.error = RefrainError(of: error)
         }
         let error = last.retryError as? RefrainError ?? outcome.error
@@ -99,6 +102,9 @@ struct RequestState {
         response = nil
         task = nil
         defer { waiters = Waiters() }
+        guard let cold, !cold.boundWaiters.isEmpty else { return waiters }
+        for waiter in cold.boundWaiters { waiters.append(waiter) }
+        cold.boundWaiters = []
         return waiters
     }
 
@@ -124,6 +130,8 @@ extension RequestState {
         lazy var id = UUID()
         /// The tasks that wait at the gate.
         var gate = SuspensionGate.Waiters()
+        /// The tasks with an executor of their own that wait for the end; they run no jobs of the request's task.
+        var boundWaiters: [UnsafeContinuation<CallerExecutor.Job?, Never>] = []
         /// Whether others have joined the exchange, which is no longer the request's to hold.
         var sharesExchange = false
         var endReason: RefrainError?

@@ -5,17 +5,8 @@ public import Foundation
 #endif
 
 extension DataRequest {
-    /// Starts the request, and returns a task for its body as `Data`.
-    public func serializingData(
-        automaticallyCancelling: Bool = true,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<Data> {
-        guard emptyResponses == .standard else {
-            return serializingResponse(
-                using: DataResponseSerializer(emptyResponses: emptyResponses),
-                automaticallyCancelling: automaticallyCancelling
-            )
-        }
+    /// Starts the request, and returns a task for its body as `Data`; HEAD, 204 and 205 may have none.
+    public func serializingData(automaticallyCancelling: Bool = true) -> DataTask<Data> {
         // Light: checking the bytes again costs less than storing the result.
         addSerialization { _, response in
             guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
@@ -24,38 +15,6 @@ extension DataRequest {
         return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             DataResponse(outcome, of: request, outcome.whole.flatMap { $0.bytes(orEmptyBy: .standard) })
         }
-    }
-
-    /// Starts the request, and returns a task for its body as text.
-    ///
-    /// - Parameters:
-    ///   - automaticallyCancelling: whether cancelling a task that awaits the value cancels the request. Defaults to
-    ///     true.
-    ///   - encoding: the encoding. Defaults to nil: the encoding that the response declares, otherwise UTF-8, or
-    ///     ISO-8859-1 if the bytes are not valid UTF-8.
-    ///   - emptyResponses: the responses that may be empty.
-    public func serializingString(
-        automaticallyCancelling: Bool = true,
-        encoding: String.Encoding? = nil,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<String> {
-        serializingResponse(
-            using: StringResponseSerializer(encoding: encoding, emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
-    }
-
-    /// Starts the request, and returns a task for its body as a `Decodable` value.
-    public func serializingDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        automaticallyCancelling: Bool = true,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<Value> {
-        serializingResponse(
-            using: DecodableResponseSerializer(decoder: decoder, emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
     }
 
     /// Starts the request, and returns a task for its response.
@@ -74,6 +33,14 @@ extension DataRequest {
         return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             DataResponse(outcome, of: request, value.result(of: outcome))
         }
+    }
+
+    /// As ``serializingResponse(using:automaticallyCancelling:)``.
+    public func serializing<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling: Bool
+    ) -> DataTask<Serializer.Value> {
+        serializingResponse(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
 }
 

@@ -30,8 +30,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
         self.attempts = attempts
     }
 
-    /// The body, or nil if there is no response.
-    public var data: Data? { response.map(\.content) }
+    /// The body, or nil if there is none.
+    public var data: Data? { response.map(\.content).flatMap { $0.isEmpty ? nil : $0 } }
     /// The value, or nil.
     public var value: Success? { try? result.get() }
     /// The error, or nil.

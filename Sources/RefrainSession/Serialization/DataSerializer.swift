@@ -6,17 +6,24 @@ public import Foundation
 
 /// Returns the body as `Data`.
 public struct DataResponseSerializer: ResponseSerializer {
+    /// Changes the bytes before they are used, if set.
+    public let preprocessor: (any Preprocessor)?
     /// The responses that may be empty.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
-    public init(emptyResponses: EmptyResponseRules = .standard) { self.emptyResponses = emptyResponses }
+    public init(preprocessor: (any Preprocessor)? = nil, emptyResponses: EmptyResponseRules = .standard) {
+        self.preprocessor = preprocessor
+        self.emptyResponses = emptyResponses
+    }
 
     /// Returns the bytes.
     ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` if the body is empty and may not be.
+    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` if the body is empty and may not be;
+    ///   the error of the preprocessor.
     public func serialize(_ response: HTTPResponse) throws -> Data {
-        try response.bytes(orEmptyBy: emptyResponses).get()
+        let bytes = try response.bytes(orEmptyBy: emptyResponses).get()
+        return bytes.isEmpty ? bytes : try preprocessor.apply(to: bytes)
     }
 }
 
@@ -29,4 +36,9 @@ extension HTTPResponse {
         }
         return .success(bytes)
     }
+}
+
+extension (any DataResponseSerializer.Preprocessor)? {
+    /// The bytes as they are serialized.
+    func apply(to bytes: Data) throws -> Data { try self?.preprocess(bytes) ?? bytes }
 }

@@ -7,13 +7,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     private let reading: Reading
 
     private final class Reading: Sendable {
-        let request: DataRequest
+        let request: Request
         let cancelsAutomatically: Bool
         // Makes the whole response, so that its types are resolved where they are statically known.
         let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value, RefrainError>
 
         init(
-            _ request: DataRequest,
+            _ request: Request,
             _ cancelsAutomatically: Bool,
             _ read:
                 @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<
@@ -26,7 +26,7 @@ public struct DataTask<Value: Sendable>: Sendable {
         }
 
         @inline(never)
-        func resumeAtEnd(_ waiter: UnsafeContinuation<Void, Never>) { request.resumeAtEnd(waiter) }
+        func wait(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) { request.wait(waiter) }
 
         func isCancelled() {
             if cancelsAutomatically { request.cancel() }
@@ -41,7 +41,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     }
 
     init(
-        _ request: DataRequest,
+        _ request: Request,
         cancelsAutomatically: Bool,
         read:
             @escaping @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value, RefrainError>
@@ -56,7 +56,7 @@ public struct DataTask<Value: Sendable>: Sendable {
             let reading = reading
             if !reading.request.hasEnded {
                 await withTaskCancellationHandler {
-                    await withUnsafeContinuation { reading.resumeAtEnd($0) }
+                    while let job = await withUnsafeContinuation({ reading.wait($0) }) { job.run() }
                 } onCancel: {
                     reading.isCancelled()
                 }

@@ -14,13 +14,20 @@ extension JSONDecoder: DataDecoder {}
 
 /// Decodes the body as a `Decodable` value.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+    /// Changes the bytes before they are used, if set.
+    public let preprocessor: (any DataResponseSerializer.Preprocessor)?
     /// The decoder.
     public let decoder: any DataDecoder
     /// The responses that may be empty; requires that the type conforms to ``EmptyResponse``.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
-    public init(decoder: any DataDecoder = JSONDecoder(), emptyResponses: EmptyResponseRules = .standard) {
+    public init(
+        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
+        decoder: any DataDecoder = JSONDecoder(),
+        emptyResponses: EmptyResponseRules = .standard
+    ) {
+        self.preprocessor = preprocessor
         self.decoder = decoder
         self.emptyResponses = emptyResponses
     }
@@ -30,7 +37,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, with the position in the content and
     ///   the body.
     public func serialize(_ response: HTTPResponse) throws -> Value {
-        let bytes = response.content
+        var bytes = response.content
         guard !bytes.isEmpty else {
             guard emptyResponses.allow(response) else {
                 throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
@@ -40,6 +47,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
             }
             return empty
         }
+        bytes = try preprocessor.apply(to: bytes)
         do {
             return try decoder.decode(Value.self, from: bytes)
         } catch {

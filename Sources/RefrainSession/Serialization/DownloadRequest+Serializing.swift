@@ -6,65 +6,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension DownloadRequest {
-    /// Starts the download, and returns a task for its file.
-    public func serializingDownloadedFileURL(automaticallyCancelling: Bool = true) -> DownloadTask<URL> {
-        DownloadTask(self, cancelsAutomatically: automaticallyCancelling) { $0.response { .success($0) } }
-    }
-
-    /// Starts the download, and returns a task for the value that a serializer reads from the file.
-    ///
-    /// The file is read into memory when the download is complete. A value that cannot be read from it is no reason for
-    /// a retry, as it is for a data request: the file is there.
-    public func serializingDownload<Serializer: ResponseSerializer>(
-        using serializer: Serializer,
-        automaticallyCancelling: Bool = true
-    ) -> DownloadTask<Serializer.Value> {
-        DownloadTask(self, cancelsAutomatically: automaticallyCancelling) { $0.response(using: serializer) }
-    }
-
-    /// Starts the download, and returns a task for the file's content as `Data`.
-    public func serializingData(
-        automaticallyCancelling: Bool = true,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DownloadTask<Data> {
-        serializingDownload(
-            using: DataResponseSerializer(emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
-    }
-
-    /// Starts the download, and returns a task for the file's content as text.
-    public func serializingString(
-        automaticallyCancelling: Bool = true,
-        encoding: String.Encoding? = nil,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DownloadTask<String> {
-        serializingDownload(
-            using: StringResponseSerializer(encoding: encoding, emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
-    }
-
-    /// Starts the download, and returns a task for the file's content as a `Decodable` value.
-    public func serializingDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        automaticallyCancelling: Bool = true,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DownloadTask<Value> {
-        serializingDownload(
-            using: DecodableResponseSerializer(decoder: decoder, emptyResponses: emptyResponses),
-            automaticallyCancelling: automaticallyCancelling
-        )
-    }
-}
-
-extension DownloadRequest {
-    /// Starts the download, and calls `completion` when it has ended, with its file or nil.
-    ///
-    /// Each of these methods calls its completion exactly once, in the order in which they were added, on `queue`, or
-    /// on any thread if that is nil, the default.
+// A value that cannot be read from the file is no reason for a retry, as it is for a data request: the file is there.
+extension DownloadRequest: Request.ContentReading {
+    /// Starts the download, and calls `completion` with its file, nil if there is none.
+    @_disfavoredOverload
     @preconcurrency
     @discardableResult
     public func response(
@@ -75,6 +20,7 @@ extension DownloadRequest {
     }
 
     /// Starts the download, and calls `completion` with its file.
+    @_disfavoredOverload
     @preconcurrency
     @discardableResult
     public func responseURL(
@@ -85,6 +31,7 @@ extension DownloadRequest {
     }
 
     /// Starts the download, and calls `completion` with the value that a serializer reads from the file.
+    @_disfavoredOverload
     @preconcurrency
     @discardableResult
     public func response<Serializer: ResponseSerializer>(
@@ -95,57 +42,38 @@ extension DownloadRequest {
         complete(on: queue, completion) { $0.response(using: serializer) }
     }
 
-    /// Starts the download, and calls `completion` with the file's content as `Data`.
-    @preconcurrency
-    @discardableResult
-    public func responseData(
-        queue: DispatchQueue? = nil,
-        emptyResponses: EmptyResponseRules = .standard,
-        completion: @escaping @Sendable (DataResponse<Data, RefrainError>) -> Void
-    ) -> Self {
-        let serializer = DataResponseSerializer(emptyResponses: emptyResponses)
-        return response(queue: queue, using: serializer, completion: completion)
+    /// Starts the download, and returns a task for its file.
+    public func serializingDownloadedFileURL(automaticallyCancelling: Bool = true) -> DataTask<URL> {
+        serializing(automaticallyCancelling) { $0.response { .success($0) } }
     }
 
-    /// Starts the download, and calls `completion` with the file's content as text.
-    @preconcurrency
-    @discardableResult
-    public func responseString(
-        queue: DispatchQueue? = nil,
-        encoding: String.Encoding? = nil,
-        emptyResponses: EmptyResponseRules = .standard,
-        completion: @escaping @Sendable (DataResponse<String, RefrainError>) -> Void
-    ) -> Self {
-        let serializer = StringResponseSerializer(encoding: encoding, emptyResponses: emptyResponses)
-        return response(queue: queue, using: serializer, completion: completion)
+    /// Starts the download, and returns a task for the value that a serializer reads from the file.
+    ///
+    /// The file is read into memory when the download is complete. A value that cannot be read from it is no reason for
+    /// a retry, as it is for a data request: the file is there.
+    public func serializingDownload<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling: Bool = true
+    ) -> DataTask<Serializer.Value> {
+        serializing(automaticallyCancelling) { $0.response(using: serializer) }
     }
 
-    /// Starts the download, and calls `completion` with the file's content as a `Decodable` value.
-    @preconcurrency
-    @discardableResult
-    public func responseDecodable<Value: Decodable & Sendable>(
-        of type: Value.Type = Value.self,
-        queue: DispatchQueue? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponses: EmptyResponseRules = .standard,
-        completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
-    ) -> Self {
-        let serializer = DecodableResponseSerializer<Value>(decoder: decoder, emptyResponses: emptyResponses)
-        return response(queue: queue, using: serializer, completion: completion)
+    /// As ``serializingDownload(using:automaticallyCancelling:)``.
+    public func serializing<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling: Bool
+    ) -> DataTask<Serializer.Value> {
+        serializingDownload(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
 
-    private func complete<Value>(
-        on queue: DispatchQueue?,
-        _ completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void,
+    private func serializing<Value>(
+        _ automaticallyCancelling: Bool,
         read: @escaping @Sendable (DownloadRequest) -> DataResponse<Value, RefrainError>
-    ) -> Self {
-        let completion = queue.dispatching(completion)
-        whenEnded { [self] in completion(read(self)) }
-        startIfWanted()
-        return self
+    ) -> DataTask<Value> {
+        DataTask(self, cancelsAutomatically: automaticallyCancelling) { [self] _, _ in read(self) }
     }
 
-    /// The response of an ended download, with what `read` makes of its file.
+    /// The response with a value read from the complete file.
     private func response<Value>(
         _ read: (URL) -> Result<Value, RefrainError>
     ) -> DataResponse<Value, RefrainError> {
@@ -165,8 +93,11 @@ extension DownloadRequest {
             guard var whole = head else {
                 return .failure(.responseSerializationFailed(reason: .inputDataNilOrZeroLength))
             }
+            guard let bytes = try? Data(contentsOf: file) else {
+                return .failure(.responseSerializationFailed(reason: .inputFileReadFailed(at: file)))
+            }
             do {
-                whole.body = .bytes(try Data(contentsOf: file))
+                whole.body = .bytes(bytes)
                 return .success(try serializer.serialize(whole))
             } catch let error as RefrainError {
                 return .failure(error)

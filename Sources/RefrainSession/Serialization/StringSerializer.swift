@@ -9,13 +9,20 @@ public import Foundation
 /// The encoding is the given one, or that of the response's content type. If neither is set, valid UTF-8 is decoded as
 /// UTF-8, and all other bytes as ISO-8859-1, Alamofire's default. A given or declared encoding has no fallback.
 public struct StringResponseSerializer: ResponseSerializer {
+    /// Changes the bytes before they are used, if set.
+    public let preprocessor: (any DataResponseSerializer.Preprocessor)?
     /// The encoding; nil means that of the response.
     public let encoding: String.Encoding?
     /// The responses that may be empty.
     public let emptyResponses: EmptyResponseRules
 
     /// Makes the serializer.
-    public init(encoding: String.Encoding? = nil, emptyResponses: EmptyResponseRules = .standard) {
+    public init(
+        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
+        encoding: String.Encoding? = nil,
+        emptyResponses: EmptyResponseRules = .standard
+    ) {
+        self.preprocessor = preprocessor
         self.encoding = encoding
         self.emptyResponses = emptyResponses
     }
@@ -25,13 +32,14 @@ public struct StringResponseSerializer: ResponseSerializer {
     /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)`` if the body is empty and may not be, or
     ///   is not text in the encoding.
     public func serialize(_ response: HTTPResponse) throws -> String {
-        let bytes = response.content
+        var bytes = response.content
         guard !bytes.isEmpty else {
             guard emptyResponses.allow(response) else {
                 throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
             }
             return ""
         }
+        bytes = try preprocessor.apply(to: bytes)
         let charset = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])?[parameter: "charset"]
         let chosen = encoding ?? charset.flatMap(Self.encoding(named:)) ?? .utf8
         let isNamed = encoding != nil || charset != nil

@@ -28,6 +28,7 @@ enum BodyProgress {
         if collects { request.streamsResponse = true }
         let result = await transport.load(request)
         guard case .success(let response) = result else { return result }
+        if request.download != nil { owner.note(head: response.withoutBody) }
         if watchesHeads, !redirect.follows(response, to: request), await !owner.allowsContent(of: response) {
             return .failure(HTTPError(.cancelled, request: request, response: response.withoutBody))
         }

@@ -120,7 +120,10 @@ enum RequestAdaptation {
         else { return .success(original) }
         return remake().map { made in
             var made = made
+            let timeouts = made.timeouts
             made.keepPlace(of: original)
+            // Those of each attempt are the maker's; those of the call are kept.
+            made.timeouts = timeouts
             return made.keepingOptions(of: original).keepingKey(of: original)
         }
     }

@@ -25,7 +25,14 @@ struct RequestFactory: Sendable {
         remake = { Self.make(convertible) }
     }
 
-    init<Address, Content>(_ recipe: RequestRecipe<Address, Content>) {
+    init<Address, Content>(
+        _ address: Address,
+        _ method: HTTPMethod,
+        _ headers: HTTPHeaders?,
+        _ content: Content,
+        _ modify: Session.RequestModifier?
+    ) where Address: URLConvertible, Content: RequestContent {
+        let recipe = RequestRecipe(address, method, headers, content, modify)
         first = recipe.make()
         guard recipe.varies else {
             remake = nil
@@ -77,7 +84,7 @@ struct RequestRecipe<Address: URLConvertible, Content: RequestContent>: Sendable
         do {
             request = HTTPRequest(try address.asURL(), method: method, headers: headers ?? [:])
         } catch {
-            return .failure(.invalidURL(error: error))
+            return .failure(.invalidURL(error: RefrainError.InvalidURL(address, dueTo: error)))
         }
         do {
             request = try content.added(to: request)

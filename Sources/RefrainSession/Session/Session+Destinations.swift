@@ -37,7 +37,7 @@ extension Session {
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let content = ParameterContent(parameters: parameters, encoding: encoding)
-        let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return downloading(original, interceptor, shouldAutomaticallyResume, destination)
     }
 
@@ -56,7 +56,7 @@ extension Session {
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let content = EncodableContent(value: parameters, encoder: encoder)
-        let original = RequestFactory(RequestRecipe(url, method, headers, content, requestModifier))
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return downloading(original, interceptor, shouldAutomaticallyResume, destination)
     }
 

@@ -29,15 +29,8 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestFactory(
-            RequestRecipe(
-                url,
-                method,
-                headers,
-                ParameterContent(parameters: parameters, encoding: encoding),
-                requestModifier
-            )
-        )
+        let content = ParameterContent(parameters: parameters, encoding: encoding)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(
             DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
             shouldAutomaticallyResume
@@ -58,15 +51,8 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DownloadRequest {
-        let original = RequestFactory(
-            RequestRecipe(
-                url,
-                method,
-                headers,
-                EncodableContent(value: parameters, encoder: encoder),
-                requestModifier
-            )
-        )
+        let content = EncodableContent(value: parameters, encoder: encoder)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(
             DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
             shouldAutomaticallyResume

@@ -24,15 +24,8 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestFactory(
-            RequestRecipe(
-                url,
-                method,
-                headers,
-                ParameterContent(parameters: parameters, encoding: encoding),
-                requestModifier
-            )
-        )
+        let content = ParameterContent(parameters: parameters, encoding: encoding)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
@@ -49,15 +42,8 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let original = RequestFactory(
-            RequestRecipe(
-                url,
-                method,
-                headers,
-                EncodableContent(value: parameters, encoder: encoder),
-                requestModifier
-            )
-        )
+        let content = EncodableContent(value: parameters, encoder: encoder)
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 

@@ -68,9 +68,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestFactory(
-            RequestRecipe(url, method, headers, BodyContent(body: body), requestModifier)
-        )
+        let original = RequestFactory(url, method, headers, BodyContent(body: body), requestModifier)
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
@@ -95,15 +93,8 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        let original = RequestFactory(
-            RequestRecipe(
-                url,
-                method,
-                headers,
-                MultipartContent(body: Result { try .multipart(parts) }),
-                requestModifier
-            )
-        )
+        let content = MultipartContent(body: Result { try .multipart(parts) })
+        let original = RequestFactory(url, method, headers, content, requestModifier)
         return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 }

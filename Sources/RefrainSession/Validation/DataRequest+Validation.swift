@@ -16,34 +16,16 @@ extension DataRequest {
         }
         return self
     }
+}
 
-    /// Accepts only these statuses.
-    @discardableResult
-    public func validate(statusCode accepted: some Sequence<Int>) -> Self {
-        let accepted = Set(accepted)
-        addValidation(checksStatus: true) { _, response in
-            ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
-        }
-        return self
-    }
+extension DownloadRequest {
+    /// A check of the caller's, given the request that was sent and the response.
+    ///
+    /// The response's body is in the file, or for a status other than 2xx on the response.
+    public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse) -> ValidationResult
+}
 
-    /// Accepts only content of these types, such as `application/json` or `image/*`, and responses without content.
-    @discardableResult
-    public func validate(contentType accepted: some Sequence<String>) -> Self {
-        let accepted = Array(accepted)
-        addValidation(checksStatus: false) { _, response in
-            ValidationRules.check(contentType: response, in: accepted, isEmpty: response.content.isEmpty)
-        }
-        return self
-    }
-
-    /// Accepts statuses 200 to 299 with content of a type that the request's `Accept` allows.
-    @discardableResult
-    public func validate() -> Self {
-        addValidation(checksStatus: true) { request, response in
-            ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
-                ?? ValidationRules.check(accept: request, response, isEmpty: response.content.isEmpty)
-        }
-        return self
-    }
+extension DataStreamRequest {
+    /// A custom validation of the request that was sent and the head of the response.
+    public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse) -> ValidationResult
 }

@@ -33,6 +33,8 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
 
     /// The CPU time that jobs may take while virtual time stands still.
     static let longestStandstill: Int64 = 1_000_000_000
+    /// The CPU time that the ends of calls may take once virtual time has ended.
+    private static let longestEnding: Int64 = 60_000_000_000
 
     /// The present, in nanoseconds.
     var now: Int64 { nanoseconds.load(ordering: .relaxed) }
@@ -98,6 +100,15 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
         return !taken.isEmpty
     }
 
+    /// Whether virtual time has ended: to end a hundred thousand calls takes a while, and is no standstill.
+    private var isOver = false
+
+    /// Ends virtual time; what runs from now on are the ends of calls.
+    func endTime() {
+        isOver = true
+        stepsHere = 0
+    }
+
     // MARK: Time
 
     /// Moves virtual time from event to event up to `horizon`, or until the simulation fails.
@@ -128,6 +139,10 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
         guard stepsHere & 0xFFF == 0 else { return false }
         let cpuTime = refrain_simulation_cpu_time()
         if stepsHere == 0x1000 { cpuTimeHere = cpuTime }
+        guard !isOver else {
+            moves.store(moves.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            return cpuTime - cpuTimeHere > Self.longestEnding
+        }
         guard cpuTime - cpuTimeHere > Self.longestStandstill else { return false }
         fail(.timeStandsStill(at: .nanoseconds(now)))
         return true

@@ -38,7 +38,7 @@ final class Exchange: @unchecked Sendable {
     /// Whether the body was received but not delivered.
     private(set) var bodyWasWithheld = false
     /// The destination of a streamed body.
-    private(set) var pipe: ResponsePipe?
+    private(set) var pipe: BodyPipe?
     /// The loader, until the streamed body retains it.
     private var owner: URLSessionLoader?
     private let bodyLimit: Int64
@@ -55,7 +55,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     func prepareToStream(for loader: URLSessionLoader) {
-        pipe = ResponsePipe()
+        pipe = BodyPipe()
         owner = loader
     }
 
@@ -194,7 +194,7 @@ final class Exchange: @unchecked Sendable {
         guard let pipe, let owner, continuation != nil else { return }
         self.owner = nil
         var streamed = response
-        streamed.body = pipe.body(of: self, length: announcedLength, for: owner)
+        streamed.body = pipe.body(length: announcedLength, from: ExchangeSource(self, of: owner))
         streamed.exchange.bytesSent = evidence.bytesSent
         answer(.success(streamed))
     }
@@ -206,7 +206,10 @@ final class Exchange: @unchecked Sendable {
         guard !isDraining else { return bodySize > 65_536 ? stop(.cancelled, "the body was dropped unread") : () }
         guard bodySize <= bodyLimit else { return stopTooLarge() }
         guard let pipe else { return body.append(data) }
-        guard !pipe.append(Array(data)) else { return }
+        data.withUnsafeBytes { bytes in
+            if pipe.append(bytes) { pipe.wakeReader() }
+        }
+        guard !pipe.hasRoom else { return }
         // FoundationNetworking cannot suspend a transfer; there the pipe stores everything.
         #if canImport(Darwin)
         guard !limits.rests else { return }

@@ -65,7 +65,9 @@ struct ArgumentsTests {
         #expect(refusal("--retry-statsu=500") == "unknown option \"--retry-statsu\"; did you mean --retry-status?")
         #expect(refusal("--concurency", "3").contains("did you mean --concurrency?"))
         #expect(refusal("--tries", "3") == "unknown option \"--tries\"; did you mean --attempts?")
-        #expect(refusal("--retries=3").contains("did you mean --attempts?"))
+        #expect(refusal("--retries=3").contains("did you mean --retry?"))
+        // A swap of two letters counts as one edit, and is nearer than --referer.
+        #expect(refusal("--retires=3").contains("did you mean --retry?"))
         #expect(
             refusal("--continue-at", "-")
                 == "--continue-at is not taken; use -C, which goes on from a partial file that is known to be the same content"

@@ -53,6 +53,32 @@ struct CommandPolicyTests {
         print("| \(seconds) s | \(requests) | \(outage.successes) | \(outage.sends) | \(outage.lag) |")
     }
 
+    @Test("--retry-for holds: the last attempt comes at its end, and a server that wants more time gets none")
+    func window() throws {
+        let arguments = try Arguments(["--retry-for", "10s"], options: CommandSpec.get.options)
+        let policy = try PolicyText.commandPolicy(arguments)
+        let random = RandomSource(seed: 3)
+        for start in stride(from: 0.0, to: 10, by: 0.5) {
+            var context = RetryContext(method: .get, outcome: .failure(.cannotConnectToHost), now: .now)
+            (context.attempt, context.bytesSent) = (Attempt(number: 6, previousDelay: .seconds(8)), 0)
+            context.failingFor = .seconds(start)
+            guard case .retry(let delay) = policy.decide(in: context).action else {
+                Issue.record("no further attempt after \(start) s")
+                continue
+            }
+            #expect(context.failingFor + delay.sample(using: random) <= .seconds(10), "\(start) s")
+            context.outcome = .status(.serviceUnavailable)
+            context.headers["Retry-After"] = "11"
+            guard case .retryAfterTooLong = policy.decide(in: context).action else {
+                Issue.record("waits for 11 s after \(start) s")
+                continue
+            }
+        }
+        var over = RetryContext(method: .get, outcome: .failure(.cannotConnectToHost), now: .now)
+        (over.bytesSent, over.failingFor) = (0, .seconds(10))
+        #expect(policy.decide(in: over).action == .finish)
+    }
+
     @Test("a host name that is not found ends after three attempts, within seconds")
     func unknownName() async throws {
         let ended = try await Executable.run(["get", "http://refrain.invalid/", "--report", "-"])

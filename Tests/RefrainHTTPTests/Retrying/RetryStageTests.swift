@@ -388,6 +388,25 @@ struct RetryStageTests {
         #expect("\(error)".contains("local"))
     }
 
+    @Test("R22, R29, R32: the record says which credit paid for a retry, and why none did")
+    func credits() async throws {
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
+        let loader = chain(Backoff.immediately(maxAttempts: 4), budgets: RetryBudgets(all: budget))
+        mock.then(times: 4, .status(503))
+        let first = try await loader.response(for: request())
+        #expect(first.attempts.map(\.credit) == [.floor, .floor, .floor, nil])
+        mock.then(.failure(.timedOut, bytesSent: 1))
+        let second = await loader.load(try request())
+        #expect(second.attempts.map(\.credit) == [.closed])
+        #expect(second.attempts.last?.reason == .budgetExhausted)
+        #expect(second.attempts.last?.rules.isSuperset(of: Rules(22, 32)) == true)
+        // A success ends the row, and deposits pay before the minimum does.
+        budget.depositSuccess()
+        for _ in 0..<5 { budget.deposit() }
+        mock.then(.status(503)).then(.status(200))
+        #expect(try await loader.response(for: request()).attempts.map(\.credit) == [.deposit, nil])
+    }
+
     @Test("R22: a budget that waits gives the retry its turn, within the deadline")
     func waitingBudget() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))

@@ -14,6 +14,24 @@ struct TimingTests {
         #expect(Backoff.standard.maxAttempts == 3)
     }
 
+    @Test("R32: a policy may wait longer after signs of overload than after other failures; R12's does not")
+    func overload() {
+        var policy = policy
+        policy.overloadSchedule = .exponential(from: .seconds(2), maxAttempts: 2).jittered(.full)
+        for (outcome, isOverload) in [
+            (RetryContext.Outcome.status(503), true), (.status(429), true), (.failure(.timedOut), true),
+            (.status(500), false), (.failure(.networkConnectionLost), false), (.failure(.cannotConnectToHost), false),
+        ] {
+            let usual = self.policy.decide(in: facts(.get, outcome, attempt: 2))
+            #expect(usual.range == .zero...(.seconds(1)) && !usual.rules.contains(Rules(32)))
+            let longer = policy.decide(in: facts(.get, outcome, attempt: 2))
+            #expect(longer.range == .zero...(.seconds(isOverload ? 4 : 1)), "\(outcome)")
+            #expect(longer.rules.contains(Rules(32)) == isOverload)
+            // How many attempts there are is up to the schedule.
+            #expect(policy.decide(in: facts(.get, outcome, attempt: 3)).reason == .attemptsUsedUp)
+        }
+    }
+
     @Test("R15: Retry-After is honoured on every answer that is retried")
     func honoured() {
         for status: HTTPStatus in [403, 408, 413, 421, 425, 429, 500, 502, 503, 504, 507, 599] {

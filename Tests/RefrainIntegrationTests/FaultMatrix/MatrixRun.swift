@@ -1,5 +1,4 @@
 import RefrainCore
-import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import TLSFixture
@@ -76,9 +75,18 @@ final class MatrixRun: Sendable {
 
     /// Meets the fault of a cell once; `token` tells its requests from those of all others.
     func meet(_ cell: MatrixCell, token: String) async throws -> Observation {
-        if let mode { return try await meetMode(mode, cell, token) }
+        try await MatrixTransport.with(trusting: fixture?.caPath) { loader in
+            if let mode { return try await meetMode(mode, cell, token, loader) }
+            return try await meet(cell, token, loader)
+        }
+    }
+
+    private func meet(
+        _ cell: MatrixCell,
+        _ token: String,
+        _ loader: MatrixTransport.Loader
+    ) async throws -> Observation {
         let (base, target) = place(token)
-        let loader = try makeLoader()
         if cell.connection == .reused { try await warmUp(loader, base) }
         let result = try await send(cell, base + target, through: loader, token)
         let expected = cell.expected.arrivals ?? result.attempts.count
@@ -91,9 +99,9 @@ final class MatrixRun: Sendable {
     private func meetMode(
         _ mode: FaultServer.Mode,
         _ cell: MatrixCell,
-        _ token: String
+        _ token: String,
+        _ loader: MatrixTransport.Loader
     ) async throws -> Observation {
-        let loader = try makeLoader()
         guard cell.connection == .reused else {
             let server = try #require(modeServer)
             let result = try await send(cell, "\(server.baseURL)/ok?key=\(token)", through: loader, token)
@@ -135,7 +143,7 @@ final class MatrixRun: Sendable {
         )
     }
 
-    private func warmUp(_ loader: CurlLoader, _ base: String) async throws {
+    private func warmUp(_ loader: MatrixTransport.Loader, _ base: String) async throws {
         let response = try await loader.response(for: HTTPRequest("\(base)/ok?key=warm-up"))
         #expect(response.status == 200)
     }
@@ -152,17 +160,10 @@ final class MatrixRun: Sendable {
         return (server.baseURL, target + (target.contains("?") ? "&" : "?") + "key=\(token)")
     }
 
-    private func makeLoader() throws -> CurlLoader {
-        var configuration = CurlLoader.Configuration()
-        configuration.maximumConnectionsPerHost = 1
-        if let fixture { configuration.trust = .certificateFile(fixture.caPath) }
-        return try CurlLoader(configuration: configuration)
-    }
-
     private func send(
         _ cell: MatrixCell,
         _ url: String,
-        through transport: CurlLoader,
+        through transport: MatrixTransport.Loader,
         _ token: String
     ) async throws -> HTTPResult {
         let schedule = Backoff.exponential(from: .milliseconds(5), maxAttempts: 3)

@@ -8,20 +8,39 @@ struct MatrixTable {
     private(set) var cells: [MatrixCell] = []
 
     init(_ text: String) throws(Flaw) {
+        try self.init(lines: text, columns: 7)
+        try checkIsWhole()
+    }
+
+    private init(lines text: String, columns count: Int) throws(Flaw) {
         var faults: [String] = []
         for line in text.split(separator: "\n").dropFirst(2) {
             let columns = Self.columns(line)
-            guard columns.count == 7 else { throw Flaw(description: "seven columns are needed: \(line)") }
+            guard columns.count == count else { throw Flaw(description: "\(count) columns are needed: \(line)") }
             if !columns[0].isEmpty { faults = Self.list(columns[0]) }
             for fault in faults { try add(fault, columns) }
         }
-        try checkIsWhole()
     }
 
     /// Every fault, in the order of the table.
     var faults: [String] {
         var seen: Set<String> = []
         return cells.map(\.fault).filter { seen.insert($0).inserted }
+    }
+
+    /// The table with the lines of deviations in place of its own; each has to change something, and to say why.
+    func deviating(as text: String) throws(Flaw) -> MatrixTable {
+        var copy = self
+        for line in try MatrixTable(lines: text, columns: 8).cells {
+            guard let index = copy.cells.firstIndex(where: { $0.name == line.name }) else {
+                throw Flaw(description: "not in the table: \(line.name)")
+            }
+            guard copy.cells[index].expected != line.expected else {
+                throw Flaw(description: "no deviation: \(line.name)")
+            }
+            copy.cells[index].expected = line.expected
+        }
+        return copy
     }
 
     private mutating func add(_ fault: String, _ columns: [String]) throws(Flaw) {

@@ -24,6 +24,14 @@ enum PublishedTable {
 
         \(ExpectedTable.text)
 
+        ## Over AsyncHTTPClient
+
+        The same cells over `AsyncHTTPClientLoader`, whose client has one connection to an origin, a limit of one second
+        to connect, and neither redirects nor further tries of its own. Every cell ends within its limits, and as above,
+        but for these lines:
+
+        \(Deviations.text)
+
         ## Faults of other servers
 
         What the fault server cannot show, each with the section that its outcome follows from, and the test that meets

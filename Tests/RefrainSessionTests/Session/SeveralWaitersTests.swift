@@ -89,6 +89,49 @@ struct SeveralWaitersTests {
         }
     }
 
+    @Test("a request ends though the executor of the only task that waits for it is busy")
+    func busyTaskExecutor() async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let request = session.request(HTTPRequest.sample)
+        let task = request.serializingData()
+        let jobs = HeldJobs(.ofTask)
+        let stuck = Task(executorPreference: jobs) { await task.response.response?.status.rawValue }
+        while jobs.isEmpty { await Task.yield() }
+        await jobs.run()
+        loader.exchanges[0].answer(503)
+        while !request.isFinished { await Task.yield() }
+        #expect(request.retryCount == 1)
+        jobs.resumeAndAwait()
+        #expect(await stuck.value == 200)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test("a retrier whose child tasks wait for each other is no longer held up than its request is waited for")
+    func childTasks() async {
+        let retrier = Retrier { _, _, _ in
+            let first = Promise<Void>()
+            let second = Promise<Void>()
+            async let one: Void = {
+                await first.value
+                second.fulfill(())
+            }()
+            async let two: Void = {
+                first.fulfill(())
+                await second.value
+            }()
+            _ = await (one, two)
+            return .retry
+        }
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        let task = session.request(HTTPRequest.sample, interceptor: retrier).serializingData()
+        async let response = task.response
+        loader.exchanges[0].answer(503)
+        #expect(await response.response?.status == 200)
+        withExtendedLifetime(session) {}
+    }
+
     enum Ending: CaseIterable { case reset, cancel, cancelAllAndWait }
 
     @Test("R9: a reset, and a cancellation, do not wait for a busy waiter", arguments: Ending.allCases)
@@ -157,7 +200,7 @@ extension Request {
 }
 
 /// An executor that keeps its jobs until it is told to run them, which it does on a thread of its own.
-private final class HeldJobs: SerialExecutor {
+private final class HeldJobs: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isOpen = false
@@ -165,6 +208,11 @@ private final class HeldJobs: SerialExecutor {
 
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "held jobs")
+    private let kind: Kind
+
+    enum Kind { case ofActor, ofTask }
+
+    init(_ kind: Kind = .ofActor) { self.kind = kind }
 
     /// Whether nothing is to be run.
     var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
@@ -199,7 +247,12 @@ private final class HeldJobs: SerialExecutor {
 
     private func run(_ jobs: [UnownedJob]) {
         queue.async { [self] in
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for job in jobs {
+                switch kind {
+                case .ofActor: job.runSynchronously(on: asUnownedSerialExecutor())
+                case .ofTask: job.runSynchronously(on: asUnownedTaskExecutor())
+                }
+            }
         }
     }
 }

@@ -50,8 +50,7 @@ struct FormObjectWireTests {
             [
                 "Content-Disposition: form-data; name=\"name\"\r\n\r\nAda",
                 "Content-Disposition: form-data; name=\"json\"; filename=\"x.json\"\r\nContent-Type: application/json\r\n\r\n{}",
-                "Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: application/octet-stream"
-                    + "\r\n\r\nfile",
+                "Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\nfile",
                 "Content-Disposition: form-data; name=\"named\"; filename=\"b.txt\"\r\nContent-Type: text/plain\r\n\r\nfile",
             ].map { "--\(boundary)\r\n\($0)\r\n" }.joined() + "--\(boundary)--\r\n"
         #expect(bodies.entries == [expected, expected])
@@ -83,11 +82,15 @@ struct FormObjectWireTests {
         #expect(form.contentType == "multipart/form-data; boundary=b")
         let text = "--b\r\nContent-Disposition: form-data; name=\"one\"\r\n\r\n1\r\n--b--\r\n"
         #expect(try form.encode() == Data(text.utf8))
-        #expect(form.contentLength == UInt64(text.utf8.count))
+        #expect(form.contentLength == 1, "of the parts alone")
         let file = folder.file("encoded")
         try form.writeEncodedData(to: file)
         #expect(try Data(contentsOf: file) == Data(text.utf8))
         #expect(throws: (any Error).self) { try form.writeEncodedData(to: file) }
+        let other = MultipartFormData()
+        other.append(file, withName: "file")
+        #expect(other.contentLength == UInt64(text.utf8.count))
+        #expect(other.parts.last?.body.contentType == "application/octet-stream", "of an extension that is unknown")
         _ = try await session.upload(multipartFormData: form, to: address, method: .put).validate()
             .serializingString().value
         #expect(bodies.entries == [text, text])

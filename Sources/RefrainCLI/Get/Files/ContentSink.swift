@@ -10,6 +10,8 @@ protocol ContentSink: DownloadSink {
     func discard()
     /// Hands over what has arrived, before it is finished; false: it is not kept.
     func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool
+    /// The sink, where a later run can go on with its content. (A requirement, since a cast is slow.)
+    var partial: (any PartialContent)? { get }
 }
 
 extension ContentSink {
@@ -17,6 +19,8 @@ extension ContentSink {
     func discard() {}
     /// Keeps nothing.
     func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool { false }
+    /// None.
+    var partial: (any PartialContent)? { nil }
 }
 
 /// A content of which a later run can go on where this one ended.
@@ -29,6 +33,10 @@ protocol PartialContent: ContentSink {
     var isPartial: Bool { get }
     /// The download into a sink that passes the content on to this one, from where an earlier run stopped.
     func download(to sink: any DownloadSink) -> Download
+}
+
+extension PartialContent {
+    var partial: (any PartialContent)? { self }
 }
 
 /// A file that appears when it is whole.

@@ -12,10 +12,15 @@ enum OutputNaming {
     /// How many bytes a path in the tree has at most; longer ones are cut to the host and a digest.
     static let maximumPathLength = 900
 
+    private static let slash = UInt8(ascii: "/")
+    private static let point = UInt8(ascii: ".")
+    private static let hyphen = UInt8(ascii: "-")
+
     /// The path in a tree: host, folders, file.
     static func tree(_ url: String) -> String {
         let parts = Parts(url)
-        var components = parts.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...]
+        var components = parts.path.utf8.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
+            .map(Substring.init)[...]
         let last = components.popLast() ?? ""
         let file = fileName(last, query: parts.query)
         let path = ([parts.host] + components.map(folderName) + [file]).joined(separator: "/")
@@ -44,22 +49,26 @@ enum OutputNaming {
     static func shortened(_ name: String) -> String { digested(name, of: name) }
 
     /// Names that some file system takes for one have the same folding.
-    static func folded(_ name: String) -> String { name.uppercased().lowercased() }
+    static func folded(_ name: String) -> String {
+        // ASCII letters come through the upper case as they were.
+        name.utf8.allSatisfy { $0 < 0x80 } ? name.lowercased() : name.uppercased().lowercased()
+    }
 
     private static func folderName(_ raw: Substring) -> String {
         let text = decoded(String(raw))
         guard isFaithful(text) else { return digested(text, of: String(raw), keepingEnding: false) + "_" }
-        return text.contains(".") ? text + "_" : text
+        return text.utf8.contains(point) ? text + "_" : text
     }
 
     private static func fileName(_ raw: Substring, query: Substring?) -> String {
         guard let query else {
             if raw.isEmpty { return "index~.html" }
             let text = decoded(String(raw))
-            guard isFaithful(text), !text.hasSuffix(".data"), !text.hasSuffix("_") || !text.contains(".") else {
+            let hasPoint = text.utf8.contains(point)
+            guard isFaithful(text), !text.hasSuffix(".data"), !text.hasSuffix("_") || !hasPoint else {
                 return digested(text, of: String(raw))
             }
-            return text.contains(".") ? text : text + ".data"
+            return hasPoint ? text : text + ".data"
         }
         let text = raw.isEmpty ? "index" : decoded(String(raw))
         let name = "\(text)@\(query)"
@@ -71,18 +80,25 @@ enum OutputNaming {
     }
 
     private static func isPlainInQuery(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-=&,+;_".utf8.contains(byte)
-        }
+        isLetterOrDigit(byte) || "-=&,+;_".utf8.contains(byte)
     }
 
     /// Whether a component can be the name of a file as it is, on every file system.
     private static func isFaithful(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maximumLength && !text.contains("@") && !text.contains("~")
-            && sanitized(text) == text
+        isOrdinary(text)
+            || !text.isEmpty && text.utf8.count <= maximumLength && !text.contains("@") && !text.contains("~")
+                && sanitized(text) == text
+    }
+
+    /// Whether a name is made of letters, digits, points, hyphens and underscores, as most are.
+    ///
+    /// Every file system takes such a name, unless it begins or ends with a point or begins with a hyphen.
+    private static func isOrdinary(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, bytes.count <= maximumLength, first != point, first != hyphen,
+            bytes.last != point
+        else { return false }
+        return bytes.allSatisfy { isLetterOrDigit($0) || $0 == point || $0 == hyphen || $0 == UInt8(ascii: "_") }
     }
 
     /// A readable name that ends in the digest of what it stands for.
@@ -96,11 +112,17 @@ enum OutputNaming {
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        isPlainInQuery(byte) && !"-=&,+;_".utf8.contains(byte)
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 
     /// A name that every file system takes.
     static func sanitized(_ text: String) -> String {
+        if isOrdinary(text) { return text }
         var name = ""
         for scalar in text.unicodeScalars {
             let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
@@ -172,31 +194,35 @@ private struct Parts {
     let path: Substring
     let query: Substring?
     /// Host, path and query: all that tells two files apart.
-    let text: String
+    var text: String { host + path + (query.map { "?\($0)" } ?? "") }
 
     init(_ url: String) {
         var rest = url[...]
         var isTLS = false
-        if let scheme = rest.firstRange(of: "://") {
-            isTLS = rest[..<scheme.lowerBound].lowercased() == "https"
-            rest = rest[scheme.upperBound...]
+        if let start = SanitizedURL.authorityStart(of: url) {
+            isTLS = rest[..<start].lowercased() == "https://"
+            rest = rest[start...]
         }
-        rest = rest.prefix { $0 != "#" }
-        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        rest = Substring(rest.utf8.prefix { $0 != UInt8(ascii: "#") })
+        let end = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         var authority = rest[..<end]
-        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            authority = authority[authority.utf8.index(after: at)...]
+        }
         let target = rest[end...]
-        let mark = target.firstIndex(of: "?")
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         path = target[..<(mark ?? target.endIndex)]
-        query = mark.map { target[target.index(after: $0)...] }
+        query = mark.map { target[target.utf8.index(after: $0)...] }
         var name = authority.lowercased()
         var port = isTLS ? "" : "+80"
-        if let colon = name.lastIndex(of: ":"), !name[colon...].contains("]") {
-            let given = name[name.index(after: colon)...]
+        if let colon = name.utf8.lastIndex(of: UInt8(ascii: ":")), !name[colon...].utf8.contains(UInt8(ascii: "]")) {
+            let given = name[name.utf8.index(after: colon)...]
             if !given.isEmpty { port = isTLS && given == "443" ? "" : "+\(given)" }
             name = String(name[..<colon])
         }
-        host = OutputNaming.sanitized(name.replacing("[", with: "").replacing("]", with: "")) + port
-        text = host + path + (query.map { "?\($0)" } ?? "")
+        if name.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) {
+            name = name.replacing("[", with: "").replacing("]", with: "")
+        }
+        host = OutputNaming.sanitized(name) + port
     }
 }

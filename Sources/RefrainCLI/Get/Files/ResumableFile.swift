@@ -30,10 +30,12 @@ final class ResumableFile: PartialContent, DownloadObserver {
 
     private let path: String
     private let url: String
-    private let names: PartialNames
+    private let isFresh: Bool
     private let state: Locked<State>
 
     private struct State {
+        /// The names of what is beside the file; nil: none of it has been needed so far.
+        var names: PartialNames?
         var descriptor: Int32 = -1
         var size: Int64 = 0
         var record: PartialRecord?
@@ -43,14 +45,20 @@ final class ResumableFile: PartialContent, DownloadObserver {
 
     /// Prepares for a file; nothing is made yet.
     ///
+    /// - Parameter isFresh: whether it is known that no earlier process has left anything of this file.
     /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
-    init(path: String, url: String, _ names: PartialNames? = nil) throws(LocalFileError) {
+    init(path: String, url: String, isFresh: Bool = false) throws(LocalFileError) {
         self.path = path
         self.url = url
-        let names = names ?? PartialNames(path)
-        self.names = names
+        self.isFresh = isFresh
         var found = State()
-        (checkpoint, remark) = try Self.find(names, path, url, &found)
+        if isFresh {
+            (checkpoint, remark) = (nil, nil)
+        } else {
+            let names = PartialNames(path)
+            found.names = names
+            (checkpoint, remark) = try Self.find(names, path, url, &found)
+        }
         state = Locked(found)
     }
 
@@ -119,11 +127,12 @@ final class ResumableFile: PartialContent, DownloadObserver {
         state.size = 0
         guard let checkpoint, checkpoint.total ?? .max >= Self.leastSize else {
             if state.descriptor >= 0 { remove(&state) }
-            if state.small == nil { state.small = try FileSink(path: path) }
+            if state.small == nil { state.small = try isFresh ? FileSink(newFile: path) : FileSink(path: path) }
             return
         }
         state.small?.discard()
         state.small = nil
+        let names = names(&state)
         unlink(names.record)
         if state.descriptor < 0 {
             // The target is looked at first: what is no file is refused before anything is fetched.
@@ -158,13 +167,13 @@ final class ResumableFile: PartialContent, DownloadObserver {
     private func sync(_ state: inout State) {
         guard state.record != nil, fsync(state.descriptor) == 0 else { return }
         state.record?.synced = state.size
-        try? state.record?.write(names.record)
+        try? state.record?.write(names(&state).record)
     }
 
     func startOver() async throws {
         let small = state.withLock { state in
             if state.descriptor >= 0 {
-                unlink(names.record)
+                unlink(names(&state).record)
                 state.record = nil
                 _ = ftruncate(state.descriptor, 0)
                 lseek(state.descriptor, 0, SEEK_SET)
@@ -191,6 +200,7 @@ final class ResumableFile: PartialContent, DownloadObserver {
     }
 
     private func move(_ state: inout State) throws {
+        let names = names(&state)
         names.adoptMode(state.descriptor)
         guard close(state.descriptor) == 0 else {
             state.descriptor = -1
@@ -232,11 +242,19 @@ final class ResumableFile: PartialContent, DownloadObserver {
     var isPartial: Bool { state.withLock { !$0.isDone && $0.record != nil && $0.size > 0 } }
 
     private func remove(_ state: inout State) {
+        let names = names(&state)
         unlink(names.record)
         unlink(names.part)
         close(state.descriptor)
         state.descriptor = -1
         state.record = nil
+    }
+
+    private func names(_ state: inout State) -> PartialNames {
+        if let names = state.names { return names }
+        let names = PartialNames(path)
+        state.names = names
+        return names
     }
 
     private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
@@ -256,7 +274,7 @@ struct PartialNames {
     let positions: String
 
     init(_ path: String) {
-        target = (try? Directory.resolved(path)) ?? path
+        target = (try? Directory.withoutLinks(path)) ?? path
         let folder = Directory.above(target)
         let name = target.dropFirst(folder.count)
         // The hidden names are longer than the target's, which may be as long as the file system allows.

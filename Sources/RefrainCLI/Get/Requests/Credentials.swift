@@ -80,7 +80,7 @@ struct Credentials: Sendable {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while read(descriptor, &byte, 1) == 1, byte != 0x0A { bytes.append(byte) }
-        _ = [0x0A].withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        _ = [UInt8(0x0A)].withUnsafeBytes { systemWriteAll(descriptor, $0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

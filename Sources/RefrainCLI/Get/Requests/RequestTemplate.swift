@@ -121,15 +121,16 @@ struct RequestTemplate: Sendable {
         )
         for field in listed.headers { request.headers[field.name] = field.value }
         credentials.apply(to: &request)
-        request.attemptTimeout = timeout
+        // What is as it would be without is not set: each option is a step of work for each request.
+        if let timeout { request.attemptTimeout = timeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
-        request.timeout = deadline
+        if let deadline { request.timeout = deadline }
         request.retryAfterPolicy = retryAfterPolicy
         request.idempotencyKey = (storedKey ?? listed.key).map(IdempotencyKey.custom) ?? key
         if isReplayUnsafe { request.replay = .allowed }
-        request.followsRedirects = followsRedirects
-        request.acceptsCompressedDownload = acceptsCompressed
-        request.maximumBodySize = maximumBody
+        if !followsRedirects { request.followsRedirects = false }
+        if acceptsCompressed { request.acceptsCompressedDownload = true }
+        if let maximumBody { request.maximumBodySize = maximumBody }
         return request
     }
 

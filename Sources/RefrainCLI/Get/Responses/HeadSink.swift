@@ -14,8 +14,6 @@ final class HeadSink: ContentSink, DownloadObserver {
     /// The bytes of the content, without the heads.
     var delivered: Int64 { max(0, sink.delivered - written.withLock { $0 }) }
     var canStartOver: Bool { sink.canStartOver }
-    /// The sink behind it.
-    var inner: any ContentSink { sink }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try await (sink as? any DownloadObserver)?.willReceive(response, from: checkpoint)

@@ -60,7 +60,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         names = PartialNames(path)
         guard let record = PartialRecord.read(names.record), record.segments != nil else {
             // The partial file of an earlier run in one piece goes on as it is.
-            let file = try ResumableFile(path: path, url: url, names)
+            let file = try ResumableFile(path: path, url: url)
             remark = file.remark
             state = Locked(file.checkpoint == nil ? .empty : .whole(file))
             return

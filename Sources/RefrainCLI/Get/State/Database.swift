@@ -39,6 +39,9 @@ final class Database {
         return Statement(statement, of: handle)
     }
 
+    /// How many rows the last statement has written.
+    var lastChanges: Int32 { sqlite3_changes(handle) }
+
     /// A value of a statement.
     enum Value {
         case null

@@ -5,6 +5,8 @@ struct RunPlan: Sendable {
     /// The state that is kept; nil: none is.
     let state: TransferState?
     private let settings: GetSettings
+    /// The rows of ended requests that are not written yet.
+    private var ended: [TransferState.Entry] = []
 
     /// Opens the state of a run, if it has one.
     init(_ settings: GetSettings) throws(UsageError) {
@@ -14,34 +16,38 @@ struct RunPlan: Sendable {
         }
     }
 
+    /// How many rows are looked up and written in one transaction.
+    private static let rowsAtATime = 2000
+
     /// Jobs with their rows of the state, which are written where they are missing.
-    func planned(_ jobs: [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
+    func planned(_ jobs: consuming [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
         guard let state else { return jobs }
-        var hasKeys = false
-        let wanted = jobs.map { job in
-            var entry = TransferState.Entry(
-                identity: job.identity,
-                url: SanitizedURL.text(settings.template.url(of: job.request)),
-                method: settings.template.method(of: job.request).rawValue,
-                name: job.name
-            )
-            if settings.storesKey(of: job) {
-                entry.key = job.request.key ?? Self.makeKey()
-                hasKeys = true
-            }
-            return entry
-        }
         do throws(DatabaseError) {
-            let rows = try state.register(wanted, isDurable: hasKeys)
-            var jobs = jobs
-            for (index, row) in rows.enumerated() {
-                jobs[index].entry = row ?? wanted[index]
-                jobs[index].action = action(row, jobs[index])
+            for start in stride(from: 0, to: jobs.count, by: Self.rowsAtATime) {
+                let part = start..<min(start + Self.rowsAtATime, jobs.count)
+                let wanted = jobs[part].map(entry)
+                let rows = try state.register(wanted, isDurable: wanted.contains { $0.key != nil })
+                for (index, row) in zip(part, rows) {
+                    let job = jobs[index]
+                    jobs[index] = GetSettings.Job(job, entry: row ?? wanted[index - start], action: action(row, job))
+                }
             }
             return jobs
         } catch {
             throw UsageError("\(settings.stateOption): \(error)")
         }
+    }
+
+    /// The row of a request that was never made.
+    private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
+        var entry = TransferState.Entry(
+            identity: job.identity,
+            url: SanitizedURL.text(settings.template.url(of: job.request)),
+            method: settings.template.method(of: job.request).rawValue,
+            name: job.name
+        )
+        if settings.storesKey(of: job) { entry.key = job.request.key ?? Self.makeKey() }
+        return entry
     }
 
     private func action(_ row: TransferState.Entry?, _ job: GetSettings.Job) -> GetSettings.Job.Action {
@@ -61,11 +67,35 @@ struct RunPlan: Sendable {
         return parts.joined()
     }
 
-    /// Writes what requests have come to.
-    func note(_ outcomes: [FetchOutcome]) throws(DatabaseError) {
-        guard let state else { return }
-        let entries = outcomes.compactMap(Self.ended)
-        if !entries.isEmpty { try state.note(entries) }
+    /// When rows were written last; nil: never.
+    private var lastWrite: ContinuousClock.Instant?
+    /// Rows of small files that end within this time of each other are written in one transaction.
+    private static let writeInterval = Duration.milliseconds(100)
+    /// So many rows wait at most.
+    private static let mostRows = 2000
+    /// A file of so many bytes is not fetched again because a process was killed before its row was written.
+    private static let leastUrgentSize: Int64 = 1 << 20
+
+    /// Notes what a request has come to.
+    ///
+    /// The row of one that must not be sent twice is written at once, as is that of a large content, and any after a
+    /// pause. Other rows wait for the first request that ends a tenth of a second later.
+    mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
+        guard state != nil, let row = Self.ended(outcome) else { return }
+        ended.append(row)
+        let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
+        let isUrgent = row.key != nil || outcome.method != HTTPMethod.get.rawValue || row.bytes >= Self.leastUrgentSize
+        if isUrgent || isAfterPause || ended.count >= Self.mostRows { try writeEnded() }
+    }
+
+    /// Writes the rows that wait.
+    mutating func writeEnded() throws(DatabaseError) {
+        guard let state, !ended.isEmpty else { return }
+        defer {
+            ended.removeAll(keepingCapacity: true)
+            lastWrite = .now
+        }
+        try state.note(ended)
     }
 
     /// The row of a request that has ended.

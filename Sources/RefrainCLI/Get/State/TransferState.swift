@@ -5,7 +5,7 @@ internal import RefrainTesting
 ///
 /// A row is written before its request is sent, and again when it has ended, in transactions: after a crash at any
 /// point a row says what is true, or less. So a finished request may be made again, but nothing counts as done that is
-/// not.
+/// not. Rows of small files are written some at a time, within a fraction of a second (see ``RunPlan``).
 /// An idempotency key is on the disk before the first request that carries it.
 final class TransferState: Sendable {
     /// The name of the state in an output folder, and what a list's name is followed by.
@@ -117,26 +117,27 @@ final class TransferState: Sendable {
     ) throws(DatabaseError) -> [Entry?] {
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        var known: [String: Entry] = [:]
-        try database.prepare("SELECT \(columns) FROM requests").run { known[$0.text(0) ?? ""] = entry($0) }
+        let select = try database.prepare("SELECT \(columns) FROM requests WHERE identity = ?")
         let insert = try database.prepare(
             "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
-                + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?) RETURNING 1"
+                + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
         )
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for entry in entries {
-            if let known = known[entry.identity] {
-                rows.append(known)
-                continue
-            }
-            var isNew = false
             let folded = entry.name.map { Database.Value.text(OutputNaming.folded($0)) } ?? .null
             try insert.run([
                 .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), folded,
                 .optional(entry.key),
-            ]) { _ in isNew = true }
-            rows.append(isNew ? entry : nil)
+            ])
+            if database.lastChanges > 0 {
+                rows.append(entry)
+                continue
+            }
+            // It was there before, or a row of another request has its file.
+            var known: Entry?
+            try select.run([.text(entry.identity)]) { known = Self.entry($0) }
+            rows.append(known)
         }
         try database.run("COMMIT")
         if isDurable { try database.run("PRAGMA synchronous = NORMAL") }

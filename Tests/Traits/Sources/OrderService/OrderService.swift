@@ -1,10 +1,14 @@
-#if OpenAPI && Logging && Metrics && Tracing
+#if OpenAPI && Logging && Metrics && Tracing && ServiceLifecycle && AsyncHTTPClient
+import AsyncHTTPClient
 import Logging
 import Metrics
+import RefrainAsyncHTTPClient
 import RefrainLogging
 import RefrainMetrics
 import RefrainOpenAPI
+import RefrainServiceLifecycle
 import RefrainTracing
+import ServiceLifecycle
 import Tracing
 
 #if canImport(FoundationEssentials)
@@ -14,8 +18,11 @@ import Foundation
 #endif
 
 /// A service that orders from the shop, and can be watched while it does: the whole wiring is in `init`.
-struct OrderService: Sendable {
+///
+/// In a service group it stands before the services that use it: when these have ended, it finishes its requests.
+struct OrderService: Service {
     private let orders: OrdersClient
+    private let drain = DrainOnShutdown()
     private let stock: any Stock
     private let logger: Logger
     private let tracer: any Tracer
@@ -26,18 +33,20 @@ struct OrderService: Sendable {
     /// - Parameters:
     ///   - serverURL: where the shop's API is.
     ///   - stock: says what there is.
-    ///   - strategy: when the API is asked again.
+    ///   - client: makes the connections; it stays the caller's, and follows no redirects.
+    ///   - strategy: when a request is sent again.
     init(
         serverURL: URL,
         stock: any Stock,
+        client: HTTPClient,
         strategy: any RetryStrategy = RetryPolicy.recommended,
         logger: Logger,
         tracer: any Tracer,
         metrics: any MetricsFactory
     ) {
         let loader =
-            TraceCalls(tracer: tracer) --> MeasureCalls(factory: metrics) --> LogCalls(to: logger)
-            --> Retry(strategy) --> TraceAttempts(tracer: tracer) --> CurlLoader()
+            drain --> TraceCalls(tracer: tracer) --> MeasureCalls(factory: metrics) --> LogCalls(to: logger)
+            --> Redirect() --> Retry(strategy) --> TraceAttempts(tracer: tracer) --> AsyncHTTPClientLoader(client)
         let transport = RefrainTransport(loader) { request, operation in
             request.timeout = .seconds(10)
             // With a key an order that may have arrived can be sent again: the shop knows it by the key.
@@ -50,6 +59,9 @@ struct OrderService: Sendable {
         self.metrics = metrics
     }
 
+    /// Returns after a graceful shutdown, when the requests in flight have ended; others are refused from then on.
+    func run() async throws { try await drain.run() }
+
     /// Orders an item, and returns the order as the shop has it.
     ///
     /// - Throws: ``SoldOut``, or the error of the client.
@@ -58,10 +70,13 @@ struct OrderService: Sendable {
         defer { span.end() }
         return try await ServiceContext.$current.withValue(span.context) {
             guard try await isInStock(item) else { throw SoldOut(item: item) }
-            let created = try await orders.create(Order(id: 0, item: item))
+            let created = try await create(item)
             return try await orders.order(created.id)
         }
     }
+
+    /// Makes an order, whatever the stock says.
+    func create(_ item: String) async throws -> Order { try await orders.create(Order(id: 0, item: item)) }
 
     /// Asks the stock, which is no HTTP: the same engine, spans, lines and counters.
     private func isInStock(_ item: String) async throws -> Bool {

@@ -1,4 +1,4 @@
-#if OpenAPI && Logging && Metrics && Tracing
+#if OpenAPI && Logging && Metrics && Tracing && ServiceLifecycle && AsyncHTTPClient
 import HTTPTypes
 @_spi(Generated) import OpenAPIRuntime
 import RefrainOpenAPI

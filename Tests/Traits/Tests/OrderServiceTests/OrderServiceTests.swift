@@ -1,4 +1,5 @@
-#if OpenAPI && Logging && Metrics && Tracing
+#if OpenAPI && Logging && Metrics && Tracing && ServiceLifecycle && AsyncHTTPClient
+import AsyncHTTPClient
 import InMemoryLogging
 import InMemoryTracing
 import Logging
@@ -7,6 +8,8 @@ import MetricsTestKit
 import OpenAPIRuntime
 import RefrainOpenAPI
 import RefrainTesting
+import ServiceLifecycle
+import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
@@ -28,7 +31,7 @@ private final class UnsteadyStock: Stock {
     }
 }
 
-@Suite("A service with an OpenAPI client, logs, metrics and traces")
+@Suite("A service with an OpenAPI client, AsyncHTTPClient, logs, metrics and traces")
 struct OrderServiceTests {
     let server: FaultServer
     let tracer = InMemoryTracer()
@@ -37,10 +40,20 @@ struct OrderServiceTests {
 
     init() throws { server = try FaultServer() }
 
-    private func service() throws -> OrderService {
+    private func withService(_ body: (OrderService) async throws -> Void) async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do { try await body(service(client)) } catch { Issue.record(error) }
+        try await client.shutdown()
+        server.stop()
+    }
+
+    private func service(_ client: HTTPClient) throws -> OrderService {
         OrderService(
             serverURL: try #require(URL(string: "\(server.baseURL)/v1")),
             stock: UnsteadyStock(),
+            client: client,
             strategy: RetryPolicy.recommended.with(schedule: .constant(delay: .milliseconds(2), maxAttempts: 3)),
             logger: Logger(label: "orders") { [log] _ in log },
             tracer: tracer,
@@ -50,7 +63,6 @@ struct OrderServiceTests {
 
     @Test("an order survives a 503 and a broken connection, is made once, and can be followed afterwards")
     func order() async throws {
-        defer { server.stop() }
         server.on("/v1/orders") { request in
             guard request.occurrence > 1 else { return [.reset] }
             return [.respond(.init(201, body: #"{"id":7,"item":"tea"}"#))]
@@ -59,7 +71,10 @@ struct OrderServiceTests {
             guard request.occurrence > 1 else { return [.respond(.init(503))] }
             return [.respond(.init(200, body: #"{"id":7,"item":"tea"}"#))]
         }
-        #expect(try await service().order("tea") == Order(id: 7, item: "tea"))
+        try await withService { service in
+            let made = try await service.order("tea")
+            #expect(made == Order(id: 7, item: "tea"))
+        }
 
         let posts = server.log.filter { $0.method == "POST" }
         let keys = Set(posts.map { $0.header("Idempotency-Key") })
@@ -80,13 +95,46 @@ struct OrderServiceTests {
 
     @Test("what is sold out is not ordered, and what the shop refuses is the client's error")
     func refused() async throws {
-        defer { server.stop() }
         server.on("/v1/orders") { _ in [.respond(.init(422))] }
-        let service = try service()
-        await #expect(throws: SoldOut(item: "coffee")) { try await service.order("coffee") }
-        let error = await #expect(throws: ClientError.self) { try await service.order("tea") }
-        #expect(error?.underlyingError as? OrdersClient.UnexpectedStatus == .init(code: 422))
+        try await withService { service in
+            await #expect(throws: SoldOut(item: "coffee")) { try await service.order("coffee") }
+            let error = await #expect(throws: ClientError.self) { try await service.order("tea") }
+            #expect(error?.underlyingError as? OrdersClient.UnexpectedStatus == .init(code: 422))
+        }
         #expect(server.log.count == 1)
     }
+
+    @Test("a graceful shutdown lets a request in flight end, retries included, and refuses the next one")
+    func shutdown() async throws {
+        let gate = Gate()
+        server.on("/v1/orders") { request in
+            guard request.occurrence > 1 else {
+                gate.arrive()
+                return [.sleep(.milliseconds(50)), .respond(.init(503))]
+            }
+            return [.respond(.init(201, body: #"{"id":8,"item":"tea"}"#))]
+        }
+        try await withService { service in
+            try await testGracefulShutdown { trigger in
+                async let running: Void = service.run()
+                async let created = service.create("tea")
+                await gate.wait()
+                trigger.triggerGracefulShutdown()
+                let made = try await created
+                #expect(made == Order(id: 8, item: "tea"))
+                try await running
+            }
+            await #expect(throws: ClientError.self) { try await service.create("tea") }
+        }
+        #expect(server.log.count == 2)
+    }
+}
+
+/// Opens when something has arrived.
+private struct Gate: Sendable {
+    private let stream = AsyncStream<Void>.makeStream()
+
+    func arrive() { stream.continuation.finish() }
+    func wait() async { for await _ in stream.stream {} }
 }
 #endif

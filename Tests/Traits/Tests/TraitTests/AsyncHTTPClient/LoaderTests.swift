@@ -120,7 +120,7 @@ struct AsyncHTTPClientLoaderTests {
         }
     }
 
-    @Test("R9, R20: a task that is cancelled ends its request, and the Timeout stage ends an attempt")
+    @Test("R9, R20: a task that is cancelled ends its request, and a limit of the Timeout stage an attempt")
     func cancellation() async throws {
         try await withLoader { loader in
             for path in ["/hang", "/hang-headers", "/hang-body", "/hang-unread"] {
@@ -133,6 +133,51 @@ struct AsyncHTTPClientLoaderTests {
                 limited.timeouts.total = .milliseconds(50)
                 #expect(try failure(of: await (Timeout() --> loader).load(limited)).code == .timedOut, "\(path)")
             }
+        }
+    }
+
+    @Test("R20: each limit of a request ends it, also while the body of a streamed response is read")
+    func limits() async throws {
+        try await withLoader { loader in
+            func meet(_ path: String, _ limits: Timeouts) async -> HTTPError.Code? {
+                guard var request = try? HTTPRequest(server.baseURL + path) else { return .badURL }
+                request.timeouts = limits
+                request.streamsResponse = true
+                do {
+                    _ = try await loader.response(for: request).body.collect()
+                    return nil
+                } catch {
+                    return (error as? HTTPError)?.code ?? .unknown
+                }
+            }
+            let limit = Duration.milliseconds(60)
+            let total = Timeouts(connect: nil, firstByte: nil, idle: nil, total: limit)
+            let idle = Timeouts(connect: nil, firstByte: nil, idle: limit, total: nil)
+            let firstByte = Timeouts(connect: nil, firstByte: limit, idle: nil, total: nil)
+            for path in ["/hang", "/hang-headers", "/hang-body", "/hang-unread"] {
+                #expect(await meet(path, total) == .timedOut, "\(path)")
+                #expect(await meet(path, idle) == .timedOut, "\(path)")
+            }
+            #expect(await meet("/hang", firstByte) == .timedOut)
+            // Whatever moves is not idle.
+            #expect(await meet("/trickle?bytes=20&interval=10", idle) == nil)
+            // Takes two seconds, so that the whole cannot have arrived before it is read.
+            #expect(await meet("/trickle?bytes=20&interval=100", total) == .timedOut)
+        }
+    }
+
+    @Test("R20: the idle time does not run while the source of a body has nothing to send")
+    func slowSource() async throws {
+        try await withLoader { loader in
+            let (chunks, source) = AsyncStream<[UInt8]>.makeStream()
+            var request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .oneShot(chunks, length: nil))
+            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(40), total: nil)
+            async let response = loader.response(for: request)
+            source.yield([65])
+            try await Task.sleep(for: .milliseconds(150))
+            source.finish()
+            let status = try await response.status
+            #expect(status == 200)
         }
     }
 

@@ -1,10 +1,9 @@
-extension DataStreamRequest {
-    /// A custom validation of the request that was sent and the head of the response.
-    public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse) -> ValidationResult
-
+extension Request {
     /// Adds a validation; the request fails with the error of the first one that fails.
     @discardableResult
-    public func validate(_ validation: @escaping Validation) -> Self {
+    public func validate(
+        _ validation: @escaping @Sendable (_ request: HTTPRequest?, _ response: HTTPResponse) -> ValidationResult
+    ) -> Self {
         addValidation(checksStatus: false) { request, response in ValidationRules.error(validation(request, response)) }
         return self
     }
@@ -19,12 +18,14 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Accepts only content of these types.
+    /// Accepts only content of these types, such as `application/json` or `image/*`, and responses without content.
     @discardableResult
     public func validate(contentType accepted: some Sequence<String>) -> Self {
-        let accepted = Array(accepted)
+        // In order, so that the error is the same each time for a set.
+        let accepted = accepted.sorted()
+        let isEmpty = type(of: self).hasNoContent
         addValidation(checksStatus: false) { _, response in
-            ValidationRules.check(contentType: response, in: accepted, isEmpty: response.expectedLength == 0)
+            ValidationRules.check(contentType: response, in: accepted, isEmpty: isEmpty(response))
         }
         return self
     }
@@ -32,9 +33,10 @@ extension DataStreamRequest {
     /// Accepts statuses 200 to 299 with content of a type that the request's `Accept` allows.
     @discardableResult
     public func validate() -> Self {
-        validate(statusCode: ValidationRules.acceptableStatusCodes)
-        addValidation(checksStatus: false) { request, response in
-            ValidationRules.check(accept: request, response, isEmpty: response.expectedLength == 0)
+        let isEmpty = type(of: self).hasNoContent
+        addValidation(checksStatus: true) { request, response in
+            ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
+                ?? ValidationRules.check(accept: request, response, isEmpty: isEmpty(response))
         }
         return self
     }

@@ -1,0 +1,186 @@
+public import Dispatch
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension DataStreamRequest {
+    /// Receives the events of a stream; an error that it throws ends the request.
+    public typealias Handler<Success: Sendable, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
+
+    /// An event of a stream, with the means to cancel the request.
+    public struct Stream<Success: Sendable, Failure: Error>: Sendable {
+        /// What a stream brings.
+        public enum Event: Sendable {
+            /// The value of the next chunk, or why there is none.
+            case stream(Result<Success, Failure>)
+            /// The end, after which nothing comes.
+            case complete(Completion)
+        }
+
+        /// The event.
+        public let event: Event
+        /// Cancels the request.
+        public let token: CancellationToken
+
+        /// Cancels the request.
+        public func cancel() { token.cancel() }
+
+        /// The value or the error of a chunk; nil at the end.
+        public var result: Result<Success, Failure>? {
+            guard case .stream(let result) = event else { return nil }
+            return result
+        }
+        /// The value of a chunk, or nil.
+        public var value: Success? { try? result?.get() }
+        /// The error of a chunk, or nil.
+        public var error: Failure? {
+            guard case .failure(let error)? = result else { return nil }
+            return error
+        }
+        /// The end, or nil.
+        public var completion: Completion? {
+            guard case .complete(let completion) = event else { return nil }
+            return completion
+        }
+    }
+
+    /// How a stream ended.
+    public struct Completion: Sendable {
+        /// The request that was sent last, or nil.
+        public let request: HTTPRequest?
+        /// The head of the response, or nil.
+        public let response: HTTPResponse?
+        /// Why the stream ended early, or nil.
+        public let error: RefrainError?
+
+        /// What is known of the exchange, or nil.
+        public var metrics: ExchangeFacts? { response?.exchange }
+    }
+
+    /// Cancels a request, which it does not keep.
+    public struct CancellationToken: Sendable {
+        private weak let request: DataStreamRequest?
+
+        init(_ request: DataStreamRequest) { self.request = request }
+
+        /// Cancels the request, if there still is one.
+        public func cancel() { request?.cancel() }
+    }
+
+    /// Calls `stream` with each chunk, and then with the end; the request starts.
+    ///
+    /// The server is held back until `stream` returns. An error that it throws ends the request with
+    /// `RefrainError.responseSerializationFailed(reason:attempts:)`.
+    ///
+    /// - Parameters:
+    ///   - queue: where `stream` is called; nil means any thread. Defaults to the main queue, as in Alamofire.
+    ///   - stream: receives the events.
+    @preconcurrency
+    @discardableResult
+    public func responseStream(on queue: DispatchQueue? = .main, stream: @escaping Handler<Data, Never>) -> Self {
+        events(on: queue, stream) { .success(Data($0)) }
+    }
+
+    /// As ``responseStream(on:stream:)``, with values that a serializer makes.
+    @preconcurrency
+    @discardableResult
+    public func responseStream<Serializer: DataStreamSerializer>(
+        using serializer: Serializer,
+        on queue: DispatchQueue? = .main,
+        stream: @escaping Handler<Serializer.SerializedObject, RefrainError>
+    ) -> Self {
+        events(on: queue, stream) { chunk in
+            do {
+                return .success(try serializer.serialize(Data(chunk)))
+            } catch {
+                return .failure(Self.failure(error))
+            }
+        }
+    }
+
+    /// As ``responseStream(on:stream:)``, with chunks as text in UTF-8.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamString(on queue: DispatchQueue? = .main, stream: @escaping Handler<String, Never>) -> Self
+    {
+        events(on: queue, stream) { .success(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// As ``responseStream(on:stream:)``, with chunks decoded.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamDecodable<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        on queue: DispatchQueue? = .main,
+        using decoder: any DataDecoder = JSONDecoder(),
+        preprocessor: (any DataPreprocessor)? = nil,
+        stream: @escaping Handler<Value, RefrainError>
+    ) -> Self {
+        let serializer = DecodableStreamSerializer<Value>(decoder: decoder, dataPreprocessor: preprocessor)
+        return responseStream(using: serializer, on: queue, stream: stream)
+    }
+
+    private func events<Success, Failure>(
+        on queue: DispatchQueue?,
+        _ handler: @escaping Handler<Success, Failure>,
+        read: @escaping @Sendable ([UInt8]) -> Result<Success, Failure>
+    ) -> Self {
+        // The error of a handler that threw at the last chunk, when the request had ended.
+        let thrown = Mutex<RefrainError?>(nil)
+        onEvent { [weak self] event in
+            guard let self else { return }
+            let next: Stream<Success, Failure>.Event
+            switch event {
+            case .stream(let chunk):
+                // A chunk that had arrived before a cancellation is not delivered after it.
+                guard !isCancelled else { return }
+                let result = read(chunk)
+                if case .failure = result, cancelsOnStreamError { cancel() }
+                next = .stream(result)
+            case .complete(let end):
+                let error = thrown.withLock { $0 }
+                next = .complete(completion(error.map { .failure($0) } ?? end))
+            }
+            let failure = await deliver(Stream(event: next, token: CancellationToken(self)), on: queue, handler)
+            guard let failure else { return }
+            thrown.withLock { $0 = failure }
+            cancel(because: failure)
+        }
+        return self
+    }
+
+    /// Calls a handler, and returns the error that it throws.
+    private func deliver<Success, Failure>(
+        _ stream: Stream<Success, Failure>,
+        on queue: DispatchQueue?,
+        _ handler: @escaping Handler<Success, Failure>
+    ) async -> RefrainError? {
+        let call = { @Sendable () -> RefrainError? in
+            do {
+                try handler(stream)
+                return nil
+            } catch {
+                return Self.failure(error)
+            }
+        }
+        guard let queue else { return call() }
+        return await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: call()) }
+        }
+    }
+
+    private func completion(_ end: Result<Void, RefrainError>) -> Completion {
+        var error: RefrainError?
+        if case .failure(let failure) = end { error = failure }
+        return Completion(request: request, response: response, error: error)
+    }
+
+    private static func failure(_ error: any Error) -> RefrainError {
+        error as? RefrainError
+            ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error, body: []))
+    }
+}

@@ -1,0 +1,51 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Reads the body as any JSON: dictionaries by text, lists, text, numbers, booleans, and `ParameterValue.null`.
+///
+/// The values are those of Swift, not of `JSONSerialization`. A type of one's own, read by
+/// `DecodableResponseSerializer`, says more and checks more.
+public struct JSONResponseSerializer: ResponseSerializer {
+    private let serializer: DecodableResponseSerializer<ParameterValue>
+
+    /// Makes the serializer; the parameters are Alamofire's.
+    public init(
+        dataPreprocessor: (any DataPreprocessor)? = nil,
+        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+    ) {
+        serializer = DecodableResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            decoder: JSONDecoder(),
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+    }
+
+    /// Returns the value; `ParameterValue.null` for a response that may be empty and is.
+    ///
+    /// - Throws: `RefrainError.responseSerializationFailed(reason:attempts:)`.
+    public func serialize(_ response: HTTPResponse) throws -> any Sendable {
+        let isEmpty = response.data?.isEmpty ?? true
+        if isEmpty, serializer.emptyResponses.allow(response) { return ParameterValue.null }
+        return try serializer.serialize(response).plain
+    }
+}
+
+extension ParameterValue {
+    /// This value as one of the standard library's types.
+    fileprivate var plain: any Sendable {
+        switch self {
+        case .string(let text): text
+        case .int(let number): Int(exactly: number) ?? number
+        case .double(let number): number
+        case .bool(let flag): flag
+        case .array(let elements): elements.map(\.plain)
+        case .dictionary(let members): members.mapValues(\.plain)
+        case .null: self
+        }
+    }
+}

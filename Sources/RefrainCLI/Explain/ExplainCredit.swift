@@ -1,0 +1,101 @@
+internal import Refrain
+
+/// The retry budget of a question: its kind, and what the calls before came to.
+struct ExplainBudget {
+    /// The budgets that can be asked for by name.
+    enum Name: String, CaseIterable {
+        case standard
+        case fleet
+        case perProcess = "per-process"
+
+        func budget(_ clock: AnyClock) -> RetryBudget {
+            switch self {
+            case .standard: .standard(clock: clock)
+            case .fleet: .fleet(clock: clock)
+            case .perProcess: RetryBudget(clock: clock)
+            }
+        }
+    }
+
+    var name = Name.standard
+    /// What the calls before this one came to, the last one last.
+    var history: [RetryContext.Outcome] = []
+    /// The time from one of them to the next, and from the last one to this call.
+    var interval = Duration.seconds(1)
+
+    /// Up to this many calls are taken: no budget remembers more.
+    static let longestHistory = 10_000
+
+    /// Reads a list such as `200,503,timedOut`.
+    static func history(_ text: String) -> [RetryContext.Outcome]? {
+        var outcomes: [RetryContext.Outcome] = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            if let code = HTTPError.Code(rawValue: word) {
+                outcomes.append(.failure(code))
+            } else if let status = ASCIINumber.whole(word), ExplainLimits.status.contains(status) {
+                outcomes.append(.status(HTTPStatus(rawValue: status)))
+            } else {
+                return nil
+            }
+        }
+        return outcomes.count <= longestHistory ? outcomes : nil
+    }
+
+    /// What would cover the retry that a decision is for; nil where there is to be none.
+    ///
+    /// The very budget of production has seen the calls before: each that failed has asked for one retry.
+    func credit(_ facts: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
+        guard case .retry = decision.action else { return nil }
+        let time = Locked(Duration.zero)
+        let budget = name.budget(AnyClock(HistoryClock(time: time)))
+        for outcome in history {
+            budget.deposit()
+            if case .status(let status) = outcome, status.rawValue < 400 {
+                budget.depositSuccess()
+            } else {
+                _ = budget.withdraw(for: BudgetCause.of(outcome, []))
+            }
+            time.withLock { $0 += interval }
+        }
+        budget.deposit()
+        let (credit, chance) = budget.preview(for: BudgetCause.of(facts.outcome, decision.rules))
+        return ExplainCredit(credit: credit, chance: chance)
+    }
+}
+
+/// What would cover a retry, and with which chance.
+struct ExplainCredit {
+    let credit: RetryBudget.Credit
+    let chance: Double
+
+    /// In a few words.
+    var words: String {
+        switch credit {
+        case .deposit: "deposit: first attempts of the last 10 s have deposited a whole retry"
+        case .floor: "floor: the minimum of 10 retries a second covers it"
+        case .chance:
+            "chance: the floor is closed, and deposits cover it in \(Decimals.text(chance * 100, places: 0)) % of cases"
+        case .tokens: "tokens"
+        case .empty: "none: deposits and floor are used up"
+        case .closed: "none: the floor is closed, and nothing is deposited"
+        }
+    }
+}
+
+/// A clock that shows the time that a history has reached.
+private struct HistoryClock: Clock {
+    struct Instant: InstantProtocol {
+        let offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    let time: Locked<Duration>
+
+    var now: Instant { Instant(offset: time.withLock { $0 }) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+}

@@ -1,0 +1,40 @@
+internal import RefrainCore
+
+/// Runs the jobs of a request's task on a task that awaits the request.
+///
+/// When the transport has the response, the awaiting task is resumed to validate and decode it, and then returns it:
+/// one job for the thread pool where a task of its own would need two. While no task awaits the request, or only
+/// tasks with an executor of their own, its jobs run in a task made for them.
+final class CallerExecutor: TaskExecutor {
+    private let request: Request
+
+    init(for request: Request) { self.request = request }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        switch request.jobDestination {
+        case .here: job.runSynchronously(on: asUnownedTaskExecutor())
+        case .with(let waiter): waiter.resume(returning: Job(job: job, executor: self))
+        case .elsewhere: Task { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    /// Where a job runs.
+    enum Destination {
+        /// On the current thread.
+        case here
+        /// On a task that awaits the request.
+        case with(UnsafeContinuation<Job?, Never>)
+        /// In a task of its own.
+        case elsewhere
+    }
+
+    /// A job of the request's task.
+    struct Job {
+        fileprivate let job: UnownedJob
+        fileprivate let executor: CallerExecutor
+
+        /// Runs the job up to the next suspension of the request's task.
+        func run() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+    }
+}

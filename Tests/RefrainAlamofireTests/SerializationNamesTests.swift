@@ -1,0 +1,96 @@
+import RefrainAlamofire
+import RefrainTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Alamofire's serializers and encoders")
+struct SerializationNamesTests {
+    private let server: FaultServer
+
+    init() throws {
+        server = try FaultServer()
+        server.on("/xssi") { _ in [.respond(.init(200, body: ")]}',\n{\"a\":[1,2.5,true,null,\"b\"]}"))] }
+    }
+
+    private struct Value: Encodable, Sendable {
+        var oneTwo = "x"
+        var aURL = ["k": 1]
+        var date = Date(timeIntervalSince1970: 1)
+        var data = Data([1, 2])
+    }
+
+    @Test("a preprocessor changes the bytes of data requests and downloads, and its error is the response's")
+    func preprocessor() async throws {
+        struct Refused: Error {}
+        struct Refusing: DataPreprocessor {
+            func preprocess(_ data: Data) throws -> Data { throw Refused() }
+        }
+        let content: [String: [ParameterValue]] = try await AF.request(server.baseURL + "/xssi")
+            .serializingDecodable([String: [ParameterValue]].self, dataPreprocessor: .googleXSSI).value
+        #expect(content["a"]?.count == 5)
+        let response: AFDownloadResponse<String> = await withCheckedContinuation { done in
+            AF.download(server.baseURL + "/xssi").responseString(dataPreprocessor: .googleXSSI) {
+                done.resume(returning: $0)
+            }
+        }
+        #expect(response.value?.hasPrefix("{\"a\"") == true)
+        if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+        let refused = await AF.request(server.baseURL + "/xssi").serializingData(dataPreprocessor: Refusing()).response
+        guard case .responseSerializationFailed(.customSerializationFailed(let error, _), _) = refused.error else {
+            Issue.record("\(refused)")
+            return
+        }
+        #expect(error is Refused)
+        #expect(server.count(path: "/xssi") == 3)
+    }
+
+    @Test("any JSON is read as Swift's own values")
+    func json() async {
+        let response: AFDataResponse<any Sendable> = await withCheckedContinuation { done in
+            AF.request(server.baseURL + "/xssi").responseJSON(dataPreprocessor: .googleXSSI) {
+                done.resume(returning: $0)
+            }
+        }
+        let list = (response.value as? [String: any Sendable])?["a"] as? [any Sendable]
+        #expect(list?.count == 5 && list?[0] as? Int == 1 && list?[1] as? Double == 2.5 && list?[2] as? Bool == true)
+    }
+
+    @Test("keys, key paths, dates and data are encoded as the encoder says")
+    func form() throws {
+        func text(_ encoder: URLEncodedFormEncoder) throws -> String {
+            let text: String = try encoder.encode(Value())
+            return text.replacing("%5B", with: "[").replacing("%5D", with: "]").replacing("%3A", with: ":")
+        }
+        #expect(try text(URLEncodedFormEncoder()) == "aURL[k]=1&data=AQI%3D&date=-978307199.0&oneTwo=x")
+        let snake = URLEncodedFormEncoder(
+            dataEncoding: .deferredToData,
+            dateEncoding: .secondsSince1970,
+            keyEncoding: .convertToSnakeCase,
+            keyPathEncoding: .dots
+        )
+        #expect(try text(snake) == "a_url.k=1&data[]=1&data[]=2&date=1.0&one_two=x")
+        let kebab = URLEncodedFormEncoder(
+            arrayEncoding: .custom { key, index in "\(key)-\(index)" },
+            dataEncoding: .deferredToData,
+            dateEncoding: .iso8601,
+            keyEncoding: .convertToKebabCase,
+            keyPathEncoding: .init { "/\($0)" }
+        )
+        #expect(try text(kebab) == "a-url/k=1&data-0=1&data-1=2&date=1970-01-01T00:00:01Z&one-two=x")
+        let custom = URLEncodedFormEncoder(
+            dataEncoding: .custom { "\($0.count)" },
+            dateEncoding: .custom { "\(Int($0.timeIntervalSince1970))" },
+            keyEncoding: .custom { "_\($0)" }
+        )
+        #expect(try text(custom) == "_aURL[_k]=1&_data=2&_date=1&_oneTwo=x")
+        #expect(try text(URLEncodedFormEncoder(dateEncoding: .millisecondsSince1970)).contains("date=1000.0"))
+        #expect(try text(URLEncodedFormEncoder(keyEncoding: .capitalized)).contains("OneTwo=x"))
+        #expect(try text(URLEncodedFormEncoder(keyEncoding: .uppercased)).contains("ONETWO=x"))
+        #expect(try text(URLEncodedFormEncoder(keyEncoding: .lowercased)).contains("onetwo=x"))
+    }
+}

@@ -1,0 +1,1 @@
+../../../Support/TLSFixture/TLSFixture/TLSFixture.swift

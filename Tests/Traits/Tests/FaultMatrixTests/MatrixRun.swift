@@ -1,0 +1,1 @@
+../../../RefrainIntegrationTests/FaultMatrix/MatrixRun.swift

@@ -1,0 +1,1 @@
+../../../RefrainIntegrationTests/FaultMatrix/MatrixTable.swift

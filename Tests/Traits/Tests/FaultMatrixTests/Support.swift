@@ -1,0 +1,1 @@
+../../../RefrainIntegrationTests/Support/Support.swift
