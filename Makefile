@@ -11,7 +11,7 @@ SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
 
-.PHONY: help setup demo examples test traits lint api api-accept sanitize fuzz docs site bench soak release check
+.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak release check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ test: ## Run every test
 
 traits: ## Test the traits, if REFRAIN_CHECKOUTS names a folder of the packages
 	Scripts/test-traits
+
+apple: ## Type-check, on Linux, the code for Apple platforms against stand-ins of its frameworks
+	@Scripts/setup
+	Scripts/check-apple
 
 lint: ## Check the formatting and the style
 	@Scripts/lint
@@ -74,4 +78,4 @@ release: ## Build the stripped, static command, its manual, completions and .deb
 	Scripts/release
 	if [ "$$(uname -s)" = Linux ] && command -v dpkg-deb >/dev/null; then Scripts/deb; fi
 
-check: lint api test sanitize ## What must pass before a change is proposed
+check: lint apple api test sanitize ## What must pass before a change is proposed
