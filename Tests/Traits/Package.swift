@@ -2,7 +2,8 @@
 import PackageDescription
 
 // The tests of what stands behind Refrain's traits, with the packages that they need: a package of its own, so that
-// neither a build nor the tests of Refrain ask for them. `Scripts/test-traits` runs it.
+// neither a build nor the tests of Refrain ask for them. `Scripts/test-traits` runs a copy of it, to which it adds the
+// files that it shares with Refrain's own tests.
 
 let traits = ["HTTPTypes", "OpenAPI", "Logging", "Metrics", "Tracing", "ServiceLifecycle", "AsyncHTTPClient"]
 
@@ -69,7 +70,7 @@ let package = Package(
         .target(name: "OrderService", dependencies: all),
         .testTarget(name: "OrderServiceTests", dependencies: ["OrderService"] + all),
         .testTarget(name: "TraitTests", dependencies: all),
-        // The fault matrix of Refrain's own tests over another transport; its files are links to them.
+        // The fault matrix of Refrain's own tests over another transport; the script adds its files.
         .testTarget(name: "FaultMatrixTests", dependencies: ["TLSFixture"] + all),
         .systemLibrary(
             name: "COpenSSL",

@@ -1,1 +1,0 @@
-../../../Support/TLSFixture/TLSFixture/TLSProbe.swift

@@ -1,1 +1,0 @@
-../../../RefrainIntegrationTests/FaultMatrix/MatrixCell.swift

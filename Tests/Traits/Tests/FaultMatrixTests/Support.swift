@@ -1,1 +1,0 @@
-../../../RefrainIntegrationTests/Support/Support.swift
