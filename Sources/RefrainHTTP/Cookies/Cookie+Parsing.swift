@@ -1,8 +1,10 @@
 extension CookieJar.Cookie {
     /// Parses a value of `Set-Cookie` (RFC 6265 §5.2, §5.3); nil if it is none, or if the source may not set it.
     init?(setCookie field: String, from source: CookieTarget, now: WallClock.Instant) {
-        // A control character would end the field of a request, or the line of a file.
-        guard field.utf8.count <= 4 * CookieJar.limits.bytes, !field.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        // A control character would end the field of a request, or the line of a file. A tab may stand where a space
+        // may (RFC 6265bis §5.6).
+        guard field.utf8.count <= 4 * CookieJar.limits.bytes,
+            !field.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F })
         else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
@@ -20,6 +22,8 @@ extension CookieJar.Cookie {
         expires = attributes.maxAge ?? attributes.expires
         if let path = attributes.path { self.path = path }
         if let domain = attributes.domain, !apply(domain, source) { return nil }
+        // Within a part, a tab would end a field of the file's line.
+        guard ![name, value, self.path].contains(where: { $0.utf8.contains(0x09) }) else { return nil }
         guard isAllowed(by: source) else { return nil }
     }
 

@@ -15,11 +15,24 @@ package struct MediaType: Hashable, Sendable {
     /// The parameters, in order.
     package let parameters: [Parameter]
 
-    /// Parses one type or range; `nil` if it is malformed.
+    /// Parses one type or range; `nil` if its type or subtype is malformed.
+    ///
+    /// A malformed parameter is ignored, and the type counts, as in browsers (WHATWG MIME Sniffing §4.4): servers send
+    /// `application/json; charset`.
     package init?(_ value: String) {
         var scanner = FieldScanner(value)
-        self.init(scanning: &scanner)
-        guard scanner.isAtEnd else { return nil }
+        guard let (type, subtype) = scanner.takeEssence() else { return nil }
+        guard scanner.isAtEnd || scanner.current == .semicolon else { return nil }
+        var parameters: [Parameter] = []
+        while scanner.take(.semicolon) {
+            let parameter = scanner.takeParameter()
+            scanner.skipWhitespace()
+            let rest = scanner.take { $0 != .semicolon }
+            if let parameter, rest.isEmpty { parameters.append(parameter) }
+        }
+        self.type = type
+        self.subtype = subtype
+        self.parameters = parameters
     }
 
     /// Parses the lines of a `Content-Type` field; returns `nil` if there are none, or if they are malformed or differ.
@@ -37,23 +50,37 @@ package struct MediaType: Hashable, Sendable {
 }
 
 extension MediaType {
-    /// Takes a media type up to the end or the next comma.
+    /// Takes a media type up to the end or the next comma; `nil` if anything in it is malformed.
     init?(scanning scanner: inout FieldScanner) {
-        guard let type = scanner.takeToken(), scanner.take("/"), let subtype = scanner.takeToken() else { return nil }
+        guard let (type, subtype) = scanner.takeEssence() else { return nil }
         var parameters: [Parameter] = []
-        scanner.skipWhitespace()
         while scanner.take(.semicolon) {
             scanner.skipWhitespace()
             // Empty parameters are allowed, as in `text/html;`.
-            guard let name = scanner.takeToken() else { continue }
-            guard scanner.take(.equals) else { return nil }
-            let quoted = scanner.current == .quote
-            guard let value = quoted ? scanner.takeQuotedString() : scanner.takeToken() else { return nil }
-            parameters.append(Parameter(name: name.lowercased(), value: value))
+            if scanner.isAtEnd || scanner.current == .semicolon || scanner.current == .comma { continue }
+            guard let parameter = scanner.takeParameter() else { return nil }
+            parameters.append(parameter)
             scanner.skipWhitespace()
         }
-        self.type = type.lowercased()
-        self.subtype = subtype.lowercased()
+        self.type = type
+        self.subtype = subtype
         self.parameters = parameters
+    }
+}
+
+extension FieldScanner {
+    /// Takes a type and a subtype, in lower case, and the whitespace after them.
+    fileprivate mutating func takeEssence() -> (type: String, subtype: String)? {
+        guard let type = takeToken(), take("/"), let subtype = takeToken() else { return nil }
+        skipWhitespace()
+        return (type.lowercased(), subtype.lowercased())
+    }
+
+    /// Takes a name, the equals sign and a value, after whitespace; `nil` where one is missing.
+    fileprivate mutating func takeParameter() -> MediaType.Parameter? {
+        skipWhitespace()
+        guard let name = takeToken(), take(.equals) else { return nil }
+        guard let value = current == .quote ? takeQuotedString() : takeToken() else { return nil }
+        return MediaType.Parameter(name: name.lowercased(), value: value)
     }
 }

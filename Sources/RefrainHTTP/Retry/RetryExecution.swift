@@ -161,10 +161,9 @@ final class RetryExecution {
         // Taken out, so that it is changed in place.
         guard var outcome = outcome.take() else { return .finish((), .cancelled) }
         deposit(outcome.result)
-        var delay = Duration.zero
-        var credit: RetryBudget.Credit?
-        let decision = affordable(wanted, outcome.result, &delay, &credit)
-        record(outcome.result, decision, delay, credit)
+        let step = affordable(wanted, outcome.result)
+        record(outcome.result, step)
+        let decision = step.decision
         guard case .retry = decision.action else {
             outcome.result = result(of: decision, after: outcome.result).recorded(log)
             outcome.retryError = decision.error
@@ -174,40 +173,41 @@ final class RetryExecution {
         needsFreshConnection = needsFreshConnection || decision.needsFreshConnection
         // Only a timeout may ask for the outcome again: other waits do not keep a response.
         self.outcome = request.deadline == nil ? nil : AttemptOutcome(outcome.result.withoutStream)
-        return .retry(after: delay, decision.reason, isFree: decision.isFree)
+        return .retry(after: step.delay, decision.reason, isFree: decision.isFree)
     }
 
-    /// Returns the decision that the time left and the budget allow, with its delay and what the budget says.
-    private func affordable(
-        _ decision: RetryDecision,
-        _ result: HTTPResult,
-        _ delay: inout Duration,
-        _ credit: inout RetryBudget.Credit?
-    ) -> RetryDecision {
-        guard case .retry(let wanted) = decision.action else { return decision }
-        delay = wanted.sample(using: configuration.random)
+    /// What follows an attempt.
+    private struct Step {
+        var decision: RetryDecision
+        /// The delay before the retry, if one follows.
+        var delay = Duration.zero
+        /// What the budget said; nil where it was not asked.
+        var credit: RetryBudget.Credit?
+    }
+
+    /// Returns what the time left and the budget allow of a decision.
+    private func affordable(_ decision: RetryDecision, _ result: HTTPResult) -> Step {
+        guard case .retry(let wanted) = decision.action else { return Step(decision: decision) }
+        var delay = wanted.sample(using: configuration.random)
         // A strategy may have taken its time.
         let remaining = remaining
         // Jitter may take what a server's own delay leaves, but not more (rule R18).
         if let remaining, delay >= remaining, wanted.server != nil { delay = wanted.range.lowerBound }
         if let remaining, delay >= remaining {
-            delay = .zero
-            return .finish(.deadlineExceeded, decision.rules.union([.deadline]))
+            return Step(decision: .finish(.deadlineExceeded, decision.rules.union([.deadline])))
         }
-        guard let budget, decision.drawsOnBudget else { return decision }
+        guard let budget, decision.drawsOnBudget else { return Step(decision: decision, delay: delay) }
         let cause = BudgetCause.of(result, decision)
         let answer = budget.covered(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) })
-        credit = answer.credit
         switch answer.withdrawal {
         case .granted: break
         case .grantedAfter(let turn): delay = max(delay, turn)
         case .refused:
-            delay = .zero
-            let rules: Rules = answer.credit == .closed ? [.budget, .fleet] : [.budget]
-            return .finish(.budgetExhausted, decision.rules.union(rules))
+            let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
+            return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
         }
         (lastPaid, isPaidAhead) = (cause, true)
-        return decision
+        return Step(decision: decision, delay: delay, credit: answer.credit)
     }
 
     /// Returns the result of a call that ends with this decision.
@@ -230,23 +230,18 @@ final class RetryExecution {
 
     // MARK: The record and the budget
 
-    private func record(
-        _ result: HTTPResult,
-        _ decision: RetryDecision,
-        _ delay: Duration,
-        _ credit: RetryBudget.Credit?
-    ) {
-        let isRetry = if case .retry = decision.action { true } else { false }
+    private func record(_ result: HTTPResult, _ step: Step) {
+        let isRetry = if case .retry = step.decision.action { true } else { false }
         let start = attemptBegan - began
         log.add(
             result,
             start: start,
             duration: elapsed - start,
             decision: isRetry ? .retry : .finish,
-            reason: decision.reason,
-            rules: decision.rules,
-            delay: delay,
-            credit: credit
+            reason: step.decision.reason,
+            rules: step.decision.rules,
+            delay: step.delay,
+            credit: step.credit
         )
         if let observer = request.attemptObserver, let last = log.attempts.last { observer(last) }
     }

@@ -137,6 +137,11 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
         set("n=v; Path=relative; Domain=; Unknown=1;;=;")
         #expect(jar.cookies.map(\.path) == ["/a"])
+        jar.removeAll()
+        set("\tn\t=\tv\t \t;\tPath\t=\t/b\t;\tx")
+        #expect(jar.cookies.map { "\($0.name)=\($0.value) \($0.path)" } == ["n=v /b"])
+        set("m=1; Path=/a\tb")
+        #expect(jar.cookies.count == 1)
     }
 
     @Test("a server fills the jar up to the limits, and no further")
