@@ -157,11 +157,11 @@ let package = Package(
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
 
-        .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting"]),
-        .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting"]),
+        .testTarget(name: "RefrainCoreTests", dependencies: ["RefrainCore", "RefrainTesting", "TestSupport"]),
+        .testTarget(name: "RefrainHTTPTests", dependencies: ["RefrainHTTP", "RefrainTesting", "TestSupport"]),
         .testTarget(
             name: "RefrainIntegrationTests",
-            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainTesting", "TLSFixture"]
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainCurl", "RefrainTesting", "TestSupport", "TLSFixture"]
         ),
         .testTarget(
             name: "RefrainSessionTests",
@@ -171,12 +171,13 @@ let package = Package(
             name: "RefrainSimulationTests",
             dependencies: [
                 "RefrainCore", "RefrainCurl", "RefrainHTTP", "RefrainSession", "RefrainSimulation", "RefrainTesting",
+                "TestSupport",
             ]
         ),
         .testTarget(name: "RefrainTests", dependencies: ["Refrain", "RefrainTesting"]),
         .testTarget(name: "RefrainAlamofireTests", dependencies: ["RefrainAlamofire", "RefrainTesting"]),
         // Reads the sources, and the executable, which it depends on so that it is built.
-        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI"]),
+        .testTarget(name: "ArchitectureTests", dependencies: ["RefrainCLI", "TestSupport"]),
         .testTarget(
             name: "RefrainCurlTests",
             dependencies: [
@@ -191,6 +192,8 @@ let package = Package(
         .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TLSFixture"]),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
+        // Helpers that the tests of several targets use.
+        .target(name: "TestSupport", dependencies: ["RefrainCore"], path: "Tests/Support/TestSupport"),
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
         .systemLibrary(
             name: "COpenSSL",

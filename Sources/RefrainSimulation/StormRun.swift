@@ -122,6 +122,8 @@ final class StormRun: EventTarget, @unchecked Sendable {
         // something real: that would come back now.
         let waits = sleepers.count + services.reduce(0) { $0 + $1.inFlight }
         for _ in 0..<20 where calls.count > waits && loop.firstFailure == nil { refrain_simulation_pause(50_000_000) }
+        // Where no call waits on the clock or for a server, none of the others waits for it in a queue.
+        if calls.count > 0, waits == 0 { loop.fail(.leftSimulation) }
         calls.forEach { $0?.cancel() }
         // A call that does not heed its cancellation, or that waits outside, is left behind.
         for _ in 0..<20 {

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite("Who may import whom")
+@Suite("Who may import whom", .computing)
 struct ImportTests {
     /// The modules table of the design.
     ///

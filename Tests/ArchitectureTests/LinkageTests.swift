@@ -1,9 +1,10 @@
 #if os(Linux)
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// The Linux build pays neither for FoundationNetworking nor for ICU.
-@Suite("What is linked")
+@Suite("What is linked", .computing)
 struct LinkageTests {
     static let forbidden: Set = [
         "libFoundation.so", "libFoundationNetworking.so", "libFoundationInternationalization.so",

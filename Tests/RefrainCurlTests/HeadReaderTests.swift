@@ -120,7 +120,7 @@ struct HeadReaderTests {
 
     @Test("10,000 heads, one after the other, mean what they mean alone")
     func property() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = UInt64(0x5EED)
         var random = Seeded(seed)
         var reader = HeadReader()
         let lines = [

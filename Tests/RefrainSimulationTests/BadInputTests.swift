@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSimulation
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -18,7 +19,7 @@ private func threadTime() -> Duration {
     return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
 }
 
-@Suite("Storms that cannot be")
+@Suite("Storms that cannot be", .computing)
 struct BadInputTests {
     typealias Seconds = Duration
 
@@ -83,9 +84,16 @@ struct BadInputTests {
     func standsStill() async throws {
         let server = Storm.Server.collapse()
         let storm = try Self.storm(server: server)
+        // The thread is left to itself with the loop, which would compute beside all other tests.
+        let isOver = Locked(false)
+        defer { isOver.withLock { $0 = true } }
         let failure = await Self.failure {
             try await storm.run { client in
-                .calling { try await withRetry(.immediately(maxAttempts: nil)) { throw Storm.Failure.noThread } }
+                .calling {
+                    try await withRetry(.immediately(maxAttempts: nil)) {
+                        guard isOver.withLock({ $0 }) else { throw Storm.Failure.noThread }
+                    }
+                }
             }
         }
         guard case .timeStandsStill = failure else {
@@ -96,12 +104,14 @@ struct BadInputTests {
 
     @Test("a call that computes for seconds is told apart from one that waits")
     func busy() async throws {
+        let isOver = Locked(false)
+        defer { isOver.withLock { $0 = true } }
         let failure = await Self.failure {
             try await Self.storm().run { _ in
                 .calling {
                     // In time of the thread: on a busy machine seconds of the wall are little work.
                     let begun = threadTime()
-                    while threadTime() - begun < .seconds(4) {}
+                    while threadTime() - begun < .seconds(4), !isOver.withLock({ $0 }) {}
                 }
             }
         }

@@ -1,9 +1,10 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSimulation
+import TestSupport
 import Testing
 
-@Suite("The simulator against closed forms")
+@Suite("The simulator against closed forms", .computing)
 struct ClosedFormTests {
     @Test(
         "k retries at failure rate p: Σpⁱ sends a call, and 1 − pᵏ⁺¹ succeed",

@@ -1,9 +1,10 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSimulation
+import TestSupport
 import Testing
 
-@Suite("A server that collapses")
+@Suite("A server that collapses", .computing)
 struct CollapseTests {
     /// 40 calls a second, and for five seconds 80 more.
     static func storm(clients: Int, seed: UInt64 = 1) throws -> Storm {

@@ -2,9 +2,10 @@ import RefrainCore
 import RefrainHTTP
 import RefrainSession
 import RefrainSimulation
+import TestSupport
 import Testing
 
-@Suite("A simulation repeats")
+@Suite("A simulation repeats", .computing)
 struct DeterminismTests {
     static func storm(seed: UInt64 = 9) throws -> Storm {
         let trigger = Storm.Trigger.outage(at: .seconds(10), lasting: .seconds(3)).and(

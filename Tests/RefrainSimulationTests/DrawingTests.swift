@@ -1,9 +1,10 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSimulation
+import TestSupport
 import Testing
 
-@Suite("Pictures and tables of storms")
+@Suite("Pictures and tables of storms", .computing)
 struct DrawingTests {
     static func reports() async throws -> [Storm.Report] {
         var reports: [Storm.Report] = []

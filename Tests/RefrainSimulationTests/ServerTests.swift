@@ -1,9 +1,10 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSimulation
+import TestSupport
 import Testing
 
-@Suite("Servers and triggers")
+@Suite("Servers and triggers", .computing)
 struct ServerTests {
     static func storm(
         _ server: Storm.Server,

@@ -129,8 +129,8 @@ extension DataStreamRequest {
         _ handler: @escaping Handler<Success, Failure>,
         read: @escaping @Sendable ([UInt8]) -> Result<Success, Failure>
     ) -> Self {
-        // The error of a handler that threw at the last chunk, when the request had ended.
-        let thrown = Mutex<RefrainError?>(nil)
+        // Why a chunk ended the stream. At the last chunk the request may have ended before, as a success.
+        let ending = Mutex<RefrainError?>(nil)
         onEvent { [weak self] event in
             guard let self else { return }
             let next: Stream<Success, Failure>.Event
@@ -139,15 +139,18 @@ extension DataStreamRequest {
                 // A chunk that had arrived before a cancellation is not delivered after it.
                 guard !isCancelled else { return }
                 let result = read(chunk)
-                if case .failure = result, cancelsOnStreamError { cancel() }
+                if case .failure = result, cancelsOnStreamError {
+                    ending.withLock { $0 = .explicitlyCancelled }
+                    cancel()
+                }
                 next = .stream(result)
             case .complete(let end):
-                let error = thrown.withLock { $0 }
+                let error = ending.withLock { $0 }
                 next = .complete(completion(error.map { .failure($0) } ?? end))
             }
             let failure = await deliver(Stream(event: next, token: CancellationToken(self)), on: queue, handler)
             guard let failure else { return }
-            thrown.withLock { $0 = failure }
+            ending.withLock { $0 = failure }
             cancel(because: failure)
         }
         return self

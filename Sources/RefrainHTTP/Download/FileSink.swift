@@ -21,15 +21,6 @@ public final class FileSink: DownloadSink {
     private let stem: String
     private let state: Locked<State>
 
-    /// The process's umask.
-    ///
-    /// It can be read only by setting it, so it is read once.
-    private static let mask: mode_t = {
-        let mask = umask(0)
-        umask(mask)
-        return mask
-    }()
-
     private struct State {
         var descriptor: Int32
         /// The hidden name; nil while the file has none.
@@ -57,29 +48,25 @@ public final class FileSink: DownloadSink {
         self.target = target
         let folder: String
         (folder, stem) = Self.hidden(target)
+        // The system takes the process's umask away. To read the umask is to change it, for all threads.
+        let mode: mode_t = resolved.present == nil ? 0o666 : 0o600
         let descriptor: Int32
-        // One without a name can have the permissions of a new file at once: it cannot be opened by anyone else.
-        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: resolved.present == nil ? 0o666 : 0o600) {
+        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: mode) {
             descriptor = unnamed
             state = Locked(State(descriptor: unnamed))
-            if resolved.present == nil { return }
         } else {
-            let named = try Self.named(stem, path)
+            let named = try Self.named(stem, path, mode)
             descriptor = named.descriptor
             state = Locked(named)
         }
-        if let status = resolved.present {
-            // The new file gets the owner and permissions of the file it replaces, as far as the system allows, because
-            // that file may be confidential. The owner is set first, so that the permissions never apply to the wrong
-            // owner.
-            if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
-                _ = fchown(descriptor, uid_t.max, status.st_gid)
-            }
-            fchmod(descriptor, status.st_mode & 0o777)
-        } else {
-            // The file is created with mode 0600; a download gets the default permissions.
-            fchmod(descriptor, 0o666 & ~Self.mask)
+        guard let status = resolved.present else { return }
+        // The new file gets the owner and permissions of the file it replaces, as far as the system allows, because
+        // that file may be confidential. The owner is set first, so that the permissions never apply to the wrong
+        // owner.
+        if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
+            _ = fchown(descriptor, uid_t.max, status.st_gid)
         }
+        fchmod(descriptor, status.st_mode & 0o777)
     }
 
     /// Returns the folder of a file, and what hidden names beside it begin with.
@@ -92,13 +79,20 @@ public final class FileSink: DownloadSink {
     }
 
     /// Creates a file with a hidden name.
-    private static func named(_ stem: String, _ path: String) throws(LocalFileError) -> State {
-        var template = Array("\(stem)XXXXXX.part".utf8CString)
-        let descriptor = mkstemps(&template, 5)
-        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return State(descriptor: descriptor, temporaryPath: name)
+    private static func named(_ stem: String, _ path: String, _ mode: mode_t) throws(LocalFileError) -> State {
+        var result = EEXIST
+        for _ in 0..<100 where result == EEXIST {
+            let hidden = randomName(stem)
+            let descriptor = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            if descriptor >= 0 { return State(descriptor: descriptor, temporaryPath: hidden) }
+            result = errno
+        }
+        throw LocalFileError(path: path, operation: .create, errno: result)
+    }
+
+    /// A hidden name that probably no file has.
+    private static func randomName(_ stem: String) -> String {
+        stem + String(UInt64.random(in: 0..<(1 << 40)), radix: 36) + ".part"
     }
 
     /// Goes on with the hidden file of an earlier sink, of which the first bytes are kept.
@@ -201,7 +195,7 @@ public final class FileSink: DownloadSink {
     private func hide(_ descriptor: Int32) -> Result<String, LocalFileError> {
         var result = EEXIST
         for _ in 0..<100 where result == EEXIST {
-            let hidden = stem + String(UInt64.random(in: 0..<(1 << 40)), radix: 36) + ".part"
+            let hidden = Self.randomName(stem)
             result = UnnamedFile.link(descriptor, to: hidden)
             if result == 0 { return .success(hidden) }
         }

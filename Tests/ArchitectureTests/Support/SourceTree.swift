@@ -39,26 +39,3 @@ struct SourceTree {
         try FileManager.default.contentsOfDirectory(atPath: root + "/Sources").filter { !$0.hasPrefix(".") }.sorted()
     }
 }
-
-extension SourceTree {
-    /// The text of a file, by its path below the root.
-    static func text(of path: String) throws -> String {
-        String(decoding: try Data(contentsOf: URL(filePath: root + "/" + path)), as: UTF8.self)
-    }
-
-    /// The texts of all test files.
-    static func testFiles() throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: root + "/Tests")
-            .filter { $0.hasSuffix(".swift") && !$0.hasPrefix("ArchitectureTests/") }
-            .map { try text(of: "Tests/" + $0) }
-    }
-
-    /// The paths of the Markdown files at the root and in the documentation.
-    static func markdownFiles() throws -> [String] {
-        let top = try FileManager.default.contentsOfDirectory(atPath: root)
-        let inner = try FileManager.default.subpathsOfDirectory(atPath: root + "/Documentation")
-        return (top + inner.map { "Documentation/" + $0 }).filter { $0.hasSuffix(".md") }.sorted()
-    }
-
-    static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + "/" + path) }
-}

@@ -1,4 +1,4 @@
-/// A Swift file, read just closely enough to ask what it imports, calls and loops over.
+/// A Swift file, read just closely enough to ask what it imports.
 struct SwiftSource: Sendable {
     /// The lines with comments and the contents of string literals blanked out; line numbers are kept.
     let lines: [String]
@@ -27,52 +27,6 @@ struct SwiftSource: Sendable {
         return found
     }
 
-    /// The bodies of all `for`, `while` and `repeat` loops, with the line number where each loop begins.
-    var loopBodies: [(line: Int, body: String)] {
-        let text = lines.joined(separator: "\n")
-        return text.matches(of: Self.word(/\b(?:for|while|repeat)\b/)).compactMap { match in
-            // `.for`, and `for:` as a label, are no loops.
-            if text[..<match.range.lowerBound].last == "." || text[match.range.upperBound...].first == ":" {
-                return nil
-            }
-            guard let body = Self.block(in: text[match.range.upperBound...]) else { return nil }
-            let line = text[..<match.range.lowerBound].count { $0 == "\n" } + 1
-            return (line, body)
-        }
-    }
-
-    /// `pattern` with a word's end as code has it: `Glibc.usleep` is two words here, and one in plain text.
-    static func word<Output>(_ pattern: Regex<Output>) -> Regex<Output> {
-        pattern.wordBoundaryKind(.simple)
-    }
-
-    /// The first brace-delimited block of `text` that is a body.
-    ///
-    /// Braces within parentheses belong to a closure that is an argument.
-    private static func block(in text: Substring) -> String? {
-        var parentheses = 0
-        var braces = 0
-        var body = ""
-        for character in text {
-            if braces == 0 {
-                switch character {
-                case "(", "[": parentheses += 1
-                case ")", "]": parentheses -= 1
-                case "{" where parentheses == 0: braces = 1
-                case "}" where parentheses == 0: return nil
-                default: break
-                }
-                if parentheses < 0 { return nil }
-            } else {
-                if character == "{" { braces += 1 }
-                if character == "}" { braces -= 1 }
-                if braces == 0 { return body }
-                body.append(character)
-            }
-        }
-        return nil
-    }
-
     private static let accessLevels: Set = ["public", "package", "internal", "fileprivate", "private"]
     private static let declarationKinds: Set = [
         "struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor",
@@ -80,7 +34,7 @@ struct SwiftSource: Sendable {
 
     /// `text` without comments and without what stands in string literals.
     ///
-    /// Interpolations are dropped with their literal: no import, loop or sleep is written in one.
+    /// Interpolations are dropped with their literal: no import is written in one.
     private static func code(of text: String) -> String {
         enum State { case code, lineComment, blockComment(Int), string(multiline: Bool, hashes: Int) }
         let characters = Array(text)

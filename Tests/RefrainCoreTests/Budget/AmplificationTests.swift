@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
-@Suite("Amplification, on 60 seconds of virtual time")
+@Suite("Amplification, on 60 seconds of virtual time", .computing)
 struct AmplificationTests {
     /// What reaches a backend that fails every request, where each call would try up to ten times.
     private func sends(rate: Int, seconds: Int, budget: RetryBudget, clock: TestClock) async -> (calls: Int, sends: Int)

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
-@Suite("Budgets under contention")
+@Suite("Budgets under contention", .computing)
 struct BudgetContentionTests {
     @Test("R22: of 16 threads that race for the last retry exactly one wins")
     func lastOne() async throws {

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
-@Suite("Budgets for a fleet")
+@Suite("Budgets for a fleet", .computing)
 struct FleetBudgetTests {
     private static func granted(_ budget: RetryBudget, _ cause: RetryBudget.Cause) -> Bool {
         budget.withdraw(for: cause) == .granted

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
-@Suite("RetryBudget")
+@Suite("RetryBudget", .computing)
 struct RetryBudgetTests {
     let clock = TestClock()
     var time: AnyClock { AnyClock(clock) }

@@ -1,7 +1,8 @@
 import RefrainCore
+import TestSupport
 import Testing
 
-@Suite("RetryBudget of tokens")
+@Suite("RetryBudget of tokens", .computing)
 struct TokenBudgetTests {
     private func drain(_ budget: RetryBudget, _ cause: RetryBudget.Cause) -> Int {
         var granted = 0

@@ -1,7 +1,8 @@
 import RefrainCore
+import TestSupport
 import Testing
 
-@Suite("Locked")
+@Suite("Locked", .computing)
 struct LockedTests {
     @Test("16 threads that add to one value lose nothing")
     func exclusion() {

@@ -1,7 +1,8 @@
 import RefrainCore
+import TestSupport
 import Testing
 
-@Suite("Properties of the schedules")
+@Suite("Properties of the schedules", .computing)
 struct BackoffPropertyTests {
     @Test("R13: no delay exceeds its cap or is negative, for every attempt up to Int.max and every scale")
     func withinCap() throws {

@@ -1,7 +1,8 @@
 import RefrainCore
+import TestSupport
 import Testing
 
-@Suite("RandomSource")
+@Suite("RandomSource", .computing)
 struct RandomSourceTests {
     @Test("the generator is xoshiro256**, seeded by SplitMix64: known numbers")
     func knownNumbers() {

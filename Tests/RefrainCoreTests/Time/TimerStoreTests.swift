@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCore
 
-@Suite("TimerStore")
+@Suite("TimerStore", .computing)
 struct TimerStoreTests {
     private struct Timer {
         let name: Int

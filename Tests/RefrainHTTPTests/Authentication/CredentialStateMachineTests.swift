@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
 
-@Suite("CredentialStateMachine")
+@Suite("CredentialStateMachine", .computing)
 struct CredentialStateMachineTests {
     @Test("R27: in every order of events one refresh runs at a time, and no refused credential is used again")
     func model() {

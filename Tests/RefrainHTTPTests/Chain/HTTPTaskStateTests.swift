@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
 
-@Suite("The life of a task")
+@Suite("The life of a task", .computing)
 struct HTTPTaskStateTests {
     private typealias State = HTTPTaskState<Int, Int, Int>
 

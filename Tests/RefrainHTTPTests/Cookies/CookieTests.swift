@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -10,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Cookies: which are kept, and where they are sent")
+@Suite("Cookies: which are kept, and where they are sent", .computing)
 struct CookieTests {
     private let jar = CookieJar(
         clocks: RetryClocks(monotonic: AnyClock(TestClock())) { WallClock.Instant(sinceEpoch: .seconds(1_000_000)) }

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -58,7 +59,7 @@ struct DeduplicateTests {
 
     @Test(
         "B: de-duplication: the last one to leave cancels the exchange, and whoever comes next begins another",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func lastOneLeaves() async {
         let nobody = MockGate()
@@ -97,7 +98,7 @@ struct DeduplicateTests {
 
     @Test(
         "B: de-duplication: requests that differ in URL, method, credentials or options are not shared",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func differences() async {
         var signed = sampleRequest()
@@ -339,7 +340,10 @@ struct DeduplicateTests {
         #expect(stage.exchanges.taskCount == 0)
     }
 
-    @Test("An exchange that a reset has overtaken before it began is cancelled when it begins", .timeLimit(.minutes(1)))
+    @Test(
+        "An exchange that a reset has overtaken before it began is cancelled when it begins",
+        .timeLimit(.minutes(10))
+    )
     func overtaken() async {
         let mayBegin = Journal<Bool>()
         let table = CoalescingTable { exchange in
@@ -368,7 +372,7 @@ struct DeduplicateTests {
 
     @Test(
         "Who starts an exchange lives to its end, also where it goes before the exchange has begun",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func starterIsKept() async {
         let mayBegin = Journal<Bool>()
@@ -470,7 +474,10 @@ struct DeduplicateTests {
         #expect(stage.numberOfExchanges == 0)
     }
 
-    @Test("R30: in every order of events each caller is answered exactly once, with the answer of its own key")
+    @Test(
+        "R30: in every order of events each caller is answered exactly once, with the answer of its own key",
+        .computing
+    )
     func model() {
         forEachSeed { random in
             var machine = CoalescingStateMachine<Int, Int>()

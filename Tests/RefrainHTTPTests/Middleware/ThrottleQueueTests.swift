@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
 
-@Suite("The queue of a throttle")
+@Suite("The queue of a throttle", .computing)
 struct ThrottleQueueTests {
     /// The same rules, written the slow and plain way.
     private struct Model {

@@ -27,13 +27,19 @@ struct ThrottleTests {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let sent = Journal<String>()
         let cancelled = Journal<String>()
+        let hasPaused = Locked(false)
         let server = AnyLoader { request in
             sent.add(request.name)
             return await withTaskCancellationHandler {
                 await MockLoader().then(.held(by: MockGate(), .status(200))).load(request)
             } onCancel: {
                 cancelled.add(request.name)
-                guard request.throttle == .never, cancelled.values.contains("0") else { return }
+                guard request.throttle == .never, cancelled.values.contains("0"),
+                    hasPaused.withLock({ hasPaused in
+                        defer { hasPaused = true }
+                        return !hasPaused
+                    })
+                else { return }
                 // Stays in the midst of the reset for a while, so that the slot of the first one can go where it goes.
                 let limit = ContinuousClock.now.advanced(by: .milliseconds(100))
                 while throttle.numberOfWaitingRequests > 0, sent.values.count == 21, ContinuousClock.now < limit {

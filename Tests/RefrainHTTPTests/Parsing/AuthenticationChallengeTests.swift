@@ -1,7 +1,8 @@
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Authentication challenges")
+@Suite("Authentication challenges", .computing)
 struct AuthenticationChallengeTests {
     /// Challenges as text, `scheme token68 name=value …`, parted by bars.
     static func parse(_ values: String...) -> String {

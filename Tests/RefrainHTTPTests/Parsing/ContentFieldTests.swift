@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Content fields")
+@Suite("Content fields", .computing)
 struct ContentFieldTests {
     @Test("R10: a length that stands several times counts once, others are invalid")
     func contentLength() {

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("HTTP dates, there and back")
+@Suite("HTTP dates, there and back", .computing)
 struct HTTPDateRoundTripTests {
     /// A calendar of the test's own, which goes from day to day and knows no formulas.
     struct Calendar {
@@ -43,16 +44,11 @@ struct HTTPDateRoundTripTests {
         return forms.allSatisfy { HTTPDate.parse($0, now: instant) == instant } && HTTPDate.format(instant) == forms[0]
     }
 
-    /// Millions of dates take seconds, during which tests that measure time would get no thread.
-    static func letOthersRun(after count: Int) async {
-        if count % 500 == 0 { await Task.yield() }
-    }
-
     @Test(
         "R15: every second of selected days survives all three forms",
         arguments: [(1970, 1, 1), (1999, 12, 31), (2000, 2, 29), (2016, 12, 31), (2024, 2, 28), (2100, 3, 1)]
     )
-    func everySecond(year: Int, month: Int, day: Int) async {
+    func everySecond(year: Int, month: Int, day: Int) {
         var calendar = Calendar()
         while (calendar.year, calendar.month, calendar.day) != (year, month, day) { calendar.advance() }
         for second in stride(from: 0, to: 86_400, by: exhaustiveStep) {
@@ -60,13 +56,12 @@ struct HTTPDateRoundTripTests {
                 Issue.record("second \(second) of \(year)-\(month)-\(day)")
                 return
             }
-            await Self.letOthersRun(after: second / exhaustiveStep)
         }
     }
 
     @Test("R15: every day from 1970 to 2450 survives all three forms, at a random second")
-    func everyDay() async {
-        let seed = UInt64.random(in: .min ... .max)
+    func everyDay() {
+        let seed = UInt64(0x5EED)
         let random = RandomSource(seed: seed)
         var calendar = Calendar()
         while calendar.year < 2450 {
@@ -77,13 +72,12 @@ struct HTTPDateRoundTripTests {
                 Issue.record("seed \(seed), \(calendar), second \(second)")
                 return
             }
-            await Self.letOthersRun(after: calendar.days / exhaustiveStep)
         }
     }
 
     @Test("R15: 10,000 random instants of the years 0 to 9999 survive being written and read")
     func anyInstant() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         var random = RandomSource(seed: seed)
         for _ in 0..<10_000 {
             let instant = WallClock.Instant(

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Rate limits")
+@Suite("Rate limits", .computing)
 struct RateLimitTests {
     static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 
@@ -178,7 +179,7 @@ struct RateLimitTests {
 
     @Test("R19: 10,000 random resets are within bounds, however they are read")
     func anything() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         var random = RandomSource(seed: seed)
         let readings: [RateLimitFields.Reset] = [
             .automatic, .delay(.seconds), .delay(.milliseconds), .epoch(.seconds), .epoch(.milliseconds),

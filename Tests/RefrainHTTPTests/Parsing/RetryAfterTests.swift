@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Retry-After")
+@Suite("Retry-After", .computing)
 struct RetryAfterTests {
     static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
     static let date = WallClock.Instant(sinceEpoch: .seconds(784_111_777))
@@ -111,7 +112,7 @@ struct RetryAfterTests {
 
     @Test("R15: of 10,000 random values only digits and dates are values")
     func anything() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         var random = RandomSource(seed: seed)
         let parts = [
             "0", "5", "99", ",", ", ", " ", "Sun", "06 Nov 1994 08:49:37 GMT", "-", "+", ".", "\0", "\r\n", "٣", "e",

@@ -1,8 +1,9 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Structured fields")
+@Suite("Structured fields", .computing)
 struct StructuredFieldTests {
     typealias Item = StructuredField.Item
     typealias BareItem = StructuredField.BareItem
@@ -101,7 +102,7 @@ struct StructuredFieldTests {
 
     @Test("R5: a key is sent as a string; 10,000 random ones are read back as they were")
     func strings() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         var random = RandomSource(seed: seed)
         for _ in 0..<10_000 {
             let count = Int.random(in: 0...20, using: &random)

@@ -92,7 +92,7 @@ final class FileSinkTests {
             var status = stat()
             #expect(stat(path("file"), &status) == 0 && status.st_nlink == 1)
             // The permissions of a file that is replaced are kept, those of a new one are the usual ones.
-            #expect(status.st_mode & 0o777 == (content == "first" ? 0o666 & ~Self.mask : 0o640))
+            #expect(status.st_mode & 0o777 == (content == "first" ? try modeOfNewFiles : 0o640))
             chmod(path("file"), 0o640)
         }
         let dropped = try FileSink(path: path("other"), withoutName: withoutName)
@@ -101,11 +101,21 @@ final class FileSinkTests {
         #expect(try names == ["file"])
     }
 
-    private static let mask: mode_t = {
-        let mask = umask(0)
-        umask(mask)
-        return mask
-    }()
+    /// The permissions that the system gives a new file.
+    private var modeOfNewFiles: mode_t {
+        get throws {
+            let path = path("ordinary")
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666)
+            try #require(descriptor >= 0)
+            defer {
+                close(descriptor)
+                unlink(path)
+            }
+            var status = stat()
+            try #require(fstat(descriptor, &status) == 0)
+            return status.st_mode & 0o777
+        }
+    }
 
     #if os(Linux)
     @Test("a process that ends at any moment leaves no file, where the file system has files without a name")

@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("Downloads that go on")
@@ -385,9 +386,9 @@ struct ResumeTests {
         #expect(error.code == .dataLengthExceedsMaximum)
     }
 
-    @Test("R11: of 2,000 downloads cut at random places each ends with the source's bytes")
+    @Test("R11: of 2,000 downloads cut at random places each ends with the source's bytes", .computing)
     func properties() async throws {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         let random = RandomSource(seed: seed)
         let content = content
         for _ in 0..<2_000 {

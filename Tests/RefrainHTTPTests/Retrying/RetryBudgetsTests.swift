@@ -1,4 +1,5 @@
 import RefrainCore
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -9,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Budgets by origin")
+@Suite("Budgets by origin", .computing)
 struct RetryBudgetsTests {
     private static let schemes = ["http", "https", "HTTP", "ftp"]
     private static let authorities = [

@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("The retry stage")
@@ -475,9 +476,9 @@ struct RetryStageTests {
         #expect(mock.requests.count == 3)
     }
 
-    @Test("R30: ten thousand random outcomes each complete once, with as many records as sends")
+    @Test("R30: ten thousand random outcomes each complete once, with as many records as sends", .computing)
     func properties() async throws {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = UInt64(0x5EED)
         let random = RandomSource(seed: seed)
         let statuses: [HTTPStatus] = [200, 404, 408, 429, 500, 501, 503]
         let methods: [HTTPMethod] = [.get, .put, .post, .delete]

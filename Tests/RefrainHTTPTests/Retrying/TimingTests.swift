@@ -1,7 +1,8 @@
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("When another try comes")
+@Suite("When another try comes", .computing)
 struct TimingTests {
     private let policy = RetryPolicy.recommended
 

@@ -1,4 +1,5 @@
 import RefrainCore
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -44,7 +45,7 @@ extension AsyncSequence {
     }
 }
 
-@Suite("Lines of a body")
+@Suite("Lines of a body", .computing)
 struct LineTests {
     @Test(
         "a line ends with LF or CR LF, an empty one counts, and the last one needs no end",

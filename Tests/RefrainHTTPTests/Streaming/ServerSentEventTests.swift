@@ -1,10 +1,11 @@
 import RefrainCore
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
 
 /// The examples and rules of the HTML Standard §9.2.6.
-@Suite("Server-sent events")
+@Suite("Server-sent events", .computing)
 struct ServerSentEventTests {
     private func events(_ text: String) async throws -> [ServerSentEvent] {
         try await body([text]).serverSentEvents().all()

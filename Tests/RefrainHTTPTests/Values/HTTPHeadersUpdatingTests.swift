@@ -1,7 +1,8 @@
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("Header fields by Alamofire's names")
+@Suite("Header fields by Alamofire's names", .computing)
 struct HTTPHeadersUpdatingTests {
     @Test("a dictionary, a list and an array literal make fields")
     func makers() {
@@ -48,7 +49,7 @@ struct HTTPHeadersUpdatingTests {
     }
 }
 
-@Suite("What a response says of itself")
+@Suite("What a response says of itself", .computing)
 struct HTTPResponseFactsTests {
     private func response(_ status: HTTPStatus, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
         HTTPResponse(request: try HTTPRequest("http://host.test/a"), status: status, headers: headers)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -34,7 +35,7 @@ struct MultipartBodyTests {
         #expect(try await body.collectText() == expected)
     }
 
-    @Test("The length is known where all parts know theirs, and is what arrives, for any parts")
+    @Test("The length is known where all parts know theirs, and is what arrives, for any parts", .computing)
     func lengths() async throws {
         for seed in UInt64(0)..<300 {
             var random = RandomSource(seed: seed)

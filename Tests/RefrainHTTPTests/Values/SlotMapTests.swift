@@ -1,7 +1,8 @@
 import RefrainHTTP
+import TestSupport
 import Testing
 
-@Suite("A list of slots")
+@Suite("A list of slots", .computing)
 struct SlotListTests {
     @Test("10,000 seeded orders of coming and going hold what a set holds")
     func model() {

@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -8,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Escapes in URLs")
+@Suite("Escapes in URLs", .computing)
 struct URLEscapesTests {
     @Test(
         "what is escaped stays as it is, and what must be escaped is",

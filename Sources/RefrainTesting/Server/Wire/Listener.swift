@@ -14,10 +14,6 @@ final class Listener: Sendable {
         var lastNumber = 0
         /// The open descriptors by connection number, while they may be shut down from outside.
         var open: [Int: Int32] = [:]
-        var threads: [Int: ServerThread] = [:]
-        /// Connections that ended before their thread's handle was stored.
-        var endedEarly: Set<Int> = []
-        var finished: [ServerThread] = []
         var acceptor: ServerThread?
         var isStopped = false
     }
@@ -26,6 +22,7 @@ final class Listener: Sendable {
     private let mode: FaultServer.Mode
     private let site: ServerState
     private let state = Locked(State())
+    private let connections = ServerThreadGroup()
     /// Connections that keep the queue full in the mode `neverAccept`.
     private let filling: [Int32]
     /// A byte in this pipe wakes the accepting thread.
@@ -70,14 +67,7 @@ final class Listener: Sendable {
         var byte: UInt8 = 0
         _ = write(wake.write, &byte, 1)
         acceptor.join()
-        let rest = state.withLock { state in
-            let rest = Array(state.threads.values) + state.finished
-            // Connections that end from now on find no handle; it is in `rest`.
-            state.threads.removeAll()
-            state.finished.removeAll()
-            return rest
-        }
-        for thread in rest { thread.join() }
+        connections.wait()
         close(wake.read)
         close(wake.write)
     }
@@ -103,11 +93,6 @@ final class Listener: Sendable {
                 // No descriptors left: the connection stays in the queue, and the loop must not spin.
                 _ = poll(nil, 0, 10)
             }
-            for thread in state.withLock({ state in
-                let finished = state.finished
-                state.finished.removeAll()
-                return finished
-            }) { thread.join() }
         }
     }
 
@@ -124,31 +109,16 @@ final class Listener: Sendable {
         }
         if mode == .resetOnAccept { return end(number, descriptor, by: .reset) }
         if mode == .closeOnAccept { return end(number, descriptor, by: .close) }
-        let thread = ServerThread.start { [self] in
+        let hasStarted = connections.start { [self] in
             let connection = Connection(descriptor: descriptor, number: number, site: site)
             end(number, descriptor, by: connection.run(mode))
         }
-        guard let thread else { return end(number, descriptor, by: .reset) }
-        state.withLock { state in
-            if state.endedEarly.remove(number) == nil {
-                state.threads[number] = thread
-            } else {
-                state.finished.append(thread)
-            }
-        }
+        if !hasStarted { end(number, descriptor, by: .reset) }
     }
 
     private func end(_ number: Int, _ descriptor: Int32, by ending: Connection.Ending) {
-        state.withLock { state in
-            // Before the descriptor is closed, because its number may be reused immediately.
-            state.open.removeValue(forKey: number)
-            if mode == .resetOnAccept || mode == .closeOnAccept { return }
-            if let thread = state.threads.removeValue(forKey: number) {
-                state.finished.append(thread)
-            } else if !state.isStopped {
-                state.endedEarly.insert(number)
-            }
-        }
+        // Before the descriptor is closed, because its number may be reused immediately.
+        state.withLock { _ = $0.open.removeValue(forKey: number) }
         if ending == .reset {
             var linger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

@@ -56,4 +56,7 @@ struct ServerThread: @unchecked Sendable {
             pthread_join(handle, nil)
         }
     }
+
+    /// Lets the thread end without a ``join()``.
+    func detach() { pthread_detach(handle) }
 }
