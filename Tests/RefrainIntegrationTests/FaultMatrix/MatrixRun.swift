@@ -111,8 +111,8 @@ final class MatrixRun: Sendable {
             let before = try FaultServer()
             try await warmUp(loader, before.baseURL)
             before.stop()
-            // The end of the connection has to reach the loader's side of it.
-            try await Task.sleep(for: .milliseconds(50))
+            // The end of the connection has to reach the loader's side of it, whose thread may wait for a processor.
+            try await Task.sleep(for: .milliseconds(250))
             let after: FaultServer?
             do {
                 after = mode == .refuse ? nil : try FaultServer(port: before.port, mode: mode)
