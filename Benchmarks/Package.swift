@@ -7,7 +7,9 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         // Loaded before a client's own libraries, in runs of their own that are not timed.
-        .library(name: "CountingMalloc", type: .dynamic, targets: ["CountingMalloc"])
+        .library(name: "CountingMalloc", type: .dynamic, targets: ["CountingMalloc"]),
+        // For the client of the package in the folder AsyncHTTPClient.
+        .library(name: "LoadDriver", targets: ["LoadDriver"]),
     ],
     dependencies: [.package(name: "refrain", path: "..")],
     targets: [

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Requests of one kind to the server, made by several clients, one after the other in every round.
 struct LoadBenchmark: Benchmark {
     let name: String
@@ -18,6 +20,8 @@ struct LoadBenchmark: Benchmark {
         case session = "SessionClient"
         case sessionDecodable = "SessionDecodableClient"
         case urlSession = "URLSessionClient"
+        /// Built only where its packages are at hand.
+        case asyncHTTPClient = "AsyncHTTPClientClient"
 
         /// The name that the client prints, and that the table shows.
         var label: String {
@@ -28,19 +32,20 @@ struct LoadBenchmark: Benchmark {
             case .session: "session"
             case .sessionDecodable: "session-decodable"
             case .urlSession: "urlsession"
+            case .asyncHTTPClient: "async-http-client"
             }
         }
     }
 
     func runRound(_ bench: Workbench, _ samples: inout Samples) throws {
-        for client in clients where bench.options.wants(client: client.label) {
+        for client in clients where bench.has(client) {
             let metrics = client == .wrk ? try runWrk(bench) : try runTimed(bench, client)
             samples.add(metrics, scenario: name, client: client.label)
         }
     }
 
     func runOnce(_ bench: Workbench, _ samples: inout Samples) throws {
-        for client in clients where client != .wrk && bench.options.wants(client: client.label) {
+        for client in clients where client != .wrk && bench.has(client) {
             let count = path == "/1m" ? 200 : max(2000, 3 * concurrency)
             guard let mallocs = try run(bench, client, [String(count)], counts: true)[Metric.mallocs] else {
                 throw BenchFailure("\(client.label) counted no mallocs")
@@ -84,9 +89,11 @@ struct LoadBenchmark: Benchmark {
 }
 
 extension LoadBenchmark {
-    private static let plain: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession]
+    private static let plain: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession, .asyncHTTPClient]
     /// The clients of cases whose body is JSON.
-    private static let all2B: [Client] = [.wrk, .curlMulti, .loader, .session, .sessionDecodable, .urlSession]
+    private static let all2B: [Client] = [
+        .wrk, .curlMulti, .loader, .session, .sessionDecodable, .urlSession, .asyncHTTPClient,
+    ]
 
     static let all = [
         LoadBenchmark(
@@ -105,7 +112,7 @@ extension LoadBenchmark {
             path: "/2b",
             concurrency: 10_000,
             // wrk alone would open a connection for each request in flight.
-            clients: [.curlMulti, .loader, .session, .sessionDecodable, .urlSession]
+            clients: [.curlMulti, .loader, .session, .sessionDecodable, .urlSession, .asyncHTTPClient]
         ),
         LoadBenchmark(
             name: "http2",
@@ -117,4 +124,12 @@ extension LoadBenchmark {
             clients: [.curlMulti, .loader, .session]
         ),
     ]
+}
+
+extension Workbench {
+    /// Whether a client is wanted, and was built if it is one that need not be.
+    fileprivate func has(_ client: LoadBenchmark.Client) -> Bool {
+        guard options.wants(client: client.label) else { return false }
+        return client != .asyncHTTPClient || access(folder + "/" + client.rawValue, X_OK) == 0
+    }
 }
