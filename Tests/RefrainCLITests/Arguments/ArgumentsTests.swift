@@ -105,8 +105,7 @@ struct ArgumentsTests {
 
     @Test("10,000 random command lines are read or refused, and never trap")
     func randomWords() {
-        var random = SystemRandomNumberGenerator()
-        let seed = random.next()
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let alphabet = Array("-=ovqXHd:a1@%\n é💥")
         for _ in 0..<10_000 {

@@ -118,7 +118,7 @@ struct BatchTests {
 
     @Test("10,000 damaged questions are answered, and never trap")
     func damaged() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let batch = Batch()
         for _ in 0..<10_000 {

@@ -79,7 +79,7 @@ struct OutputNamingTests {
 
     @Test("10,000 random URLs have names inside of the folder, and two URLs never have the same one")
     func random() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let parts = [
             "a", "A", ".", "..", "%2e", "%2F", "/", "\\", "%00", "é", "-", "~", ":", "x.y", "?q", "@", "_", " ",
