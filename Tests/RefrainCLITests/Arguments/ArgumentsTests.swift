@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -103,7 +104,7 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("10,000 random command lines are read or refused, and never trap")
+    @Test("10,000 random command lines are read or refused, and never trap", .computing)
     func randomWords() {
         let seed = UInt64(0x5EED)
         var generator = Seeded(seed)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -116,7 +117,7 @@ struct BatchTests {
         #expect(answer(nulls) == plain)
     }
 
-    @Test("10,000 damaged questions are answered, and never trap")
+    @Test("10,000 damaged questions are answered, and never trap", .computing)
     func damaged() {
         let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
