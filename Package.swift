@@ -182,14 +182,17 @@ let package = Package(
             name: "RefrainCurlTests",
             dependencies: [
                 "RefrainCore", "RefrainHTTP", "RefrainCurl", "CurlShim", "RefrainTesting", "ScriptedResolver",
-                "TLSFixture",
+                "TestSupport", "TLSFixture",
             ]
         ),
         .testTarget(
             name: "RefrainURLSessionTests",
             dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting"]
         ),
-        .testTarget(name: "RefrainCLITests", dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TLSFixture"]),
+        .testTarget(
+            name: "RefrainCLITests",
+            dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TestSupport", "TLSFixture"]
+        ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Helpers that the tests of several targets use.

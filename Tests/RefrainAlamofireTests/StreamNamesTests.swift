@@ -83,6 +83,29 @@ struct StreamNamesTests {
         #expect(server.count(path: "/text") == 3)
     }
 
+    /// Fails when the request has ended, which it does without a wait for the last chunk to be read.
+    private struct LateFailure: DataStreamSerializer {
+        let request: DataStreamRequest
+
+        func serialize(_ data: Data) throws -> Int {
+            // Not for ever: on one core the request may need this thread to end.
+            for _ in 0..<2_000 where !request.isFinished {
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+            }
+            throw Refused()
+        }
+    }
+
+    @Test("an error that cancels the stream is its end, also where the request ended before")
+    func lateStreamError() async {
+        let request = AF.streamRequest(server.baseURL + "/text", automaticallyCancelOnStreamError: true)
+        let seen = await events(request) { request, handler in
+            request.responseStream(using: LateFailure(request: request), on: nil, stream: handler)
+        }
+        #expect(seen.first?.error?.isResponseSerializationError == true)
+        #expect(seen.last?.completion?.error?.isExplicitlyCancelledError == true)
+    }
+
     @Test("a stream's events are a sequence, whose reader cancels the request when it stops early")
     func streamTask() async {
         var seen: [String] = []

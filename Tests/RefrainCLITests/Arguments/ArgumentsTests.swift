@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -103,10 +104,9 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("10,000 random command lines are read or refused, and never trap")
+    @Test("10,000 random command lines are read or refused, and never trap", .computing)
     func randomWords() {
-        var random = SystemRandomNumberGenerator()
-        let seed = random.next()
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let alphabet = Array("-=ovqXHd:a1@%\n é💥")
         for _ in 0..<10_000 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -116,9 +117,9 @@ struct BatchTests {
         #expect(answer(nulls) == plain)
     }
 
-    @Test("10,000 damaged questions are answered, and never trap")
+    @Test("10,000 damaged questions are answered, and never trap", .computing)
     func damaged() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let batch = Batch()
         for _ in 0..<10_000 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -77,9 +78,9 @@ struct OutputNamingTests {
         #expect(deep.utf8.count < 200)
     }
 
-    @Test("10,000 random URLs have names inside of the folder, and two URLs never have the same one")
+    @Test("10,000 random URLs have names inside of the folder, and two URLs never have the same one", .computing)
     func random() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = UInt64(0x5EED)
         var generator = Seeded(seed)
         let parts = [
             "a", "A", ".", "..", "%2e", "%2F", "/", "\\", "%00", "é", "-", "~", ":", "x.y", "?q", "@", "_", " ",

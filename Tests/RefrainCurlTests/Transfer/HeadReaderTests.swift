@@ -1,4 +1,5 @@
 import RefrainHTTP
+import TestSupport
 import Testing
 
 @testable import RefrainCurl
@@ -118,7 +119,7 @@ struct HeadReaderTests {
         #expect(!reader.head.isComplete)
     }
 
-    @Test("10,000 heads, one after the other, mean what they mean alone")
+    @Test("10,000 heads, one after the other, mean what they mean alone", .computing)
     func property() {
         let seed = UInt64(0x5EED)
         var random = Seeded(seed)

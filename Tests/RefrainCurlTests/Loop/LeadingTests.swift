@@ -24,19 +24,26 @@ struct LeadingTests {
     private func leaders(of loader: CurlLoader) -> UInt64 { loader.loop.inbox.withLock { $0.leaders } }
 
     /// Makes a connection, and waits until the loop rests.
-    private func warm(_ loader: CurlLoader) async throws {
+    ///
+    /// - Returns: whether a leader can wait for the connection. It cannot for a file beyond FD_SETSIZE, and other tests
+    ///   of the process have that many open for a while.
+    @discardableResult
+    private func warm(_ loader: CurlLoader) async throws -> Bool {
+        let hadRoom = await eventually { nextFile() < 900 }
         #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+        let hasRoom = nextFile() < 1000
         #expect(await eventually { loader.loop.inbox.withLock { $0.turn == .nobody } })
+        return hadRoom && hasRoom
     }
 
     /// Sends a request that is not answered, and waits until it has arrived.
     private func startHanging(_ loader: CurlLoader) async throws -> Task<HTTPResult, any Error> {
-        try await warm(loader)
+        let isLed = try await warm(loader)
         server.clearLog()
         let before = leaders(of: loader)
         let task = Task { await loader.load(try HTTPRequest(server.baseURL + "/hang")) }
         #expect(await eventually { server.count(path: "/hang") == 1 })
-        #expect(leaders(of: loader) == before + 1)
+        if isLed { #expect(leaders(of: loader) == before + 1) }
         return task
     }
 
@@ -51,11 +58,7 @@ struct LeadingTests {
     func led() async throws {
         // However busy the machine is, the answer comes while the leader waits.
         let patient = CurlLoader(leaderWait: 60_000_000_000)
-        // A leader cannot wait for a file beyond FD_SETSIZE; other tests of the process have that many open for a
-        // while.
-        guard await eventually({ nextFile() < 900 }) else { return }
-        try await warm(patient)
-        guard nextFile() < 1000 else { return }
+        guard try await warm(patient) else { return }
         let before = leaders(of: patient)
         for number in 1...5 {
             let request = try HTTPRequest(server.baseURL + "/ok", method: .post, body: .text("abc"))

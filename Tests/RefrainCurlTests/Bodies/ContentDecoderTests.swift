@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainHTTP
+import TestSupport
 import Testing
 
 @testable import RefrainCurl
@@ -105,7 +106,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("R31: noise is refused or cut short, and never ends the process")
+    @Test("R31: noise is refused or cut short, and never ends the process", .computing)
     func noise() throws {
         for seed in UInt64(0)..<10_000 {
             var random = RandomSource(seed: seed)
