@@ -1,15 +1,30 @@
+/// The credential of a stage: one type for all of them, so that the code around it is compiled once.
+enum AuthorizationCredential: Sendable {
+    case basic(BasicCredentials)
+    case token(OAuthToken)
+
+    /// The value of `Authorization`.
+    var fieldValue: String {
+        switch self {
+        case .basic(let credentials): credentials.fieldValue
+        case .token(let token): token.fieldValue
+        }
+    }
+}
+
 /// One request in a stage that signs: at most two sends, the second one with a new credential (rule R27).
-struct AuthenticatedCall<Credential: Sendable> {
+struct AuthenticatedCall {
+    /// The credential of a stage, and the requests that wait for it.
+    typealias Refresher = CredentialRefresher<AuthorizationCredential>
+
     /// Returns the refresher; nil where there is none yet and none is to be made.
-    let refresher: (_ makes: Bool) -> CredentialRefresher<Credential>?
+    let refresher: (_ makes: Bool) -> Refresher?
     /// Obtains a credential in place of one that is out of date or was refused.
-    let refresh: CredentialRefresher<Credential>.Refresh
+    let refresh: Refresher.Refresh
     /// Whether a credential is obtained before the first send, rather than after a 401.
     let signsBeforeChallenge: Bool
     /// Whether a 401 asks for this kind of credential.
     let isChallenge: (HTTPResponse) -> Bool
-    /// The value of `Authorization`.
-    let fieldValue: (Credential) -> String
     /// The error of a request that was refused with a new credential; nil: the response is the result.
     let refusal: AuthenticationFailure?
     let clocks: RetryClocks
@@ -49,7 +64,7 @@ struct AuthenticatedCall<Credential: Sendable> {
         let first = ready
         let sent = clocks.now
         let exchange: Exchange
-        let refusing: CredentialRefresher<Credential>
+        let refusing: Refresher
         // A scope of its own: the refused response must not be kept during the replay.
         do {
             let result = await next.load(first)
@@ -117,12 +132,12 @@ struct AuthenticatedCall<Credential: Sendable> {
         _ original: HTTPRequest,
         after exchange: Exchange,
         _ version: CredentialVersion,
-        _ refresher: CredentialRefresher<Credential>,
+        _ refresher: Refresher,
         _ began: Duration,
         _ next: any HTTPLoader
     ) async -> HTTPResult {
         let ended = clocks.now
-        let credential: Credential
+        let credential: AuthorizationCredential
         let newVersion: CredentialVersion
         guard !original.isPastDeadline else {
             refresher.markRefused(version)
@@ -163,9 +178,9 @@ struct AuthenticatedCall<Credential: Sendable> {
         return outcome.recorded(record)
     }
 
-    private func signed(_ request: HTTPRequest, with credential: Credential) -> HTTPRequest {
+    private func signed(_ request: HTTPRequest, with credential: AuthorizationCredential) -> HTTPRequest {
         var copy = request
-        copy.headers["Authorization"] = fieldValue(credential)
+        copy.headers["Authorization"] = credential.fieldValue
         return copy.withoutDroppedHeaders()
     }
 

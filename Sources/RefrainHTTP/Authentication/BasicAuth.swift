@@ -23,7 +23,7 @@ public struct BasicAuth: HTTPMiddleware {
         case beforehand
     }
 
-    private typealias Refresher = CredentialRefresher<BasicCredentials>
+    private typealias Refresher = AuthenticatedCall.Refresher
 
     private let timing: Timing
     private let clocks: RetryClocks
@@ -54,12 +54,13 @@ public struct BasicAuth: HTTPMiddleware {
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         guard request.authentication == .automatic || request.authentication == .basic, let origin = request.origin
         else { return await next.load(request) }
-        let call = AuthenticatedCall<BasicCredentials>(
+        let call = AuthenticatedCall(
             refresher: { refresher(of: origin, making: $0) },
             refresh: { [ask] refused in
+                let previous: BasicCredentials? = if case .basic(let credentials) = refused { credentials } else { nil }
                 do {
-                    let request = BasicCredentialsRequest(origin: origin, refused: refused)
-                    if let credentials = try await ask(request) { return .success(credentials) }
+                    let request = BasicCredentialsRequest(origin: origin, refused: previous)
+                    if let credentials = try await ask(request) { return .success(.basic(credentials)) }
                     return .failure(AuthenticationFailure.declined("no credentials were given for \(origin)"))
                 } catch {
                     return .failure(AuthenticationFailure.thrown(error, by: "asking for credentials"))
@@ -67,7 +68,6 @@ public struct BasicAuth: HTTPMiddleware {
             },
             signsBeforeChallenge: timing == .beforehand,
             isChallenge: Self.isChallenge,
-            fieldValue: \.fieldValue,
             refusal: AuthenticationFailure(
                 code: .userAuthenticationRequired,
                 message: "\(origin) refused the credentials"

@@ -36,7 +36,7 @@ public struct OAuth: HTTPMiddleware {
     private let history: Locked<RefreshHistory>
     private let clocks: RetryClocks
     private let source: OAuthTokenSource
-    private let refresher: CredentialRefresher<OAuthToken>
+    private let refresher: AuthenticatedCall.Refresher
 
     /// Makes the stage.
     ///
@@ -80,7 +80,9 @@ public struct OAuth: HTTPMiddleware {
             refresh: refresh,
             logIn: logIn
         )
-        refresher = CredentialRefresher(isUsable: isCurrent)
+        refresher = CredentialRefresher { credential in
+            if case .token(let token) = credential { isCurrent(token) } else { true }
+        }
     }
 
     /// The number of requests that wait for a token.
@@ -91,12 +93,14 @@ public struct OAuth: HTTPMiddleware {
         guard request.authentication == .automatic || request.authentication == .oauth, mayServe(request) else {
             return await next.load(request)
         }
-        let call = AuthenticatedCall<OAuthToken>(
+        let call = AuthenticatedCall(
             refresher: { _ in refresher },
-            refresh: { [source] in await source.token(replacing: $0) },
+            refresh: { [source] refused in
+                let previous: OAuthToken? = if case .token(let token) = refused { token } else { nil }
+                return await source.token(replacing: previous).map(AuthorizationCredential.token)
+            },
             signsBeforeChallenge: true,
             isChallenge: { _ in true },
-            fieldValue: \.fieldValue,
             refusal: nil,
             clocks: clocks
         )
