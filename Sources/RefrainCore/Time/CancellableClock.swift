@@ -46,7 +46,7 @@ extension Clock where Duration == Swift.Duration {
     nonisolated(nonsending) func waits(for delay: Duration) async -> Bool {
         if Self.self == TimerClock.self { return await TimerClock.sleep(for: delay, cancelledBy: nil) }
         if Self.self == TokenClock.self, let clock = self as? TokenClock, clock.base.isTimer {
-            return await TimerClock.sleep(for: delay, cancelledBy: clock.token)
+            return await clock.token.sleeps(for: delay)
         }
         return await sleepsUncancelled(for: delay)
     }
@@ -62,5 +62,15 @@ extension Clock where Duration == Swift.Duration {
         } catch {
             return false
         }
+    }
+}
+
+extension CancellationToken {
+    // Apart, because the frame of each request in flight would have room for it.
+    /// Sleeps for `delay`; returns false as soon as the task or this token is cancelled.
+    @usableFromInline
+    @inline(never)
+    nonisolated(nonsending) func sleeps(for delay: Duration) async -> Bool {
+        await TimerClock.sleep(for: delay, cancelledBy: self)
     }
 }

@@ -54,15 +54,9 @@ public struct Redirect: HTTPMiddleware {
             guard let delay else {
                 return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
             }
-            if delay > .zero { await wait(for: delay, cancelledBy: token) }
+            if delay > .zero { await hops.wait(for: delay, cancelledBy: token) }
         }
         return hops.ending(request)
-    }
-
-    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
-    @inline(never)
-    private func wait(for delay: Duration, cancelledBy token: CancellationToken) async {
-        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
     }
 
     /// Whether a response is one that ``follow(_:send:)`` goes on from.

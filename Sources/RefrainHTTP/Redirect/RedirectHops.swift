@@ -64,6 +64,12 @@ final class RedirectHops {
         }
     }
 
+    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop of the hops.
+    @inline(never)
+    func wait(for delay: Duration, cancelledBy token: CancellationToken) async {
+        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
+    }
+
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.
     @inline(never)
     func ending(_ request: HTTPRequest) -> AttemptOutcome { (outcome ?? cancelled()).ending(request) }

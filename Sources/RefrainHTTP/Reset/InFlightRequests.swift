@@ -1,5 +1,5 @@
 /// The requests in flight behind a stage, each in a task that a reset cancels and awaits.
-final class InFlightRequests: Sendable {
+package final class InFlightRequests: Sendable {
     /// How a request that arrives during a reset is handled.
     enum Admission {
         /// Refused with ``HTTPError/Code/resetInProgress``.
@@ -79,14 +79,16 @@ final class InFlightRequests: Sendable {
     }
 
     /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
+    package func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
         let registration: (number: UInt64, slot: Int)? = state.withLock { state in
             guard let number = state.begin(admission) else { return nil }
             return (number, state.owned.insert(Owned(number: number, owner: owner)))
         }
         guard let (number, slot) = registration else { return nil }
         let context = InFlightContext(self, number, InFlightContext.current)
-        let outcome = await InFlightContext.$current.withValue(context, operation: run)
+        // Not as the closure's result: to convert `run` would keep two more frames per request in flight.
+        var outcome: AttemptOutcome?
+        await InFlightContext.$current.withValue(context) { outcome = await run() }
         state.withLock { $0.endOwned(number, slot) }?.resume()
         return outcome
     }

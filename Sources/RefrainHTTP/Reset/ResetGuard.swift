@@ -13,7 +13,8 @@
 /// A stage of the chain may call the reset itself; the call then returns without waiting, because its own request is
 /// one of those that must return first. A guard belongs to one chain.
 public struct ResetGuard: HTTPMiddleware {
-    private let requests = InFlightRequests(.closesForResets)
+    /// The requests in flight behind the guard.
+    package let requests = InFlightRequests(.closesForResets)
 
     /// Makes the stage.
     public init() {}
@@ -36,14 +37,6 @@ public struct ResetGuard: HTTPMiddleware {
 extension ResetGuard {
     /// Whether the current code runs within a request of this chain.
     package var isAroundPresentCode: Bool { requests.areAroundPresentCode }
-
-    /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    package func admit(
-        _ owner: any RequestOwner,
-        _ run: () async -> AttemptOutcome
-    ) async -> AttemptOutcome? {
-        await requests.admit(owner, run)
-    }
 
     /// Cancels every request behind the guard, and lets none in until `rest` has reset what follows.
     package func reset(_ rest: @escaping @Sendable () async -> Void) async { await requests.reset(rest) }

@@ -102,7 +102,12 @@ public struct Retry: HTTPMiddleware {
             until: remaining.map { call.clock.now.advanced(by: $0.clampedToTimeout) },
             remaining: remaining,
             clock: call.clock,
-            operation: { number in await call.make(number, attempt) },
+            operation: { number in
+                let sent = call.prepare(number)
+                // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
+                call.outcome = await number.number > 1
+                    ? call.again(sent, number.number, attempt) : attempt(sent, number.number)
+            },
             decide: { number, _ in
                 await call.decide(after: number, asksAboutSuccess: asksAboutSuccess, decide, record: record)
             },

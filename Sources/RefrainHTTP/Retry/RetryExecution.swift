@@ -55,20 +55,9 @@ final class RetryExecution {
     /// What is left of the timeout of the call.
     var remaining: Duration? { request.deadline?.remaining }
 
-    /// Makes an attempt, and keeps its outcome.
+    /// Makes an attempt after the first; a stage further in learns that it is not the first one.
     @inline(never)
-    func make(_ number: Attempt, _ attempt: (HTTPRequest, Int) async -> AttemptOutcome) async {
-        let request = prepare(number)
-        // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
-        guard number.number > 1 else {
-            outcome = await attempt(request, 1)
-            return
-        }
-        outcome = await again(request, number.number, attempt)
-    }
-
-    @inline(never)
-    private func again(
+    func again(
         _ request: HTTPRequest,
         _ number: Int,
         _ attempt: (HTTPRequest, Int) async -> AttemptOutcome
@@ -78,7 +67,7 @@ final class RetryExecution {
 
     /// Returns the request of an attempt, made from the original one (rule R6).
     @inline(never)
-    private func prepare(_ attempt: Attempt) -> HTTPRequest {
+    func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number > 1 {
             attemptBegan = clocks.now

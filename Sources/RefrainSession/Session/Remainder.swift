@@ -20,4 +20,11 @@ extension HTTPRequest {
         copy.retryStrategy = nil
         return copy
     }
+
+    /// This request as one that no call has sent.
+    var withoutDeadline: HTTPRequest {
+        var copy = self
+        copy.deadline = nil
+        return copy
+    }
 }

@@ -33,12 +33,11 @@ final class RequestPipeline: Sendable {
 
     /// Runs a request from its admission to its outcome.
     func run(_ request: HTTPRequest, for owner: Request) async -> AttemptOutcome {
-        var request = request
         // The request may be one that an earlier call sent.
-        if request.deadline != nil { request.deadline = nil }
+        let request = request.deadline == nil ? request : request.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        let outcome = await admission.admit(owner) { [request] in await coalesce(request, owner) }
+        let outcome = await admission.requests.admit(owner) { await coalesce(request, owner) }
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
     }
 
