@@ -139,7 +139,11 @@ extension DataStreamRequest {
                 // A chunk that had arrived before a cancellation is not delivered after it.
                 guard !isCancelled else { return }
                 let result = read(chunk)
-                if case .failure = result, cancelsOnStreamError { cancel() }
+                if case .failure = result, cancelsOnStreamError {
+                    // Also at the last chunk, when the request has ended.
+                    thrown.withLock { $0 = $0 ?? .explicitlyCancelled }
+                    cancel()
+                }
                 next = .stream(result)
             case .complete(let end):
                 let error = thrown.withLock { $0 }
