@@ -81,9 +81,9 @@ public final class MultipartFormData {
     ///
     /// Files are read before it returns. A form with a stream cannot be encoded in memory, only sent.
     ///
-    /// - Throws: ``RefrainError/createRequestFailed(error:)``. Its cause is `InvalidArgument` for an invalid boundary or
-    ///   part, and for a stream; `LocalFileError` for a file that cannot be read; the error of a source, if a part could
-    ///   not be read from it.
+    /// - Throws: ``RefrainError/createRequestFailed(error:)``. Its cause is `InvalidArgument` for an invalid boundary
+    ///   or part, and for a stream; `LocalFileError` for a file that cannot be read; the error of a source, if a part
+    ///   could not be read from it.
     public func encode() throws(RefrainError) -> Data {
         do {
             if let refusal { throw refusal }

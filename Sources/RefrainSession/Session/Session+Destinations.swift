@@ -88,8 +88,12 @@ extension Session {
         resuming(data, to: .file(fileURL), interceptor)
     }
 
-    /// As ``download(resumingWith:to:interceptor:)-(_,URL,_)``, with a destination that is chosen when the download is
-    /// complete.
+    /// Goes on with a cancelled download, to a file that is chosen when it is complete.
+    ///
+    /// - Parameters:
+    ///   - data: the ``DownloadRequest/resumeData``. It contains no credentials; pass an interceptor that adds them.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - destination: chooses the file. Defaults to nil: a temporary file, which the caller removes.
     public func download(
         resumingWith data: Data,
         interceptor: (any RequestInterceptor)? = nil,

@@ -66,7 +66,8 @@ struct PrecedenceWireTests {
     )
     func ownPolicy(limit: Int, expected: Int) async {
         let url = server.baseURL + "/down"
-        _ = await unasked().request(url, interceptor: RetryPolicy(retryLimit: limit)).serializingData().response
+        let session = unasked()
+        _ = await session.request(url, interceptor: RetryPolicy(retryLimit: limit)).serializingData().response
         #expect(sends("/down") == expected)
         let given = Session.overSockets(RetryPolicy.recommended)
         _ = await given.request(url, interceptor: RetryPolicy(retryLimit: limit)).serializingData().response
@@ -198,7 +199,8 @@ struct PrecedenceWireTests {
         var headers: HTTPHeaders = ["x-name": "1"]
         headers.update(name: "X-Name", value: "2")
         let request = try HTTPRequest(server.baseURL + "/ok", headers: headers)
-        #expect(try await Session.overSockets().request(request).serializingString().value == "200")
+        let session = Session.overSockets()
+        #expect(try await session.request(request).serializingString().value == "200")
         #expect(server.log.first?.headers.contains(["X-Name", "2"]) == true)
     }
 
@@ -228,8 +230,8 @@ struct PrecedenceWireTests {
         }
         let session = Session.overSockets(completing)
         #expect(try await session.request("/users").serializingString().value == "200")
-        let asked = CountingInterceptor(.doNotRetry)
-        let response = await Session.overSockets(asked).request("users").serializingData().response
+        let plain = Session.overSockets(CountingInterceptor(.doNotRetry))
+        let response = await plain.request("users").serializingData().response
         guard case .sessionTaskFailed(let error)? = response.error else {
             Issue.record("\(response)")
             return
