@@ -90,12 +90,26 @@ struct AlamofireNamesTests {
 
     @Test("a trust manager has evaluators by host")
     func trust() throws {
-        let evaluators: [String: ServerTrustEvaluating] = [
+        let pin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let evaluators: [String: any ServerTrustEvaluating] = [
             "a.example": DefaultTrustEvaluator(), "localhost": DisabledTrustEvaluator(),
+            "b.example": PublicKeysTrustEvaluator(keys: [pin]),
+            "c.example": PinnedCertificatesTrustEvaluator(certificateFile: "/does/not/exist.pem"),
         ]
-        let manager = try ServerTrustManager(evaluators: evaluators)
-        #expect(manager.evaluator(forHost: "localhost") == .disabledAndInsecure)
-        _ = try Session(serverTrustManager: manager)
+        let manager = ServerTrustManager(evaluators: evaluators)
+        let trust = try manager.serverTrust()
+        #expect(trust.evaluator(forHost: "a.example") == .system)
+        #expect(trust.evaluator(forHost: "localhost") == .disabledAndInsecure)
+        #expect(try trust.evaluator(forHost: "b.example") == .publicKeys([pin]))
+        #expect(trust.evaluator(forHost: "c.example") == .certificateFile("/does/not/exist.pem"))
+        #expect(try manager.serverTrustEvaluator(forHost: "localhost") is DisabledTrustEvaluator)
+        #expect(throws: InvalidArgument.self) { try manager.serverTrustEvaluator(forHost: "d.example") }
+        let open = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
+        #expect(try open.serverTrustEvaluator(forHost: "d.example") == nil)
+        #expect(throws: InvalidArgument.self, "a file that is not there") { try Session(serverTrustManager: manager) }
+        let wrong = ServerTrustManager(evaluators: ["a.example": PublicKeysTrustEvaluator(keys: ["no pin"])])
+        #expect(throws: InvalidArgument.self, "no pin") { try Session(serverTrustManager: wrong) }
+        _ = try Session(serverTrustManager: open)
     }
 
     @Test("encoders and serializers take what Alamofire's take")
@@ -103,6 +117,17 @@ struct AlamofireNamesTests {
         let encoder = URLEncodedFormEncoder(arrayEncoding: .indexInBrackets, boolEncoding: .literal)
         let text: String = try encoder.encode(["b": [true, false], "a": []])
         #expect(text == "b%5B0%5D=true&b%5B1%5D=false")
+        class Base: Encodable { let id = 1 }
+        final class Derived: Base {
+            enum Keys: String, CodingKey { case tags }
+            override func encode(to encoder: any Encoder) throws {
+                var members = encoder.container(keyedBy: Keys.self)
+                try members.encode(["b", "a"], forKey: .tags)
+                try super.encode(to: members.superEncoder())
+            }
+        }
+        let flat: String = try URLEncodedFormEncoder(arrayEncoding: .noBrackets).encode(Derived())
+        #expect(flat == "id=1&tags=a&tags=b", "as Alamofire encodes it")
         let any: [String: Any] = ["n": 1, "t": "x y", "l": [1.5, true] as [Any], "u": UInt8(7)]
         let request = try URLEncoding(arrayEncoding: .noBrackets).encode(
             HTTPRequest(url: URL(filePath: "/")),

@@ -126,6 +126,63 @@ struct MoyaTests {
         #expect(error.asAFError?.isExplicitlyCancelledError == true)
     }
 
+    @Test("values are read at a key path, as any JSON, and of an empty body")
+    func mapping() throws {
+        let nested = Response(statusCode: 200, data: Data(#"{"data":{"user":{"name":"ada"},"n":[1,null]}}"#.utf8))
+        #expect(try nested.map(User.self, atKeyPath: "data.user") == User(name: "ada"))
+        #expect(try nested.mapString(atKeyPath: "data.user.name") == "ada")
+        #expect(throws: MoyaError.self) { try nested.map(User.self, atKeyPath: "data.other") }
+        #expect(throws: MoyaError.self) { try nested.map(User.self, atKeyPath: "data.n.user") }
+        #expect(throws: MoyaError.self) { try nested.mapString(atKeyPath: "data.user") }
+        let data = try nested.mapJSON() as? [String: any Sendable]
+        #expect((data?["data"] as? [String: any Sendable])?.keys.sorted() == ["n", "user"])
+        let empty = Response(statusCode: 200, data: Data())
+        #expect(throws: MoyaError.self) { try empty.mapJSON() }
+        #expect(try empty.mapJSON(failsOnEmptyData: false) as? ParameterValue == .null)
+        #expect(try empty.map([User].self, atKeyPath: "data", failsOnEmptyData: false).isEmpty)
+        struct Event: Decodable { let at: Date }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        let dated = Response(statusCode: 200, data: Data(#"{"event":{"at":1}}"#.utf8))
+        #expect(try dated.map(Event.self, atKeyPath: "event", using: decoder).at == Date(timeIntervalSince1970: 1))
+        #expect(try dated.map(Date.self, atKeyPath: "event.at", using: decoder) == Date(timeIntervalSince1970: 1))
+    }
+
+    @Test("an endpoint closure changes what is sent, and what a stub answers")
+    func endpoints() async throws {
+        let provider = MoyaProvider<UserAPI>(endpointClosure: { target in
+            MoyaProvider.defaultEndpointMapping(for: target).adding(newHTTPHeaderFields: ["X-Target": "changed"])
+                .replacing(task: .requestParameters(["q": "other"]))
+        })
+        let base = server.baseURL
+        #expect(try await provider.request(.search("a", base: base)).mapString() == "found")
+        #expect(server.log.map(\.path) == ["/search?q=other"])
+        #expect(server.log.first?.header("X-Target") == "changed")
+        func stub(_ url: String, _ sample: EndpointSampleResponse) -> MoyaProvider<UserAPI> {
+            MoyaProvider(
+                endpointClosure: { target in
+                    Endpoint(
+                        url: url,
+                        sampleResponseClosure: { sample },
+                        method: target.method,
+                        task: target.task,
+                        httpHeaderFields: nil
+                    )
+                },
+                stubClosure: MoyaProvider.immediatelyStub
+            )
+        }
+        let teapot = try await stub(base, .networkResponse(418, Data("tea".utf8))).request(.user("x", base: base))
+        #expect(teapot.statusCode == 418 && teapot.data == Data("tea".utf8))
+        await #expect(throws: MoyaError.self) {
+            try await stub(base, .networkError(AFError.explicitlyCancelled)).request(.user("x", base: base))
+        }
+        await #expect(throws: MoyaError.self, "no URL") {
+            try await stub("no url", .networkResponse(200, Data())).request(.user("x", base: base))
+        }
+        #expect(server.log.count == 1)
+    }
+
     @Test("a provider of several kinds of targets")
     func multiTarget() async throws {
         let multi = MoyaProvider<MultiTarget>(plugins: [AccessTokenPlugin { _ in "token" }])

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension Error {
     /// This error as that of a session's request, or nil if it is another one.
     public var asAFError: AFError? { self as? AFError }
@@ -76,12 +82,12 @@ extension RefrainError {
         return error.convertible
     }
 
-    /// The name of the encoding in which the content is no text, if that is the error.
-    public var failedStringEncoding: String? {
+    /// The encoding in which the content is no text, if that is the error, and every platform has it.
+    public var failedStringEncoding: String.Encoding? {
         guard case .responseSerializationFailed(.stringSerializationFailed(let encoding, _), _) = self else {
             return nil
         }
-        return encoding
+        return StringResponseSerializer.encoding(named: encoding)
     }
 
     /// What went wrong, as text.

@@ -64,11 +64,18 @@ extension DataStreamRequest {
     /// Cancels a request, which it does not keep.
     public struct CancellationToken: Sendable {
         private weak let request: DataStreamRequest?
+        private let note: @Sendable () -> Void
 
-        init(_ request: DataStreamRequest) { self.request = request }
+        init(_ request: DataStreamRequest, noting note: @escaping @Sendable () -> Void) {
+            self.request = request
+            self.note = note
+        }
 
-        /// Cancels the request, if there still is one.
-        public func cancel() { request?.cancel() }
+        /// Cancels the request, if there still is one; a stream whose last chunk has come ends as cancelled, too.
+        public func cancel() {
+            note()
+            request?.cancel()
+        }
     }
 
     /// Calls `stream` with each chunk, and then with the end; the request starts.
@@ -129,8 +136,8 @@ extension DataStreamRequest {
         _ handler: @escaping Handler<Success, Failure>,
         read: @escaping @Sendable ([UInt8]) -> Result<Success, Failure>
     ) -> Self {
-        // Why a chunk ended the stream. At the last chunk the request may have ended before, as a success.
-        let ending = Mutex<RefrainError?>(nil)
+        // The error of a handler that threw or cancelled at the last chunk, when the request had ended.
+        let thrown = FirstError()
         onEvent { [weak self] event in
             guard let self else { return }
             let next: Stream<Success, Failure>.Event
@@ -140,17 +147,17 @@ extension DataStreamRequest {
                 guard !isCancelled else { return }
                 let result = read(chunk)
                 if case .failure = result, cancelsOnStreamError {
-                    ending.withLock { $0 = .explicitlyCancelled }
+                    // Also at the last chunk, when the request has ended.
+                    thrown.note(.explicitlyCancelled)
                     cancel()
                 }
                 next = .stream(result)
             case .complete(let end):
-                let error = ending.withLock { $0 }
-                next = .complete(completion(error.map { .failure($0) } ?? end))
+                next = .complete(completion(thrown.error.map { .failure($0) } ?? end))
             }
-            let failure = await deliver(Stream(event: next, token: CancellationToken(self)), on: queue, handler)
-            guard let failure else { return }
-            ending.withLock { $0 = failure }
+            let token = CancellationToken(self) { thrown.note(.explicitlyCancelled) }
+            guard let failure = await deliver(Stream(event: next, token: token), on: queue, handler) else { return }
+            thrown.note(failure)
             cancel(because: failure)
         }
         return self
@@ -186,4 +193,13 @@ extension DataStreamRequest {
         error as? RefrainError
             ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error, body: []))
     }
+}
+
+/// Keeps the first of several errors.
+private final class FirstError: Sendable {
+    private let first = Mutex<RefrainError?>(nil)
+
+    var error: RefrainError? { first.withLock { $0 } }
+
+    func note(_ error: RefrainError) { first.withLock { $0 = $0 ?? error } }
 }

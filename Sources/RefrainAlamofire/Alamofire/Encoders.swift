@@ -6,7 +6,8 @@ public import Foundation
 
 /// Encodes values as a web form, under Alamofire's name for `FormEncoding`.
 ///
-/// Keys are in alphabetical order.
+/// Keys are in alphabetical order, and the elements of a list in that of their text, so that a port sends what
+/// Alamofire sent. `URLEncodedFormParameterEncoder.default` and `URLEncoding` keep the order of lists.
 public struct URLEncodedFormEncoder: Hashable, Sendable {
     /// The format.
     public let form: FormEncoding
@@ -22,7 +23,7 @@ public struct URLEncodedFormEncoder: Hashable, Sendable {
         nilEncoding: FormEncoding.NilEncoding = .dropKey,
         spaceEncoding: FormEncoding.SpaceEncoding = .percentEscaped
     ) {
-        form = FormEncoding(
+        var form = FormEncoding(
             arrays: arrayEncoding,
             bools: boolEncoding,
             nils: nilEncoding,
@@ -32,6 +33,8 @@ public struct URLEncodedFormEncoder: Hashable, Sendable {
             dates: dateEncoding,
             data: dataEncoding
         )
+        form.followsAlamofire = true
+        self.form = form
     }
 
     /// Returns the encoded value.
@@ -139,6 +142,8 @@ extension ParameterEncoding {
 extension ParameterValue {
     /// Makes a value of any one that JSON can represent: text, numbers, booleans, URLs, nil, lists and dictionaries.
     ///
+    /// A whole number is an integer, as Foundation writes it: `1.0` becomes `1`.
+    ///
     /// - Throws: `InvalidArgument` for another value.
     public init(_ value: Any) throws {
         switch value {
@@ -148,16 +153,21 @@ extension ParameterValue {
         case let value as any BinaryInteger:
             guard let integer = Int64(exactly: value) else { throw Self.invalid(value) }
             self = .int(integer)
-        case let value as any BinaryFloatingPoint: self = .double(Double(value))
+        case let value as any BinaryFloatingPoint: self = Self.number(Double(value))
         case let value as URL: self = .string(value.absoluteString)
         // A number of Foundation's, which is bridged.
         case let value as Int64: self = .int(value)
-        case let value as Double: self = .double(value)
+        case let value as Double: self = Self.number(value)
         case let value as [Any]: self = .array(try value.map { try ParameterValue($0) })
         case let value as [String: Any]: self = .dictionary(try value.mapValues { try ParameterValue($0) })
         case Optional<Any>.none: self = .null
         default: throw Self.invalid(value)
         }
+    }
+
+    /// A whole number without a fraction, as Foundation's numbers are written.
+    private static func number(_ value: Double) -> ParameterValue {
+        Int64(exactly: value).map { .int($0) } ?? .double(value)
     }
 
     private static func invalid(_ value: Any) -> InvalidArgument {

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+public import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 extension HTTPBody {
@@ -20,10 +20,19 @@ extension HTTPBody {
     /// A body that is read from a source, once, in chunks of at most 64 KiB.
     ///
     /// The source is read in the thread that sends; one that waits for a device or another thread holds it up.
-    public static func source(_ source: some ByteSource, contentType: String? = nil) -> HTTPBody {
+    ///
+    /// - Parameters:
+    ///   - source: the source. One that fails, or has another number of bytes than `length`, fails the request.
+    ///   - length: the number of bytes that are read. Defaults to nil: all until the end.
+    ///   - contentType: the media type. Defaults to none.
+    public static func source(
+        _ source: some ByteSource,
+        length: Int64? = nil,
+        contentType: String? = nil
+    ) -> HTTPBody {
         // nonisolated(unsafe): the body is read by one reader at a time, and nothing else reads the source.
-        nonisolated(unsafe) let chunks = ByteChunks(source: source)
-        return .oneShot(chunks, contentType: contentType)
+        nonisolated(unsafe) let chunks = ByteChunks(source: source, length: length)
+        return .oneShot(chunks, length: length, contentType: contentType)
     }
 
     /// A source could not be read.
@@ -36,9 +45,14 @@ extension HTTPBody {
 /// The chunks of a source.
 private struct ByteChunks: AsyncSequence, AsyncIteratorProtocol {
     let source: any HTTPBody.ByteSource
+    /// The number of bytes to read; a source need not have an end.
+    private var remaining: Int64?
     private var isOpen = false
 
-    init(source: any HTTPBody.ByteSource) { self.source = source }
+    init(source: any HTTPBody.ByteSource, length: Int64?) {
+        self.source = source
+        remaining = length
+    }
 
     func makeAsyncIterator() -> ByteChunks { self }
 
@@ -47,28 +61,45 @@ private struct ByteChunks: AsyncSequence, AsyncIteratorProtocol {
             source.open()
             isOpen = true
         }
+        let wanted = Int(Swift.min(remaining ?? 65_536, 65_536))
         var isFailed = false
         let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            guard let start = buffer.baseAddress else { return }
-            let read = source.read(start, maxLength: buffer.count)
+            guard wanted > 0, let start = buffer.baseAddress else { return }
+            let read = source.read(start, maxLength: wanted)
             isFailed = read < 0
-            count = Swift.max(0, read)
+            count = Swift.max(0, Swift.min(read, wanted))
         }
+        remaining = remaining.map { $0 - Int64(chunk.count) }
         if chunk.isEmpty { source.close() }
         if isFailed { throw HTTPBody.ByteSourceFailed() }
         return chunk.isEmpty ? nil : chunk
     }
 }
 
+extension RefrainError {
+    /// A source ended before the length that a part of a form was given.
+    public struct UnexpectedInputStreamLength: Error, Hashable, CustomStringConvertible {
+        /// The length that was given.
+        public let bytesExpected: UInt64
+        /// The bytes that the source had.
+        public let bytesRead: UInt64
+
+        /// A sentence with both numbers.
+        public var description: String { "a part of \(bytesExpected) bytes ended after \(bytesRead)" }
+    }
+}
+
 extension MultipartFormData {
-    /// Adds what a source has, up to a length, which is read into memory at once.
+    /// Adds what a source has, up to a length.
     ///
-    /// For large contents, add a file or ``RefrainHTTP/HTTPBody/stream(length:contentType:_:)``. A source that fails
-    /// before its end counts as ended.
+    /// Up to ``encodingMemoryThreshold`` bytes are read into memory at once; more are read while they are sent, once.
+    /// A source that fails, or ends before the length, fails the upload, of which nothing or only a part is sent then:
+    /// the upload ends with the error, with ``HTTPBody/ByteSourceFailed``, with
+    /// ``RefrainSession/RefrainError/UnexpectedInputStreamLength``, or with `BodyLengthMismatch` as its cause.
     ///
     /// - Parameters:
     ///   - stream: the source.
-    ///   - length: the largest number of bytes that are read.
+    ///   - length: the number of bytes that are read.
     ///   - name: the name of the form field.
     ///   - fileName: the name of the file.
     ///   - mimeType: the media type.
@@ -79,14 +110,26 @@ extension MultipartFormData {
         fileName: String,
         mimeType: String
     ) {
-        let length = Int(clamping: length)
+        let count = Int64(clamping: length)
+        guard length <= Self.encodingMemoryThreshold else {
+            return append(.source(stream, length: count), withName: name, fileName: fileName, mimeType: mimeType)
+        }
         var data = Data()
-        var chunks = ByteChunks(source: stream)
-        // No further than the length: a source need not have an end.
-        while data.count < length, let chunk = try? chunks.next() { data.append(contentsOf: chunk) }
-        if data.count >= length { stream.close() }
-        append(Data(data.prefix(length)), withName: name, fileName: fileName, mimeType: mimeType)
+        var chunks = ByteChunks(source: stream, length: count)
+        do {
+            while let chunk = try chunks.next() { data.append(contentsOf: chunk) }
+        } catch {
+            refuse(because: error)
+        }
+        let read = UInt64(data.count)
+        if read < length {
+            refuse(because: RefrainError.UnexpectedInputStreamLength(bytesExpected: length, bytesRead: read))
+        }
+        append(data, withName: name, fileName: fileName, mimeType: mimeType)
     }
+
+    /// Makes an empty form; the file manager is not used.
+    public convenience init(fileManager: FileManager, boundary: String? = nil) { self.init(boundary: boundary) }
 }
 
 extension Session {

@@ -31,7 +31,17 @@ public struct JSONResponseSerializer: ResponseSerializer {
     public func serialize(_ response: HTTPResponse) throws -> any Sendable {
         let isEmpty = response.data?.isEmpty ?? true
         if isEmpty, serializer.emptyResponses.allow(response) { return ParameterValue.null }
-        return try serializer.serialize(response).plain
+        do {
+            return try serializer.serialize(response).plain
+        } catch AFError.responseSerializationFailed(.decodingFailed(let error, let path, let body), let attempts) {
+            // The error of `JSONSerialization`, which has no other one.
+            let user = ["NSDebugDescription": "\(error)"]
+            let corrupt = CocoaError(.propertyListReadCorrupt, userInfo: user)
+            throw AFError.responseSerializationFailed(
+                reason: .decodingFailed(error: corrupt, path: path, body: body),
+                attempts: attempts
+            )
+        }
     }
 }
 

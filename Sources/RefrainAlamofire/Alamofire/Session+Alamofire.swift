@@ -4,6 +4,7 @@ extension Session {
     /// Makes a session with the platform's transport; the parameters are Alamofire's.
     ///
     /// - Parameters:
+    ///   - configuration: the settings of the transport. Defaults to nil: its own.
     ///   - rootQueue: unused: a session has no queues of its own, and its state is safe from any thread.
     ///   - startRequestsImmediately: whether requests start when their responses are read. Defaults to true.
     ///   - requestQueue: unused, as `rootQueue`.
@@ -11,23 +12,45 @@ extension Session {
     ///   - interceptor: adapts and retries all requests. Defaults to the recommended policy.
     ///   - redirectHandler: decides about the redirects of all requests that have none of their own. Defaults to nil:
     ///     they are followed.
+    ///   - cachedResponseHandler: unused: no response is cached.
     ///   - eventMonitors: the monitors that receive the events of all requests.
     @_disfavoredOverload
     public convenience init(
+        configuration: SessionConfiguration? = nil,
         rootQueue: DispatchQueue? = nil,
         startRequestsImmediately: Bool = true,
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = defaultInterceptor,
         redirectHandler: Redirector? = nil,
+        cachedResponseHandler: ResponseCacher? = nil,
         eventMonitors: [any EventMonitor] = []
     ) {
         var settings = Settings()
         settings.startsRequestsImmediately = startRequestsImmediately
-        let monitors = redirectHandler.map { [Redirector.Monitor(redirector: $0)] } ?? []
-        self.init(interceptor: interceptor, eventMonitors: monitors + eventMonitors, settings: settings)
+        let redirects: [any EventMonitor] = redirectHandler.map { [Redirector.Monitor(redirector: $0)] } ?? []
+        let monitors = (configuration?.monitors ?? []) + redirects + eventMonitors
+        guard let configuration else {
+            self.init(interceptor: interceptor, eventMonitors: monitors, settings: settings)
+            return
+        }
+        self.init(
+            loader: configuration.loader,
+            interceptor: interceptor,
+            eventMonitors: monitors,
+            settings: settings
+        )
     }
 
     /// Whether requests start when their responses are read.
     public var startRequestsImmediately: Bool { settings.startsRequestsImmediately }
+
+    /// A serial queue for handlers that share state; all sessions have the same one, and run nothing else on it.
+    public var rootQueue: DispatchQueue { Self.callbackQueue }
+    /// The ``rootQueue``.
+    public var requestQueue: DispatchQueue { Self.callbackQueue }
+    /// The ``rootQueue``.
+    public var serializationQueue: DispatchQueue { Self.callbackQueue }
+
+    private static let callbackQueue = DispatchQueue(label: "refrain.session.callbacks")
 }

@@ -1,5 +1,11 @@
 public import Dispatch
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Makes the requests of targets, as Moya's provider does; a thin layer over a session.
 ///
 /// ```swift
@@ -9,8 +15,10 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// Endpoint and request closures are left out: a plugin or an interceptor of the session changes requests.
+/// Request closures are left out: a plugin or an interceptor of the session changes requests.
 public final class MoyaProvider<Target: TargetType>: Sendable {
+    /// Makes the endpoint of a target.
+    public typealias EndpointClosure = @Sendable (_ target: Target) -> Endpoint
     /// Whether a target is answered by its sample data.
     public typealias StubClosure = @Sendable (_ target: Target) -> StubBehavior
     /// Receives the result of a request.
@@ -20,23 +28,30 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
     public let session: Session
     /// The plugins, in order.
     public let plugins: [any PluginType]
+    private let endpointClosure: EndpointClosure
     private let stubClosure: StubClosure
     private let callbackQueue: DispatchQueue?
-    private let stubs = Session(loader: TargetStubs(), interceptor: nil)
+    private let stubs = Session(
+        loader: TargetStubs { ($0 as? PluggedTarget)?.endpoint.sampleResponseClosure().stub ?? .never },
+        interceptor: nil
+    )
 
     /// Makes a provider.
     ///
     /// - Parameters:
+    ///   - endpointClosure: makes the endpoint of a target. Defaults to what the target says.
     ///   - stubClosure: whether a target is answered by its sample data. Defaults to never.
     ///   - callbackQueue: where completions are called. Defaults to nil: any thread.
     ///   - session: makes the requests, with its own policy of retries. Defaults to the default session.
     ///   - plugins: receive the requests and their results.
     public init(
+        endpointClosure: @escaping EndpointClosure = MoyaProvider.defaultEndpointMapping,
         stubClosure: @escaping StubClosure = MoyaProvider.neverStub,
         callbackQueue: DispatchQueue? = nil,
         session: Session = .default,
         plugins: [any PluginType] = []
     ) {
+        self.endpointClosure = endpointClosure
         self.stubClosure = stubClosure
         self.callbackQueue = callbackQueue
         self.session = session
@@ -81,8 +96,13 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
         let behavior = stubClosure(target)
         if case .delayed(let seconds) = behavior { try? await TimerClock().sleep(for: .delay(seconds: seconds)) }
         guard !Task.isCancelled else { return finish(.failure(.underlying(AFError.explicitlyCancelled, nil)), target) }
+        let endpoint = endpointClosure(target)
+        guard let url = try? endpoint.url.asURL() else {
+            return finish(.failure(.requestMapping(endpoint.url)), target)
+        }
         let session = behavior == .never ? session : stubs
-        let request = session.request(PluggedTarget(target: target, plugins: plugins))
+        let plugged = PluggedTarget(target: target, endpoint: endpoint, baseURL: url, plugins: plugins)
+        let request = session.request(plugged)
         if let progress {
             let report: @Sendable (TransferProgress) -> Void = { moment in
                 guard let queue else { return progress(moment) }
@@ -107,6 +127,18 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
     private func finish(_ result: Result<Response, MoyaError>, _ target: Target) -> Result<Response, MoyaError> {
         for plugin in plugins { plugin.didReceive(result, target: target) }
         return plugins.reduce(result) { $1.process($0, target: target) }
+    }
+
+    /// Makes the endpoint that the target says, with its sample data under status 200.
+    public static func defaultEndpointMapping(for target: Target) -> Endpoint {
+        let url = target.path.isEmpty ? target.baseURL : target.baseURL.appending(path: target.path)
+        return Endpoint(
+            url: url.absoluteString,
+            sampleResponseClosure: { .networkResponse(200, target.sampleData) },
+            method: target.method,
+            task: target.task,
+            httpHeaderFields: target.headers
+        )
     }
 
     /// Answers no target by its sample data.

@@ -57,36 +57,89 @@ public struct Response: Sendable, CustomStringConvertible {
         try filter(statusCodes: 200...399)
     }
 
-    /// Returns the body as text in UTF-8.
+    /// Returns the body as text in UTF-8, or the text at a key path of a body of JSON.
     ///
+    /// - Parameter keyPath: the names of the members that lead to the text, separated by dots. Defaults to nil: the
+    ///   whole body.
     /// - Throws: ``MoyaError/stringMapping(_:)`` if it is none.
-    public func mapString() throws(MoyaError) -> String {
-        guard let text = String(validating: data, as: UTF8.self) else { throw .stringMapping(self) }
+    public func mapString(atKeyPath keyPath: String? = nil) throws(MoyaError) -> String {
+        guard let keyPath else {
+            guard let text = String(validating: data, as: UTF8.self) else { throw .stringMapping(self) }
+            return text
+        }
+        guard let text = try? map(String.self, atKeyPath: keyPath) else { throw .stringMapping(self) }
         return text
+    }
+
+    /// Returns the body as any JSON, of Swift's own types.
+    ///
+    /// - Parameter failsOnEmptyData: whether an empty body is an error; if false, it is `ParameterValue.null`. Defaults
+    ///   to true.
+    /// - Throws: ``MoyaError/jsonMapping(_:)``.
+    public func mapJSON(failsOnEmptyData: Bool = true) throws(MoyaError) -> any Sendable {
+        if data.isEmpty, !failsOnEmptyData { return ParameterValue.null }
+        do {
+            let serializer = JSONResponseSerializer()
+            return try serializer.serialize(request: nil, response: nil, data: data, error: nil)
+        } catch {
+            throw .jsonMapping(self)
+        }
     }
 
     /// Returns the body as a `Decodable` value.
     ///
     /// - Parameters:
     ///   - type: the type of the value.
+    ///   - keyPath: the names of the members that lead to the value, separated by dots. Defaults to nil: the whole
+    ///     body.
     ///   - decoder: the decoder. Defaults to a `JSONDecoder`.
     ///   - failsOnEmptyData: whether an empty body is an error; if false, it is read as `{}`, or else as `[]`.
     ///     Defaults to true.
     /// - Throws: ``MoyaError/objectMapping(_:_:)``.
     public func map<Value: Decodable>(
         _ type: Value.Type,
+        atKeyPath keyPath: String? = nil,
         using decoder: JSONDecoder = JSONDecoder(),
         failsOnEmptyData: Bool = true
     ) throws(MoyaError) -> Value {
+        let names = keyPath?.split(separator: ".").map(String.init) ?? []
         do {
             if data.isEmpty, !failsOnEmptyData {
                 if let empty = try? decoder.decode(type, from: Data("{}".utf8)) { return empty }
                 return try decoder.decode(type, from: Data("[]".utf8))
             }
-            return try decoder.decode(type, from: data)
+            guard !names.isEmpty else { return try decoder.decode(type, from: data) }
+            return try decoder.decode(Nested<Value>.self, from: data, configuration: names[...]).value
         } catch {
             throw .objectMapping(error, self)
         }
+    }
+}
+
+/// The value at a path of names.
+private struct Nested<Value: Decodable>: DecodableWithConfiguration {
+    let value: Value
+
+    init(from decoder: any Decoder, configuration names: ArraySlice<String>) throws {
+        guard let name = names.first else {
+            value = try Value(from: decoder)
+            return
+        }
+        let members = try decoder.container(keyedBy: Name.self)
+        guard names.count > 1 else {
+            // By its type, because a decoder has its own way with dates, data and URLs.
+            value = try members.decode(Value.self, forKey: Name(stringValue: name))
+            return
+        }
+        value = try members.decode(Nested.self, forKey: Name(stringValue: name), configuration: names.dropFirst()).value
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 }
 
@@ -94,6 +147,8 @@ public struct Response: Sendable, CustomStringConvertible {
 public enum MoyaError: Error, Sendable {
     /// The body is no text.
     case stringMapping(Response)
+    /// The body is no JSON.
+    case jsonMapping(Response)
     /// The body is not of the type.
     case objectMapping(any Error, Response)
     /// The status is not accepted.
@@ -108,7 +163,9 @@ public enum MoyaError: Error, Sendable {
     /// The response, or nil.
     public var response: Response? {
         switch self {
-        case .stringMapping(let response), .objectMapping(_, let response), .statusCode(let response): response
+        case .stringMapping(let response), .jsonMapping(let response), .objectMapping(_, let response),
+            .statusCode(let response):
+            response
         case .underlying(_, let response): response
         case .requestMapping, .parameterEncoding: nil
         }
@@ -118,7 +175,7 @@ public enum MoyaError: Error, Sendable {
     public var underlyingError: (any Error)? {
         switch self {
         case .objectMapping(let error, _), .underlying(let error, _), .parameterEncoding(let error): error
-        case .stringMapping, .statusCode, .requestMapping: nil
+        case .stringMapping, .jsonMapping, .statusCode, .requestMapping: nil
         }
     }
 }

@@ -107,16 +107,17 @@ public enum MultiTarget: TargetType {
     public var sampleData: Data { target.sampleData }
 }
 
-/// A target with the plugins of its provider as the last adapters, so that they see what is sent.
+/// A target as its endpoint has it, with the plugins of its provider as the last adapters, which see what is sent.
 struct PluggedTarget: TargetType {
     let target: any TargetType
+    let endpoint: Endpoint
+    let baseURL: URL
     let plugins: [any PluginType]
 
-    var baseURL: URL { target.baseURL }
-    var path: String { target.path }
-    var method: HTTPMethod { target.method }
-    var task: TargetTask { target.task }
-    var headers: [String: String]? { target.headers }
+    var path: String { "" }
+    var method: HTTPMethod { endpoint.method }
+    var task: TargetTask { endpoint.task }
+    var headers: [String: String]? { endpoint.httpHeaderFields }
     var validationType: ValidationType { target.validationType }
     var sampleData: Data { target.sampleData }
 

@@ -121,6 +121,8 @@ public struct Resume: HTTPMiddleware {
                 }
                 let size = download.bytesReceived + Int64(chunk.count)
                 try checkSize(size, response, limit: response.request.maximumBodySize)
+                // Before the sink is asked, which would be in doubt afterwards.
+                try Task.checkCancellation()
                 do {
                     try await download.sink.write(chunk)
                 } catch {

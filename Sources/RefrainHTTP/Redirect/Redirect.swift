@@ -54,9 +54,17 @@ public struct Redirect: HTTPMiddleware {
             guard let delay else {
                 return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
             }
-            if delay > .zero { await hops.wait(for: delay, cancelledBy: token) }
+            if delay > .zero { await Self.wait(for: delay, on: hops.clocks, cancelledBy: token) }
         }
         return hops.ending(request)
+    }
+
+    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
+    ///
+    /// Static, so that the loop's frame does not keep the stage for it.
+    @inline(never)
+    private static func wait(for delay: Duration, on clocks: RetryClocks, cancelledBy token: CancellationToken) async {
+        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
     }
 
     /// Whether a response is one that ``follow(_:send:)`` goes on from.

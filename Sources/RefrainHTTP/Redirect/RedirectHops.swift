@@ -14,7 +14,7 @@ final class RedirectHops {
     private(set) var current: HTTPRequest
 
     private let limit: Int
-    private let clocks: RetryClocks
+    let clocks: RetryClocks
     private let began: Duration
     private var hopBegan: Duration
     private var count = 0
@@ -62,12 +62,6 @@ final class RedirectHops {
         case .follow(let delay):
             return delay
         }
-    }
-
-    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop of the hops.
-    @inline(never)
-    func wait(for delay: Duration, cancelledBy token: CancellationToken) async {
-        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
     }
 
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.

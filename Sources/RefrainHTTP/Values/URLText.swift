@@ -7,7 +7,10 @@ package import Foundation
 /// Parses URLs from text, and throws an error with the reason for text that is not a URL.
 package enum URLText {
     /// Parses a URL.
-    package static func parse(_ text: String) throws(HTTPError) -> URL {
+    ///
+    /// - Parameter isComplete: whether the text must be a whole URL. If false, a relative one is returned as it is,
+    ///   for an adapter that completes it; one that is not completed is refused when it is sent.
+    package static func parse(_ text: String, isComplete: Bool = true) throws(HTTPError) -> URL {
         func refuse(_ code: HTTPError.Code, _ reason: String) -> HTTPError {
             let url = URL(string: "about:invalid") ?? URL(filePath: "/")
             let quoted = withoutUserinfo(text)
@@ -24,6 +27,7 @@ package enum URLText {
         // Compares bytes: substring search costs more than all the other checks.
         guard let scheme = url.scheme?.lowercased(), text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8)
         else {
+            guard isComplete else { return url }
             throw refuse(.badURL, "has no scheme; begin it with http:// or https://")
         }
         guard scheme == "http" || scheme == "https" else {

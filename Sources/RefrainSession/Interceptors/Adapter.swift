@@ -53,6 +53,21 @@ public struct Adapter: RequestInterceptor {
     public func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
         try await handler(request, state.session)
     }
+
+    /// Returns `.doNotRetry`; later retriers are asked.
+    public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
+        // It has not declined: a retrier that has speaks for its request, to outer loops as well (rule R24).
+        PendingDecision.noteNotImplemented()
+        return .doNotRetry
+    }
+
+    /// Calls `completion` with `.doNotRetry`, in the present thread.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping RetryCompletion
+    ) { completion(.doNotRetry) }
 }
 
 extension RequestAdapter where Self == Adapter {

@@ -46,6 +46,18 @@ public struct Retrier: RequestInterceptor {
         }
         completionHandler(request, session, error, completion)
     }
+
+    /// Calls `completion` with the request unchanged, in the present thread.
+    public func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion) {
+        completion(.success(request))
+    }
+
+    /// Calls `completion` with the request unchanged, in the present thread.
+    public func adapt(
+        _ request: HTTPRequest,
+        using state: RequestAdapterState,
+        completion: @escaping AdaptCompletion
+    ) { completion(.success(request)) }
 }
 
 extension RequestRetrier where Self == Retrier {

@@ -5,7 +5,7 @@ internal import RefrainCore
 
 /// Monitors the network with `NWPathMonitor`; it is online if the default path is satisfied.
 final class PlatformNetworkMonitor: NetworkMonitor {
-    private let queue = DispatchQueue(label: "refrain.network")
+    fileprivate let queue = DispatchQueue(label: "refrain.network")
     private let monitor = NWPathMonitor()
 
     init() { monitor.start(queue: queue) }
@@ -27,6 +27,24 @@ final class PlatformNetworkMonitor: NetworkMonitor {
             wait.end(false)
             watcher.cancel()
         }
+    }
+}
+
+extension PlatformNetworkMonitor {
+    /// Calls `handler` soon and after each change, until the result is deallocated.
+    func observe(_ handler: @escaping @Sendable (Bool) -> Void) -> NetworkObservation {
+        let known = Locked<Bool?>(nil)
+        let watcher = NWPathMonitor()
+        watcher.pathUpdateHandler = { path in
+            let isOnline = path.status == .satisfied
+            let isChange = known.withLock { known in
+                defer { known = isOnline }
+                return known != isOnline
+            }
+            if isChange { handler(isOnline) }
+        }
+        watcher.start(queue: queue)
+        return NetworkObservation { watcher.cancel() }
     }
 }
 

@@ -8,15 +8,22 @@ internal import RefrainCore
 
 /// Monitors the kernel's routing table; the network is online if there is a default route.
 ///
-/// Rtnetlink reports changes. One thread listens while there are waiters.
+/// Rtnetlink reports changes. One thread listens while there are waiters or observers.
 final class PlatformNetworkMonitor: NetworkMonitor {
     private struct Waiter {
         let due: Int64
         let completion: @Sendable (Bool) -> Void
     }
 
+    private struct Observer {
+        let handler: @Sendable (Bool) -> Void
+        var known: Bool?
+    }
+
     private struct State {
         var waiters: [Waiter] = []
+        var observers: [Int: Observer] = [:]
+        var nextObserver = 0
         var isListening = false
     }
 
@@ -27,8 +34,24 @@ final class PlatformNetworkMonitor: NetworkMonitor {
     func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void) {
         let (due, overflow) = Self.now.addingReportingOverflow(limit.delayInNanoseconds)
         let waiter = Waiter(due: overflow ? .max : due, completion: completion)
+        listen { $0.waiters.append(waiter) }
+    }
+
+    /// Calls `handler` soon and after each change, until the result is deallocated.
+    func observe(_ handler: @escaping @Sendable (Bool) -> Void) -> NetworkObservation {
+        var number = 0
+        listen { state in
+            number = state.nextObserver
+            state.nextObserver += 1
+            state.observers[number] = Observer(handler: handler)
+        }
+        return NetworkObservation { [state, number] in state.withLock { $0.observers[number] = nil } }
+    }
+
+    /// Adds a waiter or an observer, and starts the thread if none listens.
+    private func listen(for add: (inout State) -> Void) {
         let mustStart = state.withLock { state in
-            state.waiters.append(waiter)
+            add(&state)
             defer { state.isListening = true }
             return !state.isListening
         }
@@ -73,21 +96,27 @@ final class PlatformNetworkMonitor: NetworkMonitor {
         while let timeout = completeWaiters() { socket.wait(milliseconds: timeout) }
     }
 
-    /// Completes the waiters that are done; returns the time to listen for, or nil without waiters.
+    /// Completes the waiters that are done, and calls the observers after a change; returns the time to listen for, or
+    /// nil if nothing listens.
     private func completeWaiters() -> Int32? {
         let isOnline = isOnline
         let now = Self.now
-        let (done, timeout) = state.withLock { state -> ([Waiter], Int32?) in
-            let done = state.waiters.filter { isOnline || $0.due <= now }
+        let (done, timeout) = state.withLock { state -> ([@Sendable (Bool) -> Void], Int32?) in
+            var done = state.waiters.filter { isOnline || $0.due <= now }.map(\.completion)
             state.waiters.removeAll { isOnline || $0.due <= now }
-            guard let next = state.waiters.map(\.due).min() else {
+            for (number, observer) in state.observers where observer.known != isOnline {
+                state.observers[number]?.known = isOnline
+                done.append(observer.handler)
+            }
+            let next = state.waiters.map(\.due).min()
+            guard next != nil || !state.observers.isEmpty else {
                 state.isListening = false
                 return (done, nil)
             }
             // At least once a second, in case the kernel dropped a message or the socket could not be opened.
-            return (done, Int32(min(1000, (next - now) / 1_000_000 + 1)))
+            return (done, Int32(next.map { min(1000, ($0 - now) / 1_000_000 + 1) } ?? 1000))
         }
-        for waiter in done { waiter.completion(isOnline) }
+        for completion in done { completion(isOnline) }
         return timeout
     }
 

@@ -10,5 +10,22 @@ public protocol NetworkMonitor: Sendable {
 /// The network monitor of the platform: the routing table on Linux, `NWPathMonitor` on Apple platforms.
 public enum SystemNetwork {
     /// The shared monitor of the process.
-    public static let monitor: any NetworkMonitor = PlatformNetworkMonitor()
+    public static var monitor: any NetworkMonitor { platform }
+
+    private static let platform = PlatformNetworkMonitor()
+
+    /// Calls `handler` with whether there is a network: once soon, and after each change, until the result is
+    /// deallocated.
+    package static func observe(_ handler: @escaping @Sendable (Bool) -> Void) -> NetworkObservation {
+        platform.observe(handler)
+    }
+}
+
+/// Ends the calls of a handler when it is deallocated.
+package final class NetworkObservation: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
 }

@@ -86,6 +86,7 @@ private struct FormList: UnkeyedEncodingContainer {
 
     func superEncoder() -> any Encoder {
         let path = path
+        guard !node.encoding.followsAlamofire else { return FormEncoder(node: node, codingPath: codingPath) }
         return FormEncoder(node: node.element(), codingPath: path)
     }
 }
@@ -135,7 +136,10 @@ private struct FormMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
 
-    func superEncoder() -> any Encoder { nested(ElementKey.parent) }
+    func superEncoder() -> any Encoder {
+        guard !node.encoding.followsAlamofire else { return FormEncoder(node: node, codingPath: codingPath) }
+        return nested(ElementKey.parent)
+    }
 
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 

@@ -61,6 +61,9 @@ public struct FormEncoding: Hashable, Sendable {
     public var dates: DateEncoding
     /// How `Data` among `Encodable` values is written.
     public var data: DataEncoding
+    /// Whether the elements of a list are sorted by their text, and the members of a superclass stand beside those of
+    /// its subclass, as Alamofire's encoder of `Encodable` values has them.
+    package var followsAlamofire = false
 
     /// Makes an encoding.
     public init(
@@ -99,9 +102,13 @@ public struct FormEncoding: Hashable, Sendable {
                 append(member, key: key + keyPaths.text(keys.text(name)), to: &pairs)
             }
         case .array(let elements):
-            for (index, element) in elements.enumerated() {
-                append(element, key: elementKey(key, index), to: &pairs)
+            let segments = elements.enumerated().map { index, element in
+                var own: [String] = []
+                append(element, key: elementKey(key, index), to: &own)
+                return own
             }
+            let ordered = followsAlamofire ? segments.sorted { $0.lexicographicallyPrecedes($1) } : segments
+            for segment in ordered { pairs += segment }
         case .string(let text): pairs.append("\(escaped(key))=\(escaped(text))")
         case .int(let number): pairs.append("\(escaped(key))=\(number)")
         case .double(let number): pairs.append("\(escaped(key))=\(escaped("\(number)"))")

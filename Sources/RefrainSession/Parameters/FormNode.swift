@@ -6,7 +6,7 @@ internal import Foundation
 
 /// A value under construction, shared by all containers of one encoder.
 final class FormNode {
-    private let encoding: FormEncoding
+    let encoding: FormEncoding
     private var single: ParameterValue?
     private var list: [FormNode]?
     private var members: [String: FormNode]?
@@ -14,7 +14,7 @@ final class FormNode {
     /// The encoded value.
     var value: ParameterValue {
         if let single { return single }
-        if let list { return .array(list.map(\.value)) }
+        if let list, !list.isEmpty || members == nil { return .array(list.map(\.value)) }
         // As in JSON, a value that encodes nothing is an empty dictionary.
         return .dictionary(members?.mapValues(\.value) ?? [:])
     }
@@ -25,7 +25,12 @@ final class FormNode {
 
     func becomeList() { list = list ?? [] }
 
-    func becomeMembers() { members = members ?? [:] }
+    /// A value that was encoded under the same key before is replaced.
+    func becomeMembers() {
+        members = members ?? [:]
+        single = nil
+        list = nil
+    }
 
     /// Appends an element to the list.
     func element() -> FormNode {

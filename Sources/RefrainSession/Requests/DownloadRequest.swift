@@ -36,28 +36,31 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         var data: Data?
     }
 
-    init(
-        _ original: RequestFactory,
-        to fileURL: URL,
-        resuming resumption: ResumeData? = nil,
-        line: InterceptorChain,
-        session: SessionBox
-    ) {
-        place = Locked(fileURL)
-        destination = nil
-        self.resumption = resumption
-        super.init(original, line: line, session: session)
+    /// Where a download goes.
+    enum Target: Sendable {
+        /// To a file that is known.
+        case file(URL)
+        /// To a temporary file, and then to where a closure says; nil: it stays there.
+        case chosen(Destination?)
     }
 
     init(
         _ original: RequestFactory,
-        to destination: @escaping Destination,
+        to target: Target,
+        resuming resumption: ResumeData? = nil,
         line: InterceptorChain,
         session: SessionBox
     ) {
-        place = Locked(FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString).tmp"))
-        self.destination = destination
-        resumption = nil
+        switch target {
+        case .file(let fileURL):
+            place = Locked(fileURL)
+            destination = nil
+        case .chosen(let choice):
+            let name = "refrain-\(UUID().uuidString).tmp"
+            place = Locked(FileManager.default.temporaryDirectory.appending(path: name))
+            destination = choice
+        }
+        self.resumption = resumption
         super.init(original, line: line, session: session)
     }
 
@@ -186,8 +189,8 @@ private final class WatchedSink: DownloadSink {
 
     func write(_ bytes: [UInt8]) async throws {
         let request = owner.request
+        // A cancellation opens the gate. The chunk is written all the same, so that the file holds what was received.
         await request?.gate.pass()
-        try Task.checkCancellation()
         try await sink.write(bytes)
         request?.noteProgress(adding: bytes.count)
     }

@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -23,6 +25,8 @@ public final class MultipartFormData {
     public let boundary: String
     /// The parts, in order.
     public private(set) var parts: [HTTPBody.Part] = []
+    /// Why the form cannot be sent, or nil.
+    private var refusal: (any Error)?
 
     /// Makes an empty form.
     ///
@@ -70,28 +74,46 @@ public final class MultipartFormData {
         parts.append(HTTPBody.Part(name: name, filename: fileName, body: body))
     }
 
+    /// Makes the form invalid, because a part could not be read; the first error is kept.
+    package func refuse(because error: any Error) { refusal = refusal ?? error }
+
     /// Returns the encoded form in memory.
     ///
     /// Files are read before it returns. A form with a stream cannot be encoded in memory, only sent.
     ///
-    /// - Throws: `InvalidArgument` for an invalid boundary or part, and for a stream; `LocalFileError` for a file that
-    ///   cannot be read.
-    public func encode() throws -> Data { try HTTPBody.encodedMultipart(parts, boundary: boundary) }
+    /// - Throws: ``RefrainError/createRequestFailed(error:)``. Its cause is `InvalidArgument` for an invalid boundary
+    ///   or part, and for a stream; `LocalFileError` for a file that cannot be read; the error of a source, if a part
+    ///   could not be read from it.
+    public func encode() throws(RefrainError) -> Data {
+        do {
+            if let refusal { throw refusal }
+            return try HTTPBody.encodedMultipart(parts, boundary: boundary)
+        } catch {
+            throw .createRequestFailed(error: error)
+        }
+    }
 
     /// Writes the encoded form to a file that does not exist.
     ///
-    /// - Throws: as ``encode()``, and the errors of writing.
-    public func writeEncodedData(to fileURL: URL) throws {
-        try encode().write(to: fileURL, options: .withoutOverwriting)
+    /// - Throws: as ``encode()``; the cause can be an error of writing, too.
+    public func writeEncodedData(to fileURL: URL) throws(RefrainError) {
+        let data = try encode()
+        do {
+            try data.write(to: fileURL, options: .withoutOverwriting)
+        } catch {
+            throw .createRequestFailed(error: error)
+        }
     }
 
     /// The form as a body; up to `threshold` bytes it is in memory, where a change of a file no longer reaches it.
     func body(upTo threshold: UInt64 = 0) throws -> HTTPBody {
+        if let refusal { throw refusal }
         let streamed = try HTTPBody.multipart(parts, boundary: boundary)
         guard let length = streamed.length, UInt64(length) <= threshold, !parts.contains(where: \.isStream) else {
             return streamed
         }
-        return .data(try encode(), contentType: streamed.contentType)
+        let data = try HTTPBody.encodedMultipart(parts, boundary: boundary)
+        return .data(data, contentType: streamed.contentType)
     }
 }
 
@@ -163,7 +185,7 @@ extension Session {
     ) -> UploadRequest {
         let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
     }
 
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
@@ -193,8 +215,10 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
+        // First, because it may add parts to the form.
+        let first = FirstMade(request)
         let content = MultipartContent(body: Result { try form.body(upTo: threshold) })
-        return upload(request, content, interceptor, shouldAutomaticallyResume)
+        return upload(first, content, interceptor, shouldAutomaticallyResume)
     }
 
     /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
@@ -231,7 +255,23 @@ extension Session {
         _ shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
         let original = RequestFactory(CompletedRequest(request: request, content: content))
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
+    }
+}
+
+/// A convertible that was evaluated for the first attempt already.
+private final class FirstMade<Base: HTTPRequestConvertible>: HTTPRequestConvertible {
+    private let base: Base
+    private let first: Locked<Result<HTTPRequest, any Error>?>
+
+    init(_ base: Base) {
+        self.base = base
+        first = Locked(Result { try base.asHTTPRequest() })
+    }
+
+    func asHTTPRequest() throws -> HTTPRequest {
+        let made = first.withLock { $0.take() }
+        return try made?.get() ?? base.asHTTPRequest()
     }
 }
 

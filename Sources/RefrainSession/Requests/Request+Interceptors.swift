@@ -19,4 +19,11 @@ extension Request {
     /// Call it before the request starts; later it has no effect.
     @discardableResult
     public func retry(using retrier: any RequestRetrier) -> Self { interceptor(Interceptor(retriers: [retrier])) }
+
+    /// Adds a monitor of this request, which receives its events from then on, after the session's monitors.
+    @discardableResult
+    public func eventMonitor(_ monitor: any EventMonitor) -> Self {
+        add(monitor)
+        return self
+    }
 }

@@ -147,12 +147,18 @@ extension Request {
     private func start(in session: Session) {
         let request: HTTPRequest
         do {
-            request = try prepare(original.get().changed(by: state.withLock { $0.cold?.changesBeforeStart }))
+            request = try prepare(changedBeforeStart(original.get()))
         } catch {
             let failure = error as? RefrainError ?? .createRequestFailed(error: error)
             return finish(AttemptOutcome(.failure(failure.asHTTPError(nil))))
         }
         startTask(request, session.pipeline)
+    }
+
+    /// A request that was made for this one, with the changes that were asked for before the start.
+    func changedBeforeStart(_ request: HTTPRequest) -> HTTPRequest {
+        let changes = state.withLock { $0.cold?.changesBeforeStart ?? [] }
+        return changes.reduce(into: request) { $1(&$0) }
     }
 
     /// Starts the request's task, on the current thread if there are no adapters.
@@ -203,14 +209,6 @@ extension Request {
         watcher?.requestDidFinish(self)
         for waiter in waiters { waiter.resume(returning: nil) }
         completeHandlers()
-    }
-}
-
-extension HTTPRequest {
-    /// This request after changes in order.
-    fileprivate func changed(by changes: [@Sendable (inout HTTPRequest) -> Void]?) -> HTTPRequest {
-        guard let changes, !changes.isEmpty else { return self }
-        return changes.reduce(into: self) { $1(&$0) }
     }
 }
 

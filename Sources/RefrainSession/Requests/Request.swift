@@ -1,4 +1,5 @@
 internal import RefrainCore
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -35,8 +36,13 @@ public class Request: @unchecked Sendable, Identifiable {
     ///
     /// Set before the request is returned, and not changed afterwards.
     var startsImmediately: Bool?
-    /// The monitor, if it has listeners.
-    var watcher: (any EventMonitor)? { sessionBox.isWatched ? sessionBox.monitor : nil }
+    /// Whether the request has monitors of its own.
+    private let isMonitored = Atomic(false)
+    /// The session's monitor and those of this request; nil if nothing listens.
+    var watcher: (any EventMonitor)? {
+        let shared = sessionBox.isWatched ? sessionBox.monitor : nil
+        return isMonitored.load(ordering: .acquiring) ? monitors(after: shared) : shared
+    }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
     init(_ original: RequestFactory, line: InterceptorChain, session: SessionBox) {
@@ -53,6 +59,18 @@ public class Request: @unchecked Sendable, Identifiable {
             guard !state.hasStarted else { return }
             interceptors = interceptors.adding(interceptor)
         }
+    }
+
+    /// Adds a monitor of this request, after the others.
+    func add(_ monitor: any EventMonitor) {
+        state.withLock { $0.withColdState { $0.monitors.append(monitor) } }
+        isMonitored.store(true, ordering: .releasing)
+    }
+
+    @inline(never)
+    private func monitors(after shared: (any EventMonitor)?) -> any EventMonitor {
+        let own = state.withLock { $0.cold?.monitors ?? [] }
+        return CompositeEventMonitor(monitors: (shared.map { [$0] } ?? []) + own)
     }
 
     /// Changes the request before the first attempt, depending on the kind of request.

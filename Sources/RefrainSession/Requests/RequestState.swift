@@ -140,6 +140,8 @@ extension RequestState {
 
         /// The types of interceptors that were found to have no adapting half.
         var absentAdapters: Set<ObjectIdentifier> = []
+        /// The monitors of the request alone, in order.
+        var monitors: [any EventMonitor] = []
         /// What runs when the request has ended, in order.
         var completions: [@Sendable () async -> Void] = []
         /// Whether a task runs the completions.

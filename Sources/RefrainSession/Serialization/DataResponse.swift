@@ -43,8 +43,12 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     public var fileURL: URL? { download?.fileURL }
     /// The data to resume a download with, see ``DownloadRequest/resumeData``; nil for other requests.
     public var resumeData: Data? { download?.resumeData }
-    /// The transport's report on the last exchange, or nil if there is no response.
-    public var metrics: ExchangeFacts? { response?.exchange }
+    /// The transport's report on the last exchange; without a response, the bytes that may have been sent.
+    ///
+    /// Nil if there was no attempt.
+    public var metrics: ExchangeFacts? {
+        response?.exchange ?? attempts.last.map { ExchangeFacts(bytesSent: $0.bytesSent) }
+    }
 }
 
 /// What a download adds to its response; one reference, because few responses have it.

@@ -47,7 +47,7 @@ public struct StringResponseSerializer: ResponseSerializer {
             let text = String(bytes: bytes, encoding: chosen)
                 ?? (isNamed ? nil : String(bytes: bytes, encoding: .isoLatin1))
         else {
-            let name = encoding == nil ? charset ?? "utf-8" : "\(chosen)"
+            let name = encoding.map(Self.name(of:)) ?? charset ?? "utf-8"
             throw RefrainError.responseSerializationFailed(
                 reason: .stringSerializationFailed(encoding: name, body: Array(bytes))
             )
@@ -56,17 +56,19 @@ public struct StringResponseSerializer: ResponseSerializer {
     }
 
     /// The encodings that every platform supports, by IANA name.
-    private static func encoding(named name: String) -> String.Encoding? {
-        switch name.lowercased() {
-        case "utf-8", "utf8": .utf8
-        case "us-ascii", "ascii": .ascii
-        case "iso-8859-1", "latin1": .isoLatin1
-        case "windows-1252": .windowsCP1252
-        case "utf-16": .utf16
-        case "utf-16be": .utf16BigEndian
-        case "utf-16le": .utf16LittleEndian
-        case "utf-32": .utf32
-        default: nil
-        }
+    package static func encoding(named name: String) -> String.Encoding? {
+        let name = name.lowercased()
+        return encodings.first { $0.names.contains(name) }?.encoding
     }
+
+    /// The IANA name of an encoding, or else the description.
+    private static func name(of encoding: String.Encoding) -> String {
+        encodings.first { $0.encoding == encoding }?.names.first ?? "\(encoding)"
+    }
+
+    private static let encodings: [(encoding: String.Encoding, names: [String])] = [
+        (.utf8, ["utf-8", "utf8"]), (.ascii, ["us-ascii", "ascii"]), (.isoLatin1, ["iso-8859-1", "latin1"]),
+        (.windowsCP1252, ["windows-1252"]), (.utf16, ["utf-16"]), (.utf16BigEndian, ["utf-16be"]),
+        (.utf16LittleEndian, ["utf-16le"]), (.utf32, ["utf-32"]),
+    ]
 }

@@ -15,8 +15,10 @@ public protocol URLConvertible: Sendable {
 extension String: URLConvertible {
     /// The URL that the text spells.
     ///
+    /// Text without a scheme is a relative URL, which an adapter can complete; a request for one fails when it is sent.
+    ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``.
-    public func asURL() throws -> URL { try URLText.parse(self) }
+    public func asURL() throws -> URL { try URLText.parse(self, isComplete: false) }
 }
 
 extension URL: URLConvertible {

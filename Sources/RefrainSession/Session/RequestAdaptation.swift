@@ -119,7 +119,7 @@ enum RequestAdaptation {
             first.url == original.url, first.method == original.method
         else { return .success(original) }
         return remake().map { made in
-            var made = made
+            var made = owner.changedBeforeStart(made)
             let timeouts = made.timeouts
             made.keepPlace(of: original)
             // Those of each attempt are the maker's; those of the call are kept.

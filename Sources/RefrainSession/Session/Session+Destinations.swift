@@ -38,7 +38,7 @@ extension Session {
     ) -> DownloadRequest {
         let content = ParameterContent(parameters: parameters, encoding: encoding)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return downloading(original, interceptor, shouldAutomaticallyResume, destination)
+        return downloading(original, to: .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
     // As for requests: ``Parameters`` are not encoded as any value would be.
@@ -57,7 +57,7 @@ extension Session {
     ) -> DownloadRequest {
         let content = EncodableContent(value: parameters, encoder: encoder)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return downloading(original, interceptor, shouldAutomaticallyResume, destination)
+        return downloading(original, to: .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
     /// Downloads the response to any value that converts to an `HTTPRequest` to a file that is chosen later.
@@ -67,7 +67,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        downloading(RequestFactory(request), interceptor, shouldAutomaticallyResume, destination)
+        downloading(RequestFactory(request), to: .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
     /// Goes on with a download that was cancelled with ``DownloadRequest/cancel(producingResumeData:)``.
@@ -85,30 +85,29 @@ extension Session {
         to fileURL: URL,
         interceptor: (any RequestInterceptor)? = nil
     ) -> DownloadRequest {
-        let resumption = Result { try ResumeData(decoding: data) }
-        let original = RequestFactory(ResumedRequest(resumption: resumption))
-        return adopting(
-            DownloadRequest(
-                original,
-                to: fileURL,
-                resuming: try? resumption.get(),
-                line: line(interceptor),
-                session: reference
-            )
-        )
+        resuming(data, to: .file(fileURL), interceptor)
     }
 
-    private func downloading(
-        _ original: RequestFactory,
-        _ interceptor: (any RequestInterceptor)?,
-        _ shouldAutomaticallyResume: Bool?,
-        _ destination: DownloadRequest.Destination?
+    /// Goes on with a cancelled download, to a file that is chosen when it is complete.
+    ///
+    /// - Parameters:
+    ///   - data: the ``DownloadRequest/resumeData``. It contains no credentials; pass an interceptor that adds them.
+    ///   - interceptor: adapts and retries this request, after the session's interceptor.
+    ///   - destination: chooses the file. Defaults to nil: a temporary file, which the caller removes.
+    public func download(
+        resumingWith data: Data,
+        interceptor: (any RequestInterceptor)? = nil,
+        to destination: DownloadRequest.Destination? = nil
+    ) -> DownloadRequest { resuming(data, to: .chosen(destination), interceptor) }
+
+    private func resuming(
+        _ data: Data,
+        to target: DownloadRequest.Target,
+        _ interceptor: (any RequestInterceptor)?
     ) -> DownloadRequest {
-        let destination = destination ?? { temporaryURL, _ in (temporaryURL, []) }
-        return adopting(
-            DownloadRequest(original, to: destination, line: line(interceptor), session: reference),
-            shouldAutomaticallyResume
-        )
+        let resumption = Result { try ResumeData(decoding: data) }
+        let original = RequestFactory(ResumedRequest(resumption: resumption))
+        return downloading(original, to: target, resuming: try? resumption.get(), interceptor)
     }
 }
 

@@ -31,10 +31,7 @@ extension Session {
     ) -> DownloadRequest {
         let content = ParameterContent(parameters: parameters, encoding: encoding)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(
-            DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
-            shouldAutomaticallyResume
-        )
+        return downloading(original, to: .file(fileURL), interceptor, shouldAutomaticallyResume)
     }
 
     // As for requests: ``Parameters`` are not encoded as any value would be.
@@ -53,10 +50,7 @@ extension Session {
     ) -> DownloadRequest {
         let content = EncodableContent(value: parameters, encoder: encoder)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(
-            DownloadRequest(original, to: fileURL, line: line(interceptor), session: reference),
-            shouldAutomaticallyResume
-        )
+        return downloading(original, to: .file(fileURL), interceptor, shouldAutomaticallyResume)
     }
 
     /// Downloads the response to an `HTTPRequest`, or to any value that converts to one, to a file.
@@ -66,9 +60,19 @@ extension Session {
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
-        adopting(
-            DownloadRequest(RequestFactory(request), to: fileURL, line: line(interceptor), session: reference),
-            shouldAutomaticallyResume
-        )
+        downloading(RequestFactory(request), to: .file(fileURL), interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Makes and registers a download.
+    func downloading(
+        _ original: RequestFactory,
+        to target: DownloadRequest.Target,
+        resuming resumption: ResumeData? = nil,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool? = nil
+    ) -> DownloadRequest {
+        let line = line(interceptor)
+        let request = DownloadRequest(original, to: target, resuming: resumption, line: line, session: reference)
+        return adopting(request, shouldAutomaticallyResume)
     }
 }

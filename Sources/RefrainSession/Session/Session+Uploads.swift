@@ -69,7 +69,16 @@ extension Session {
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
         let original = RequestFactory(url, method, headers, BodyContent(body: body), requestModifier)
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
+    }
+
+    /// Makes and registers an upload.
+    func uploading(
+        _ original: RequestFactory,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
+    ) -> UploadRequest {
+        adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
     }
 
     /// Uploads a multipart form; files are read while they are sent, whatever their size.
@@ -95,6 +104,6 @@ extension Session {
     ) -> UploadRequest {
         let content = MultipartContent(body: Result { try .multipart(parts) })
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return uploading(original, interceptor, shouldAutomaticallyResume)
     }
 }

@@ -19,7 +19,7 @@ extension Session {
     /// Makes a download of a target into a file.
     public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
         let original = RequestFactory(Call(target: target))
-        let request = DownloadRequest(original, to: fileURL, line: line(target.interceptor), session: reference)
+        let request = DownloadRequest(original, to: .file(fileURL), line: line(target.interceptor), session: reference)
         if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
         return adopting(request)
     }

@@ -170,6 +170,33 @@ struct DownloadWireTests {
         #expect(requests.map { $0.values("X-Kind") } == [["a"], ["a"]])
     }
 
+    @Test("R11: a download that is cancelled by its progress handler, while bytes arrive, can be continued")
+    func resumeFromHandler() async throws {
+        let content = [UInt8](repeating: 7, count: 4_000_000)
+        server.on("/flowing") { request in
+            let fields = [("ETag", "\"v1\""), ("Accept-Ranges", "bytes")]
+            if let range = request.headers.first(where: { $0.name.lowercased() == "range" })?.value,
+                let start = Int(range.dropFirst("bytes=".count).dropLast())
+            {
+                let rest = fields + [("Content-Range", "bytes \(start)-\(content.count - 1)/\(content.count)")]
+                return [.respond(.init(206, headers: rest, bytes: Array(content[start...])))]
+            }
+            return [.respond(.init(200, headers: fields, bytes: content))]
+        }
+        let first = session.download(server.baseURL + "/flowing", to: folder.file("flowing"))
+        first.downloadProgress { [weak first] progress in
+            if progress.completed > 0 { first?.cancel(producingResumeData: true) }
+        }
+        let response = await first.serializingDownloadedFileURL().response
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        let data = try #require(response.resumeData)
+        let saved = await session.download(resumingWith: data).serializingData().response
+        #expect(saved.value.map { Array($0) } == content)
+        if let file = saved.fileURL { try FileManager.default.removeItem(at: file) }
+        let ranges = server.requests(toPath: "/flowing").map { $0.header("Range") }
+        #expect(ranges.count == 2 && ranges[0] == nil && ranges[1] != nil, "the second one fetches the rest alone")
+    }
+
     @Test("resume data of a download whose bytes are gone starts over, and other data fails the request")
     func resumeWithout() async throws {
         let file = folder.file("large")

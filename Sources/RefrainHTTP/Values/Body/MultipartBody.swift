@@ -60,7 +60,7 @@ extension HTTPBody {
         return data
     }
 
-    /// A boundary that no content contains by chance: 128 random bits.
+    /// A boundary that no content contains by chance: 112 random bits.
     package static var randomBoundary: String { MultipartFraming.randomBoundary() }
 
     /// One part of a multipart body: a form field or a file.

@@ -27,14 +27,15 @@ enum MultipartFraming {
         return boundary
     }
 
-    /// A boundary of 128 random bits.
+    /// A boundary of 112 random bits.
     static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = [generator.next(), generator.next()].map { (half: UInt64) in
             let text = String(half, radix: 16)
             return String(repeating: "0", count: 16 - text.count) + text
         }
-        return "refrain-" + digits.joined()
+        // As long as Alamofire's, so that code which counts the bytes of its forms finds the same number.
+        return "refrain" + digits.joined().prefix(28)
     }
 
     /// The boundary as a parameter value, quoted if it is not a token.
