@@ -80,6 +80,29 @@ struct MultipartSourceTests {
         #expect(server.log.count <= 3, "neither is sent again")
     }
 
+    /// Adds a part to a form when it is asked for the request.
+    private struct Adding: URLRequestConvertible {
+        let url: String
+        let add: @Sendable () -> Void
+
+        func asURLRequest() throws -> HTTPRequest {
+            add()
+            return try HTTPRequest(url: url, method: .post)
+        }
+    }
+
+    @Test("a convertible may add the parts of its form; it is asked once for each attempt")
+    func addedByConvertible() async {
+        // nonisolated(unsafe): the convertible is asked before the call returns.
+        nonisolated(unsafe) let form = MultipartFormData()
+        let maker = Adding(url: server.baseURL + "/form") { form.append(Data("x".utf8), withName: "late") }
+        let session = Session()
+        let upload = session.upload(multipartFormData: form, with: maker)
+        #expect(await upload.serializingString().response.value == "ok")
+        #expect(form.parts.map(\.name) == ["late"])
+        #expect(server.log.map { $0.bodyLength > 100 } == [true])
+    }
+
     @Test("a source that has no end is read up to the length")
     func endless() async {
         #expect(await upload(Bytes(.max), length: 1000).value == "ok")

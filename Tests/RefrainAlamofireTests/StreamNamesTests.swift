@@ -53,6 +53,20 @@ struct StreamNamesTests {
         #expect(server.count(path: "/number") == 3)
     }
 
+    @Test("a stream that its handler cancels at the last chunk ends as cancelled, by itself and by its token")
+    func cancelledByHandler() async {
+        for byToken in [false, true] {
+            let stream = AF.streamRequest(server.baseURL + "/text")
+            let events = await events(stream) { request, handler in
+                request.responseStreamString { event in
+                    if event.value != nil { byToken ? event.token.cancel() : event.cancel() }
+                    handler(event)
+                }
+            }
+            #expect(events.last?.completion?.error?.isExplicitlyCancelledError == true)
+        }
+    }
+
     @Test("a handler that throws ends the request with its error, and so does a value that cannot be read, if wanted")
     func streamErrors() async {
         let thrown = await events(AF.streamRequest(server.baseURL + "/text")) { request, handler in

@@ -43,14 +43,22 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue, closure: @escaping @Sendable (Progress) -> Void) -> Self {
-        uploadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
+        completingAfterHandlers(on: queue)
+        return uploadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
     }
 
     /// Adds a handler of the progress of the response's body, called on a queue.
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue, closure: @escaping @Sendable (Progress) -> Void) -> Self {
-        downloadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
+        completingAfterHandlers(on: queue)
+        return downloadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
+    }
+
+    /// Has completions wait for the handlers on the session's queue; another queue may be blocked until one is called.
+    private func completingAfterHandlers(on queue: DispatchQueue) {
+        guard queue === Session.callbackQueue else { return }
+        whenEnded(isFirst: true) { await withCheckedContinuation { done in queue.async { done.resume() } } }
     }
 }
 

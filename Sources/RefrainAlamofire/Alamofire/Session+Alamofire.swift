@@ -46,11 +46,13 @@ extension Session {
     public var startRequestsImmediately: Bool { settings.startsRequestsImmediately }
 
     /// A serial queue for handlers that share state; all sessions have the same one, and run nothing else on it.
+    ///
+    /// Completions are called after the handlers of progress that were called on it.
     public var rootQueue: DispatchQueue { Self.callbackQueue }
     /// The ``rootQueue``.
     public var requestQueue: DispatchQueue { Self.callbackQueue }
     /// The ``rootQueue``.
     public var serializationQueue: DispatchQueue { Self.callbackQueue }
 
-    private static let callbackQueue = DispatchQueue(label: "refrain.session.callbacks")
+    static let callbackQueue = DispatchQueue(label: "refrain.session.callbacks")
 }

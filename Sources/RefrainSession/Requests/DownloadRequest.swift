@@ -147,12 +147,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     /// Cancels the download, and calls `completion` with its ``resumeData`` when it has ended.
+    ///
+    /// `completion` comes before the completions of its responses.
     @preconcurrency
     @discardableResult
     public func cancel(byProducingResumeData completion: @escaping @Sendable (Data?) -> Void) -> Self {
-        cancel(producingResumeData: true)
-        whenEnded { [self] in completion(resumeData) }
-        return self
+        whenEnded(isFirst: true) { [self] in completion(resumeData) }
+        return cancel(producingResumeData: true)
     }
 
     private func keepOrDiscard(_ sink: FileSink) {

@@ -30,10 +30,11 @@ extension Request {
         for handler in handlers { handler(description) }
     }
 
-    /// Runs `body` when the request has ended, or now if it has, after those that were added before it.
-    func whenEnded(_ body: @escaping @Sendable () async -> Void) {
+    /// Runs `body` when the request has ended, or now if it has, after those that were added before it, or else before
+    /// them.
+    package func whenEnded(isFirst: Bool = false, _ body: @escaping @Sendable () async -> Void) {
         let isDue = state.withLock { state in
-            state.withColdState { $0.completions.append(body) }
+            state.withColdState { cold in cold.completions.insert(body, at: isFirst ? 0 : cold.completions.count) }
             return state.hasEnded && state.claimCompletions()
         }
         if isDue { runCompletions() }

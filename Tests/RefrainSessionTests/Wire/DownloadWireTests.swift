@@ -197,6 +197,16 @@ struct DownloadWireTests {
         #expect(ranges.count == 2 && ranges[0] == nil && ranges[1] != nil, "the second one fetches the rest alone")
     }
 
+    @Test("the resume data of a cancellation comes before the completions of the response")
+    func orderOfCancellation() async {
+        let journal = Journal<String>()
+        let download = session.download(server.baseURL + "/hang", to: folder.file("hung"))
+        download.response { _ in journal.append("response") }
+        download.cancel { _ in journal.append("data") }
+        await withCheckedContinuation { done in download.response { _ in done.resume() } }
+        #expect(journal.entries == ["data", "response"])
+    }
+
     @Test("resume data of a download whose bytes are gone starts over, and other data fails the request")
     func resumeWithout() async throws {
         let file = folder.file("large")

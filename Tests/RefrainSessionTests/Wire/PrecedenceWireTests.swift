@@ -237,6 +237,7 @@ struct PrecedenceWireTests {
             return
         }
         #expect(error.code == .badURL && error.description.contains("relative"))
+        #expect(response.metrics == ExchangeFacts(bytesSent: 0), "an attempt without a response has facts, too")
         #expect(response.request?.url.absoluteString == "users" && response.response == nil)
         #expect(sends("/users") == 1)
     }
