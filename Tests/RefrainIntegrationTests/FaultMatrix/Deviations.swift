@@ -10,6 +10,8 @@ enum Deviations {
         R1 R2 R5 R8 | Its parser refuses a length beside chunks, as RFC 9112 §6.3 allows. |
         | | POST | both | badServerResponse | 1 | notReplayable | R2 | The same. |
         | | one-shot POST | both | badServerResponse | 1 | bodyNotReplayable | R4 | The same. |
+        | /early-response?status=503&close=1 | repeatable | both | 503 or networkConnectionLost | 3 (1 to 3) | \
+        attemptsUsedUp | R1 R2 R5 R7 R8 R12 | The next attempt may take the connection before its end is noticed. |
         | mode: garbage-on-accept | repeatable | both | badServerResponse or networkConnectionLost | 2 to 3 (0) | \
         finalFailure or attemptsUsedUp | R1 R2 R5 R8 R12 | The end of the connection may overtake the garbage. |
         | | POST | both | badServerResponse or networkConnectionLost | 1 (0) | notReplayable | R2 | The same. |

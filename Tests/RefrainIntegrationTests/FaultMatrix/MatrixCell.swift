@@ -35,7 +35,7 @@ struct Expectation: Sendable, Hashable {
     /// The attempts on record.
     var attempts: ClosedRange<Int>
     /// The requests that the server reads; nil: as many as are on record (rule R3).
-    var arrivals: Int?
+    var arrivals: ClosedRange<Int>?
     var reasons: [String]
     var rules: Set<String>
 }

@@ -70,18 +70,17 @@ struct MatrixTable {
     ) throws(Flaw) -> Expectation {
         let code = String(fault.dropFirst("/status/".count).prefix { $0.isNumber })
         let outcomes = alternatives(columns[3]).map { $0 == "CODE" ? code : $0 }
-        let counts = columns[4].split(separator: " ")
-        let numbers = counts.compactMap { Int($0) }
-        guard let least = numbers.first, let most = numbers.last, least <= most else {
+        // The attempts, and in brackets what arrives.
+        let counts = columns[4].split(separator: "(").map(numbers)
+        guard let attempts = counts.first ?? nil, counts.count < 2 || counts[1] != nil else {
             throw Flaw(description: "not a number of sends: \(line)")
         }
-        let arrivals = counts.last.flatMap { $0.hasPrefix("(") ? Int($0.dropFirst().dropLast()) : nil }
         let rules = Set(columns[6].split(separator: " ").map(String.init))
         guard !rules.isEmpty else { throw Flaw(description: "no rule: \(line)") }
         return Expectation(
             outcomes: outcomes,
-            attempts: least...most,
-            arrivals: arrivals,
+            attempts: attempts,
+            arrivals: counts.count < 2 ? nil : counts[1],
             reasons: alternatives(columns[5]),
             rules: rules
         )
@@ -107,6 +106,13 @@ struct MatrixTable {
 
     private static func columns(_ line: Substring) -> [String] {
         line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map(trimmed)
+    }
+
+    /// The numbers of "2" and of "2 to 3".
+    private static func numbers(_ text: Substring) -> ClosedRange<Int>? {
+        let numbers = text.split { " )".contains($0) }.compactMap { Int($0) }
+        guard let least = numbers.first, let most = numbers.last, least <= most else { return nil }
+        return least...most
     }
 
     private static func list(_ text: String) -> [String] { text.split(separator: ",").map(trimmed) }
