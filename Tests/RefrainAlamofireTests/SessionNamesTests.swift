@@ -53,6 +53,7 @@ struct SessionNamesTests {
             return
         }
         #expect(error.code == .timedOut)
+        #expect(response.attempts.allSatisfy { $0.duration < .seconds(50) }, "the transport's own limit is 60 s")
     }
 
     @Test("a request's own monitor is called after the session's, for its own request only")

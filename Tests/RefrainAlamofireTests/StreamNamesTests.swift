@@ -58,7 +58,10 @@ struct StreamNamesTests {
         for byToken in [false, true] {
             let stream = AF.streamRequest(server.baseURL + "/text")
             let events = await events(stream) { request, handler in
-                request.responseStreamString { event in
+                request.responseStreamString(on: .global()) { [unowned request] event in
+                    // The content is over, and the request with it, while the handler still has its last chunk.
+                    let limit = ContinuousClock.now + .seconds(1)
+                    while event.value != nil, !request.isFinished, ContinuousClock.now < limit {}
                     if event.value != nil { byToken ? event.token.cancel() : event.cancel() }
                     handler(event)
                 }
