@@ -48,7 +48,11 @@ extension CommandSpec {
                     OptionSpec(.attempt, .required("N"), "The number of the try, from 1. Default: 1."),
                     OptionSpec(.now, .required("SECONDS"), "The wall clock, in seconds since 1970. Default: now."),
                     OptionSpec(.deadline, .required("D"), "The time for the whole request."),
-                    OptionSpec(.elapsed, .required("D"), "How much of it has passed."),
+                    OptionSpec(
+                        .elapsed,
+                        .required("D"),
+                        "How much of it has passed; with --retry-for, how long attempts have failed."
+                    ),
                 ]
             ),
             Group(
@@ -63,6 +67,11 @@ extension CommandSpec {
                 ]
                     + Group.schedule + Group.answers
                     + [
+                        OptionSpec(
+                            .retryFor,
+                            .required("D"),
+                            "Judge as refrain get does with this option, which limits attempts by time and not by number."
+                        ),
                         OptionSpec(
                             .overloadBackoff,
                             .required("SCHEDULE"),

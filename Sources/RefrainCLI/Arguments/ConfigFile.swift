@@ -76,7 +76,12 @@ enum ConfigFile {
     /// A value: what stands in quotation marks, with its escapes undone, or all up to the next white space.
     private static func unquoted(_ text: inout Substring, _ place: String) throws(UsageError) -> String {
         guard text.first == "\"" else {
-            return String(text.prefix { !$0.isWhitespace })
+            let value = text.prefix { !$0.isWhitespace }
+            let rest = text[value.endIndex...].drop(while: \.isWhitespace)
+            guard rest.isEmpty || rest.first == "#" else {
+                throw UsageError("\(place): there is more after the value; one with spaces stands in quotation marks")
+            }
+            return String(value)
         }
         text.removeFirst()
         var value = ""

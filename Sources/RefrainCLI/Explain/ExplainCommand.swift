@@ -80,7 +80,15 @@ struct ExplainCommand {
             number = try WholeNumber.parse(text, option: "--attempt", in: 1...Int.max)
         }
         facts.attempt = Attempt(number: number, remaining: facts.remaining)
-        return ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments), budget: try budget())
+        var question = ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments), budget: try budget())
+        if arguments.has(.retryFor) {
+            if arguments.has(.policy) { throw UsageError("--retry-for and --policy exclude each other") }
+            question.command = try PolicyText.commandPolicy(arguments)
+            if let text = arguments.last(.elapsed) {
+                question.facts.failingFor = try DurationText.parse(text, option: "--elapsed", allowsZero: true)
+            }
+        }
+        return question
     }
 
     private func budget() throws(UsageError) -> ExplainBudget? {

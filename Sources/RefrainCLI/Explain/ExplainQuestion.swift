@@ -4,12 +4,14 @@ internal import Refrain
 struct ExplainQuestion {
     var facts: RetryContext
     var policy: RetryPolicy
+    /// The policy of `refrain get`, where its time was asked about: it judges instead.
+    var command: CommandPolicy?
     /// The budget; nil where it was not asked about.
     var budget: ExplainBudget?
 
     /// The answer of the very code that requests run.
     var answer: ExplainAnswer {
-        let decision = policy.decide(in: facts)
+        let decision = command?.decide(in: facts) ?? policy.decide(in: facts)
         guard let budget, let credit = budget.credit(facts, decision) else { return ExplainAnswer(decision) }
         guard !credit.credit.isGranted else { return ExplainAnswer(decision, credit) }
         let rules: Rules = credit.credit == .closed ? [.budget, .fleet] : [.budget]

@@ -24,10 +24,11 @@ enum BackoffText {
     }
 
     /// Reads a schedule without jitter, of three tries.
-    static func parse(_ text: String) throws(UsageError) -> Backoff {
+    ///
+    /// - Parameter option: where the text stands, for messages.
+    static func parse(_ text: String, option: String = "--backoff") throws(UsageError) -> Backoff {
         var fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)[...]
         let kind = fields.popFirst() ?? ""
-        let option = "--backoff"
         func refuse(_ expected: String) -> UsageError { .badValue(text, of: option, expected) }
         func time(_ name: String) throws(UsageError) -> Duration? {
             guard let field = fields.popFirst() else { return nil }

@@ -8,7 +8,7 @@ enum PolicyText {
         let isScheduled = arguments.has(.attempts) || arguments.has(.backoff) || arguments.has(.jitter)
         if isScheduled { policy.schedule = try BackoffText.schedule(arguments, base: policy.schedule) }
         if let text = arguments.last(.overloadBackoff) {
-            policy.overloadSchedule = try BackoffText.parse(text).jittered(.full)
+            policy.overloadSchedule = try BackoffText.parse(text, option: "--overload-backoff").jittered(.full)
         }
         return try withStatuses(policy, arguments)
     }

@@ -24,6 +24,16 @@ struct CommandPolicy: RetryStrategy {
     /// So many attempts are made unless an option says otherwise.
     static let leastAttempts = 3
 
+    /// The budget of an origin: a retry that it does not cover waits for its turn.
+    ///
+    /// A person who asks for 5,000 files wants all of them. A list may begin while its server is down, when no request
+    /// has deposited anything, so one retry for each place in flight, up to 64, is there for the first ten seconds.
+    static func budget(concurrency: Int, clock: AnyClock = AnyClock(TimerClock())) -> RetryBudget {
+        let budget = RetryBudget(whenEmpty: .wait, clock: clock)
+        budget.deposit(retries: min(concurrency, 64))
+        return budget
+    }
+
     /// The waits unless an option says otherwise: 0.25 to 0.5 s, doubling to 4 to 8 s.
     static let standardSchedule = Backoff.exponential(from: .milliseconds(500), maxAttempts: nil)
         .capped(at: .seconds(8)).jittered(.equal)
@@ -58,7 +68,11 @@ struct CommandPolicy: RetryStrategy {
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
-        guard !isOver, !isVain else { return .finish(.attemptsUsedUp, decision.rules.union([.schedule])) }
+        guard !isOver, !isVain else {
+            return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
+        }
+        // Nothing was sent to a server that is not there yet, so its request is still the first one.
+        if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
         if let window, shortensWaits, context.attempt.countedAttempts >= leastAttempts {
             decision.action = Self.within(window - context.failingFor, delay, now: context.now)
         }

@@ -18,10 +18,15 @@ enum FailureText {
         }
         let attempts = outcome.attempts.count { $0.reason != .redirected }
         if attempts > 1 { text += ", after \(attempts) attempts" }
-        if let reason = outcome.attempts.last?.reason, said.contains(reason) { text += " [\(reason.rawValue)]" }
+        if let reason = outcome.attempts.last?.reason, said.contains(reason) {
+            if reason == .timeUsedUp { text += ", and the time for attempts is over" }
+            text += " [\(reason.rawValue)]"
+        }
         return Sanitized.line(text)
     }
 
     /// Reasons that say more than the outcome does.
-    private static let said: Set<RetryReason> = [.notReplayable, .replayForbidden, .bodyNotReplayable, .attemptsUsedUp]
+    private static let said: Set<RetryReason> = [
+        .notReplayable, .replayForbidden, .bodyNotReplayable, .attemptsUsedUp, .timeUsedUp,
+    ]
 }

@@ -10,6 +10,8 @@ struct FetchTarget: Sendable {
     private let wanted: String?
     /// The sink behind all others.
     private let inner: any ContentSink
+    /// Whether that is a file that is continued: most are, and a comparison of types is quicker than casts to others.
+    private let isResumable: Bool
     /// Writes the heads in front of the content, where they were asked for.
     let heads: HeadSink?
     /// The content, where a later run can go on with it.
@@ -17,6 +19,7 @@ struct FetchTarget: Sendable {
 
     init(_ sink: any ContentSink, _ log: ResponseLog? = nil, path: String? = nil) {
         inner = sink
+        isResumable = type(of: sink) == ResumableFile.self
         heads = log.map { HeadSink(sink, $0) }
         self.sink = heads ?? sink
         file = sink.partial
@@ -24,7 +27,7 @@ struct FetchTarget: Sendable {
     }
 
     /// The file that is written, if one is.
-    var path: String? { wanted.map { (inner as? NamedByServerSink)?.path ?? $0 } }
+    var path: String? { wanted.map { isResumable ? $0 : (inner as? NamedByServerSink)?.path ?? $0 } }
 
     /// Tells the progress of what comes.
     mutating func meter(_ progress: TransferProgress) {
@@ -32,8 +35,8 @@ struct FetchTarget: Sendable {
         self.progress = progress
     }
 
-    var memory: MemorySink? { inner as? MemorySink }
-    var segmented: SegmentedFile? { inner as? SegmentedFile }
+    var memory: MemorySink? { isResumable ? nil : inner as? MemorySink }
+    var segmented: SegmentedFile? { isResumable ? nil : inner as? SegmentedFile }
 
     /// The download into the sink, from where an earlier process stopped.
     var download: Download { file?.download(to: sink) ?? Download(to: sink) }

@@ -13,8 +13,8 @@ final class Fetcher: Sendable {
         self.settings = settings
         self.stream = stream
         pacer = settings.interval.map { StartPacer(interval: $0) }
-        // In the command a retry waits for its turn: a person who asks for 5,000 files wants all of them.
-        let budgets = settings.hasBudget ? RetryBudgets { _ in .standard(whenEmpty: .wait) } : nil
+        let concurrency = settings.concurrency
+        let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget(concurrency: concurrency) } : nil
         var inner = AnyLoader(settings.transport)
         if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
         if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
@@ -67,7 +67,7 @@ final class Fetcher: Sendable {
         if let condition = settings.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
-        outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? []
+        if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
         finish(&outcome, target, job)
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end()
@@ -113,6 +113,10 @@ final class Fetcher: Sendable {
 
     /// The outcome of a request that is not made, since the state knows better.
     func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
+        switch job.action {
+        case .fetch, .revalidate: return nil
+        default: break
+        }
         let url = SanitizedURL.text(job.request.url)
         let method = settings.template.method(of: job.request)
         switch job.action {
@@ -175,7 +179,9 @@ final class Fetcher: Sendable {
                 }
                 let url = SanitizedURL.text(job.request.url)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
-                    return FetchTarget(try ResumableFile(path: path, url: url, isFresh: isFresh), path: path)
+                    let isAlone = settings.isAlone
+                    let file = try ResumableFile(path: path, url: url, isFresh: isFresh, isAlone: isAlone)
+                    return FetchTarget(file, path: path)
                 }
                 let connections = settings.segments ?? 1
                 return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)

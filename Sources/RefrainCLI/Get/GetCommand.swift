@@ -11,20 +11,37 @@ struct GetCommand {
         if settings.isHeldDown, settings.display.isVerbose {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
         }
-        var (stream, coordinator, plan, jobs) = try open()
+        var (stream, coordinator, plan, queue) = try open()
         Signals.beginWork()
-        let skipped = jobs.count { $0.action == .skip }
-        if skipped > 0 {
-            coordinator.say("\(skipped) of \(jobs.count) were done in an earlier run, and are skipped")
-        }
         let settings = settings
         let fetcher = Fetcher(settings, stream: stream)
+        let thread = settings.fetchesFiles ? WorkThread.start() : nil
+        await withTaskExecutorPreference(thread) {
+            await Self.fetchAll(settings, fetcher, &queue, &plan, &coordinator)
+        }
+        let status = coordinator.finish()
+        // A request that ended before the signal came is not undone by it, but the command did not come to its end.
+        return Task.isCancelled ? Signals.status : status
+    }
+
+    /// Makes all requests, so many at a time.
+    private static func fetchAll(
+        _ settings: GetSettings,
+        _ fetcher: Fetcher,
+        _ queue: inout JobQueue,
+        _ plan: inout RunPlan,
+        _ coordinator: inout OutputCoordinator
+    ) async {
         await withTaskGroup(of: Event.self) { group in
-            var queue = JobQueue(settings, known: jobs)
-            jobs = []
             var running = 0
             var isReading = false
+            var isPlanning = false
             while true {
+                if !isPlanning, !coordinator.isClosed, !Task.isCancelled, let part = queue.takeUnplanned() {
+                    isPlanning = true
+                    // Beside the requests: their answers are on the way meanwhile.
+                    group.addTask { [plan] in .planned(Result { () throws(UsageError) in try plan.planned(part) }) }
+                }
                 while running < settings.concurrency, coordinator.accepts(queue.taken), !Task.isCancelled {
                     let index = queue.taken
                     guard let job = queue.next() else { break }
@@ -39,27 +56,37 @@ struct GetCommand {
                     isReading = true
                     group.addTask { .read(await stream.next()) }
                 }
+                if let skipped = queue.takeSkipped() {
+                    coordinator.say("\(skipped) of \(queue.count) were done in an earlier run, and are skipped")
+                }
                 switch await group.next() {
                 case .fetched(let outcome)?:
                     running -= 1
-                    Self.change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
+                    change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
                     coordinator.take(outcome)
                 case .read(let item)?:
                     isReading = false
-                    Self.take(item, &queue, plan, &coordinator)
+                    take(item, &queue, plan, &coordinator)
+                case .planned(let jobs)?:
+                    isPlanning = false
+                    do throws(UsageError) {
+                        queue.add(planned: try jobs.get())
+                    } catch {
+                        coordinator.fail("\(error)")
+                        queue.dropUnplanned()
+                    }
                 case nil:
-                    return Self.change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+                    return change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
                 }
                 if coordinator.isClosed { group.cancelAll() }
             }
         }
-        let status = coordinator.finish()
-        // A request that ended before the signal came is not undone by it, but the command did not come to its end.
-        return Task.isCancelled ? Signals.status : status
     }
 
     private enum Event: Sendable {
         indirect case fetched(FetchOutcome)
+        /// A part of the list, with its rows of the state.
+        case planned(Result<[GetSettings.Job], UsageError>)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
     }
@@ -93,7 +120,9 @@ struct GetCommand {
     }
 
     /// Opens all that is written to; where that is not possible, nothing is made or changed.
-    private mutating func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, [GetSettings.Job]) {
+    ///
+    /// The first part of the list gets its rows of the state here, and the rest of it beside the first requests.
+    private mutating func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, JobQueue) {
         let made = try prepareFolder()
         var plan: RunPlan?
         let known = settings.takeJobs()
@@ -101,8 +130,9 @@ struct GetCommand {
             let stream = try openStream()
             let opened = try RunPlan(settings)
             plan = opened
-            let jobs = try opened.planned(consume known)
-            return (stream, try OutputCoordinator(settings), opened, jobs)
+            var queue = JobQueue(settings, unplanned: consume known)
+            queue.add(planned: try opened.planned(queue.takeUnplanned() ?? []))
+            return (stream, try OutputCoordinator(settings), opened, queue)
         } catch {
             plan?.state?.withdraw()
             Directory.remove(made)

@@ -162,11 +162,32 @@ struct GetSettings: Sendable {
             try SpeedText.interval(text, option: "--rate")
         }
         cookieJar = try Self.file(arguments, .cookieJar)
+        // It is written at the end, when all else is done.
+        if let cookieJar, cookieJar != "-" {
+            let folder = Directory.above(cookieJar)
+            guard Directory.kind(of: folder.isEmpty ? "." : folder) == .folder, Directory.kind(of: cookieJar) != .folder
+            else { throw .badValue(cookieJar, of: "--cookie-jar", "cannot be written: it is a folder, or in none") }
+        }
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
+        let goesToFiles =
+            switch destination {
+            case .file, .folder, .remoteNames: true
+            default: false
+            }
+        let hasBodies = readsStandardInput || !template.isPlainGet || requests.contains { $0.body != nil }
+        fetchesFiles = goesToFiles && !hasBodies && !digests.areGiven
         if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
         continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir) || segments != nil
     }
+
+    /// Whether one request is all there is.
+    var isAlone: Bool { jobCount == 1 && !readsStandardInput }
+
+    /// Whether every request is a GET without a body whose content goes into a file, without a digest to compare.
+    ///
+    /// Nothing that its tasks do waits for another process, or computes for long.
+    let fetchesFiles: Bool
 
     /// Hands over the requests that are known before anything is sent, so that they are kept once.
     mutating func takeJobs() -> [Job] {

@@ -80,13 +80,21 @@ struct SimulationSettings: Sendable {
             let advice = meant ?? "the policies are \(names), or a file whose name ends in .json"
             throw UsageError.badValue(text, of: place, "is no policy; \(advice)")
         }
-        let json = try LocatedJSON.parse(try Input(path: text).rest(), source: text)
+        let json = try JSONNode.parse(try contents(text, place), source: text)
         return try StormFile(source: text).policy(json, name: text)
     }
 
     /// Takes over what a file says.
     private mutating func read(_ path: String) throws {
-        let json = try LocatedJSON.parse(try Input(path: path).rest(), source: path)
+        let json = try JSONNode.parse(try Self.contents(path, "--storm"), source: path)
         try StormFile(source: path).read(json, into: &self)
+    }
+
+    private static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Input(path: path).rest()
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
     }
 }

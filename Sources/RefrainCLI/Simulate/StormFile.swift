@@ -7,7 +7,7 @@ internal import RefrainSimulation
 struct StormFile {
     let source: String
 
-    private typealias Member = (name: String, value: LocatedJSON)
+    private typealias Member = (name: String, value: JSONNode)
 
     private func place(_ member: Member) -> String { "\(source), line \(member.value.line), \(member.name)" }
 
@@ -33,7 +33,7 @@ struct StormFile {
         return count
     }
 
-    private func list(_ member: Member) throws(UsageError) -> [LocatedJSON] {
+    private func list(_ member: Member) throws(UsageError) -> [JSONNode] {
         guard case .array(let items) = member.value.value else { throw refuse(member, "a list") }
         return items
     }
@@ -42,7 +42,7 @@ struct StormFile {
         try DurationText.parse(try text(member), option: place(member), allowsZero: true)
     }
 
-    private func members(_ json: LocatedJSON, _ what: String) throws(UsageError) -> [Member] {
+    private func members(_ json: JSONNode, _ what: String) throws(UsageError) -> [Member] {
         guard case .object(let members) = json.value else {
             throw UsageError("\(source), line \(json.line): \(what) is \(json.kind), and not an object")
         }
@@ -57,7 +57,7 @@ struct StormFile {
     }
 
     /// Takes over what a storm's file says.
-    func read(_ json: LocatedJSON, into settings: inout SimulationSettings) throws(UsageError) {
+    func read(_ json: JSONNode, into settings: inout SimulationSettings) throws(UsageError) {
         var closed: (callers: Int?, pause: Duration?) = (nil, nil)
         for member in try members(json, "the storm") {
             switch member.name {
@@ -97,7 +97,7 @@ struct StormFile {
     }
 
     /// Reads a policy: its name, or an object that describes it.
-    func policy(_ json: LocatedJSON, name: String) throws(UsageError) -> SimulatedPolicy {
+    func policy(_ json: JSONNode, name: String) throws(UsageError) -> SimulatedPolicy {
         if case .string(let text) = json.value {
             guard let known = SimulatedPolicy.Name(rawValue: text) else {
                 let names = SimulatedPolicy.Name.allCases.map(\.rawValue).joined(separator: ", ")
@@ -123,7 +123,7 @@ struct StormFile {
                 case let other:
                     throw UsageError("\(place(member)): \(Sanitized.text(other)) is neither recommended nor alamofire")
                 }
-            case "schedule": schedule = try BackoffText.parse(try text(member))
+            case "schedule": schedule = try BackoffText.parse(try text(member), option: place(member))
             case "jitter":
                 switch try text(member) {
                 case "full": jitter = .full
@@ -132,7 +132,7 @@ struct StormFile {
                 case let other:
                     throw UsageError("\(place(member)): \(Sanitized.text(other)) is none of full, equal and none")
                 }
-            case "overload_schedule": overload = try BackoffText.parse(try text(member))
+            case "overload_schedule": overload = try BackoffText.parse(try text(member), option: place(member))
             case "attempts": attempts = try count(member, in: 1...1_000_000)
             case "budget": budget = try self.budget(member)
             default:

@@ -1,4 +1,4 @@
-/// JSON that is read, with the bytes that each value was written in (RFC 8259).
+/// JSON that is read, with the line and the bytes that each value was written in (RFC 8259).
 ///
 /// Strict: one value, no duplicate member names, no control character in a string, no surrogate without its pair.
 struct JSONNode: Sendable {
@@ -15,6 +15,8 @@ struct JSONNode: Sendable {
     let value: Value
     /// Where the value stands in the text that was read.
     let range: Range<Int>
+    /// The line that the value begins in, from 1.
+    let line: Int
 
     /// The member of a name, where this is an object that has it.
     subscript(name: String) -> JSONNode? {
@@ -32,10 +34,10 @@ struct JSONNode: Sendable {
     var kind: String {
         switch value {
         case .null: "null"
-        case .bool: "a boolean"
+        case .bool: "true or false"
         case .number: "a number"
         case .string: "a string"
-        case .array: "an array"
+        case .array: "a list"
         case .object: "an object"
         }
     }
@@ -43,7 +45,9 @@ struct JSONNode: Sendable {
     /// What is wrong with a text, and where.
     struct Failure: Error, Hashable, CustomStringConvertible {
         let what: String
-        /// The column, from 1.
+        /// The line, from 1.
+        let line: Int
+        /// The byte of the line, from 1.
         let column: Int
         var description: String { "\(what) at byte \(column)" }
     }
@@ -53,11 +57,25 @@ struct JSONNode: Sendable {
         var parser = JSONParser(bytes: bytes)
         return try parser.document()
     }
+
+    /// Reads the contents of a file.
+    ///
+    /// - Throws: ``UsageError`` with the name of the file and the line.
+    static func parse(_ bytes: [UInt8], source: String) throws(UsageError) -> JSONNode {
+        do throws(Failure) {
+            return try parse(bytes)
+        } catch {
+            throw UsageError("\(source), line \(error.line): \(error)")
+        }
+    }
 }
 
 private struct JSONParser {
     let bytes: [UInt8]
     private var place = 0
+    private var line = 1
+    /// Where the line at hand begins.
+    private var lineStart = 0
     private static let deepest = 128
 
     init(bytes: [UInt8]) { self.bytes = bytes }
@@ -69,12 +87,22 @@ private struct JSONParser {
         return node
     }
 
-    private func failure(_ what: String) -> JSONNode.Failure { JSONNode.Failure(what: what, column: place + 1) }
+    private func failure(_ what: String) -> JSONNode.Failure {
+        JSONNode.Failure(what: what, line: line, column: place - lineStart + 1)
+    }
 
     private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
     private mutating func skipSpace() {
-        while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+        while let byte = next {
+            switch byte {
+            case 0x20, 0x09, 0x0D: place += 1
+            case 0x0A:
+                place += 1
+                (line, lineStart) = (line + 1, place)
+            default: return
+            }
+        }
     }
 
     private mutating func take(_ byte: Character) -> Bool {
@@ -86,7 +114,7 @@ private struct JSONParser {
     private mutating func value(depth: Int) throws(JSONNode.Failure) -> JSONNode {
         guard depth < Self.deepest else { throw failure("the nesting is too deep") }
         skipSpace()
-        let start = place
+        let (start, line) = (place, line)
         let value: JSONNode.Value
         switch next {
         case UInt8(ascii: "{"): value = .object(try object(depth))
@@ -98,7 +126,7 @@ private struct JSONParser {
         case nil: throw failure("the text ends where a value should stand")
         default: value = .number(try number())
         }
-        return JSONNode(value: value, range: start..<place)
+        return JSONNode(value: value, range: start..<place, line: line)
     }
 
     private mutating func word(_ word: String, _ value: JSONNode.Value) throws(JSONNode.Failure) -> JSONNode.Value {

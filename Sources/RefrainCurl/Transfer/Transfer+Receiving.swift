@@ -97,6 +97,14 @@ extension Transfer {
         }
         bodySize += bytes.count
         if let pipe {
+            if let isTaken = pipe.consume(bytes) {
+                // It may have taken its time, which is not the server's.
+                round.now = .now
+                noteActivity()
+                guard !isTaken else { return true }
+                stopReason = HTTPError(.callerFailed, request: request, message: "the reader has failed")
+                return false
+            }
             if pipe.append(bytes) { round.note(pipe) }
         } else if let start = bytes.baseAddress {
             // By its address: as a sequence it would be taken byte by byte.

@@ -25,6 +25,13 @@ public final class Download: Sendable {
         state = Locked(DownloadState())
     }
 
+    /// Makes a download into a sink that is its own observer, as a cast would find out.
+    package init(to sink: some DownloadSink & DownloadObserver) {
+        self.sink = sink
+        observer = sink
+        state = Locked(DownloadState())
+    }
+
     /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
     ///
     /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.

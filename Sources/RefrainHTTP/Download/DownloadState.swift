@@ -115,7 +115,7 @@ struct DownloadState: Hashable, Sendable {
     /// The request's URL without its fragment.
     private static func url(of request: HTTPRequest) -> String {
         let text = request.url.absoluteString
-        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }
 
     /// Classifies a part that was requested from the beginning on: without a strong validator no other part belongs to
@@ -201,10 +201,12 @@ struct DownloadState: Hashable, Sendable {
         let isCoded = response.headers.contains("Content-Encoding")
         let hasRanges = response.headers["Accept-Ranges"]?.lowercased() != "none"
         if !isCoded, hasRanges, ranges {
+            let tags = response.headers[values: "ETag"]
+            // With a tag no date counts, so none is looked for.
             state.validator = StrongValidator.find(
-                entityTag: response.headers[values: "ETag"],
-                lastModified: response.headers[values: "Last-Modified"],
-                date: response.headers[values: "Date"],
+                entityTag: tags,
+                lastModified: tags.isEmpty ? response.headers[values: "Last-Modified"] : [],
+                date: tags.isEmpty ? response.headers[values: "Date"] : [],
                 wallClock: now
             )
             state.source = Source(requested: url(of: request), sent: url(of: response.request))

@@ -18,7 +18,7 @@ public final class FileSink: DownloadSink {
     /// The path to rename to: ``path`` with symbolic links resolved.
     private let target: String
     /// What a hidden name begins with.
-    private let stem: String
+    private var stem: String { Self.stem(target) }
     private let state: Locked<State>
 
     private struct State {
@@ -46,16 +46,14 @@ public final class FileSink: DownloadSink {
         let resolved = isNew ? ResolvedFilePath(newFile: path) : try ResolvedFilePath(path)
         let target = resolved.path
         self.target = target
-        let folder: String
-        (folder, stem) = Self.hidden(target)
         // The system takes the process's umask away. To read the umask is to change it, for all threads.
         let mode: mode_t = resolved.present == nil ? 0o666 : 0o600
         let descriptor: Int32
-        if withoutName, let unnamed = UnnamedFile.open(in: folder, mode: mode) {
+        if withoutName, let unnamed = UnnamedFile.open(in: Self.folder(of: target), mode: mode) {
             descriptor = unnamed
             state = Locked(State(descriptor: unnamed))
         } else {
-            let named = try Self.named(stem, path, mode)
+            let named = try Self.named(Self.stem(target), path, mode)
             descriptor = named.descriptor
             state = Locked(named)
         }
@@ -69,13 +67,16 @@ public final class FileSink: DownloadSink {
         fchmod(descriptor, status.st_mode & 0o777)
     }
 
-    /// Returns the folder of a file, and what hidden names beside it begin with.
-    private static func hidden(_ target: String) -> (folder: String, stem: String) {
-        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { String(target[...$0]) } ?? ""
-        let name = slash.map { String(target[target.utf8.index(after: $0)...]) } ?? target
+    /// The folder of a file, up to its last slash.
+    private static func folder(of target: String) -> String {
+        target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[...$0]) } ?? ""
+    }
+
+    /// What hidden names beside a file begin with.
+    private static func stem(_ target: String) -> String {
+        let folder = folder(of: target)
         // Names are limited in bytes by the file system, and the hidden name is longer, so the name is shortened.
-        return (folder, "\(folder).\(beginning(of: name)).")
+        return "\(folder).\(beginning(of: String(target.dropFirst(folder.count))))."
     }
 
     /// Creates a file with a hidden name.
@@ -105,7 +106,6 @@ public final class FileSink: DownloadSink {
     package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(LocalFileError) {
         self.path = path
         target = try ResolvedFilePath(path).path
-        stem = Self.hidden(target).stem
         let descriptor = open(temporaryPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw LocalFileError(path: temporaryPath, operation: .open, errno: errno) }
         var status = stat()

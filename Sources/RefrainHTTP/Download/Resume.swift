@@ -111,27 +111,30 @@ public struct Resume: HTTPMiddleware {
         let countsProgress = isRest && length != nil
         var received: Int64 = 0
         do {
-            for try await chunk in response.body {
-                received += Int64(chunk.count)
-                if let length, received > length {
-                    return .failure(
-                        await startOver(download, response)
-                            ?? restart(response, "more came than the Content-Range said")
-                    )
+            if let direct = DirectDelivery(response, to: download, atMost: length) {
+                defer { received = direct.received }
+                try await direct.run()
+            } else {
+                for try await chunk in response.body {
+                    received += Int64(chunk.count)
+                    if let length, received > length { throw LongerThanItsRange() }
+                    let size = download.bytesReceived + Int64(chunk.count)
+                    if let tooLarge = response.refusal(ofDownloadOf: size) { throw tooLarge }
+                    // Before the sink is asked, which would be in doubt afterwards.
+                    try Task.checkCancellation()
+                    do {
+                        try await download.sink.write(chunk)
+                    } catch {
+                        // The sink may have taken some of the bytes, so its contents are unknown.
+                        download.current.isIntact = false
+                        throw error
+                    }
+                    download.current.offset += Int64(chunk.count)
                 }
-                let size = download.bytesReceived + Int64(chunk.count)
-                try checkSize(size, response, limit: response.request.maximumBodySize)
-                // Before the sink is asked, which would be in doubt afterwards.
-                try Task.checkCancellation()
-                do {
-                    try await download.sink.write(chunk)
-                } catch {
-                    // The sink may have taken some of the bytes, so its contents are unknown.
-                    download.current.isIntact = false
-                    throw error
-                }
-                download.current.offset += Int64(chunk.count)
             }
+        } catch is LongerThanItsRange {
+            let reason = "more came than the Content-Range said"
+            return .failure(await startOver(download, response) ?? restart(response, reason))
         } catch {
             return .failure(failure(error, response, download, resumedBytes: countsProgress ? received : 0))
         }
@@ -151,16 +154,6 @@ public struct Resume: HTTPMiddleware {
         done.exchange.bytesReceived = state.offset
         if length != nil { done.headers = state.completed(done.headers) }
         return .success(done)
-    }
-
-    private func checkSize(_ size: Int64, _ response: HTTPResponse, limit: Int?) throws(HTTPError) {
-        guard let limit, size > Int64(limit) else { return }
-        throw HTTPError(
-            .dataLengthExceedsMaximum,
-            request: response.request,
-            message: "the body is larger than \(limit) bytes",
-            bytesSent: response.exchange.bytesSent
-        )
     }
 
     /// The error of an interrupted delivery, with the facts that decide on the next attempt: whether the download can

@@ -69,8 +69,9 @@ enum RedirectTarget {
     /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
     /// again. Where no attempts follow one another, this one would not either.
     static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
-        guard case .failure(let error) = result, error.attempts.last?.reason == .attemptsUsedUp,
-            asked < error.attempts.count, error.attempts.allSatisfy(failedToConnect)
+        guard case .failure(let error) = result, let reason = error.attempts.last?.reason,
+            [.attemptsUsedUp, .timeUsedUp].contains(reason), asked < error.attempts.count,
+            error.attempts.allSatisfy(failedToConnect)
         else { return false }
         let isRepeatable = request.method.isIdempotent || request.hasIdempotencyKey || request.replay == .allowed
         let body = request.body.replayability

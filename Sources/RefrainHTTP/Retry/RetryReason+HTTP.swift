@@ -13,6 +13,10 @@ extension RetryReason {
     public static let replayForbidden = RetryReason(rawValue: "replayForbidden")
     /// The body can be read only once, and was (rule R4).
     public static let bodyNotReplayable = RetryReason(rawValue: "bodyNotReplayable")
+    /// The time that the strategy allows for attempts is over; the last outcome stands.
+    ///
+    /// A strategy of your own returns it; ``RetryReason/deadlineExceeded`` is the timeout of the call itself.
+    public static let timeUsedUp = RetryReason(rawValue: "timeUsedUp")
     /// The retry budget of the origin is empty: a local limit, the server was not asked (rule R22).
     public static let budgetExhausted = RetryReason(rawValue: "budgetExhausted")
     /// The server wants a wait that is longer than allowed (rule R18).
@@ -41,7 +45,7 @@ extension RetryReason {
 
     /// The reasons after which an outer loop adds no attempts either: everything was tried, or must not be.
     fileprivate static let terminal: Set<RetryReason> = [
-        .attemptsUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
+        .attemptsUsedUp, .timeUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
         .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined,
     ]
 

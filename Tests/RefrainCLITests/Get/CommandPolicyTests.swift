@@ -15,9 +15,14 @@ struct CommandPolicyTests {
     }
 
     /// Plays requests that all begin as a server goes down, in virtual time.
-    private func play(_ outage: Duration, requests: Int, seed: UInt64) async throws -> Outage {
+    private func play(
+        _ outage: Duration,
+        _ outcome: RetryContext.Outcome,
+        requests: Int,
+        seed: UInt64
+    ) async throws -> Outage {
         let clock = TestClock()
-        let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 10, whenEmpty: .wait, clock: AnyClock(clock))
+        let budget = CommandPolicy.budget(concurrency: requests, clock: AnyClock(clock))
         let policy = try PolicyText.commandPolicy(Arguments([], options: CommandSpec.get.options))
         let random = RandomSource(seed: seed)
         var result = Outage()
@@ -26,16 +31,18 @@ struct CommandPolicyTests {
             let send = sends.remove(at: index)
             await clock.advance(by: max(.zero, send.at - clock.now.offset))
             result.sends += 1
+            if send.attempt.number == 1 { budget.deposit() }
             guard send.at < outage else {
                 result.successes += 1
                 result.lag = max(result.lag, send.at - outage)
                 continue
             }
-            var context = RetryContext(method: .get, outcome: .failure(.cannotConnectToHost), now: .now)
+            var context = RetryContext(method: .get, outcome: outcome, now: .now)
             (context.attempt, context.failingFor, context.bytesSent) = (send.attempt, send.at, 0)
-            guard case .retry(let wait) = policy.decide(in: context).action else { continue }
+            let decision = policy.decide(in: context)
+            guard case .retry(let wait) = decision.action else { continue }
             var delay = wait.sample(using: random)
-            if case .grantedAfter(let turn) = budget.withdraw() { delay = max(delay, turn) }
+            if decision.drawsOnBudget, case .grantedAfter(let turn) = budget.withdraw() { delay = max(delay, turn) }
             let next = Attempt(number: send.attempt.number + 1, previousDelay: delay)
             sends.append((send.at + delay, send.request, next))
         }
@@ -47,10 +54,61 @@ struct CommandPolicyTests {
         arguments: [(1, 1), (3, 1), (10, 1), (30, 1), (1, 64), (3, 64), (10, 64), (30, 64)]
     )
     func bridges(seconds: Int, requests: Int) async throws {
-        let outage = try await play(.seconds(seconds), requests: requests, seed: 7)
-        #expect(outage.successes == requests)
-        #expect(outage.lag <= .seconds(requests == 1 ? 8 : 12), "\(outage)")
-        print("| \(seconds) s | \(requests) | \(outage.successes) | \(outage.sends) | \(outage.lag) |")
+        let outcomes: [(RetryContext.Outcome, String)] = [
+            (.failure(.cannotConnectToHost), "refused"), (.status(.serviceUnavailable), "503"),
+        ]
+        for (outcome, name) in outcomes {
+            let outage = try await play(.seconds(seconds), outcome, requests: requests, seed: 7)
+            #expect(outage.successes == requests)
+            let most = requests > 1 && name == "503" ? 12 : 8
+            #expect(outage.lag <= .seconds(most), "\(name): \(outage)")
+            let cells = "\(seconds) s | \(requests) | \(outage.successes) | \(outage.sends) | \(outage.lag)"
+            print("| \(name) | \(cells) |")
+        }
+    }
+
+    @Test("what ended a request is its time, or its number of attempts")
+    func reasons() throws {
+        func reason(_ words: [String], _ outcome: RetryContext.Outcome, after time: Duration) throws -> RetryReason {
+            let policy = try PolicyText.commandPolicy(Arguments(words, options: CommandSpec.get.options))
+            var context = RetryContext(method: .get, outcome: outcome, now: .now)
+            (context.attempt, context.failingFor) = (Attempt(number: 4, previousDelay: .seconds(1)), time)
+            context.bytesSent = 0
+            return policy.decide(in: context).reason
+        }
+        let refused = RetryContext.Outcome.failure(.cannotConnectToHost)
+        #expect(try reason(["--retry-for", "10s"], refused, after: .seconds(10)) == .timeUsedUp)
+        #expect(try reason([], .status(.serviceUnavailable), after: .seconds(61)) == .timeUsedUp)
+        #expect(try reason(["--attempts", "4"], refused, after: .seconds(1)) == .attemptsUsedUp)
+        #expect(try reason([], .failure(.cannotFindHost), after: .seconds(2)) == .attemptsUsedUp)
+        #expect(try reason([], .status(.notFound), after: .seconds(70)) == .finalStatus)
+    }
+
+    @Test("the report, the line on standard error and explain name the time that is over")
+    func reasonShown() async throws {
+        let words = ["get", "--retry-for", "300ms", "--report", "-", "http://127.0.0.1:9/"]
+        let ended = try await Executable.run(words)
+        #expect(ended.status == 1)
+        #expect(ended.text.contains(#""reason":"timeUsedUp""#), "\(ended.text)")
+        #expect(ended.errors.contains("the time for attempts is over [timeUsedUp]"), "\(ended.errors)")
+        let question = ["explain", "--status", "503", "--attempt", "5", "--retry-for", "1m", "--json"]
+        #expect(try await Executable.run(question + ["--elapsed", "60s"]).text.contains(#""reason":"timeUsedUp""#))
+        #expect(try await Executable.run(question + ["--elapsed", "50s"]).text.contains(#""decision":"retry""#))
+    }
+
+    @Test("a refused connection takes nothing of the budget; an answer does")
+    func free() throws {
+        let policy = try PolicyText.commandPolicy(Arguments([], options: CommandSpec.get.options))
+        func draws(_ outcome: RetryContext.Outcome, sent: Int64?) -> Bool {
+            var context = RetryContext(method: .get, outcome: outcome, now: .now)
+            context.bytesSent = sent
+            return policy.decide(in: context).drawsOnBudget
+        }
+        #expect(!draws(.failure(.cannotConnectToHost), sent: 0))
+        #expect(draws(.failure(.cannotConnectToHost), sent: nil))
+        #expect(draws(.failure(.networkConnectionLost), sent: 0))
+        #expect(draws(.failure(.timedOut), sent: 0))
+        #expect(draws(.status(.serviceUnavailable), sent: 100))
     }
 
     @Test("--retry-for holds: the last attempt comes at its end, and a server that wants more time gets none")

@@ -62,12 +62,13 @@ struct SimulateTests {
             ("{\"load\": \"40\"}", "line 1, load: is a string, and not a number"),
             ("{\"policies\": [\n\"recommended\",\n\"best\"]}", "line 3: \"best\" is no policy"),
             ("{\"policies\": [{\"budget\": \"lots\"}]}", "line 1, budget: \"lots\" is no budget"),
+            ("{\"policies\": [\n{\"schedule\": \"constnt:1s\"}]}", "line 2, schedule: \"constnt:1s\" is no schedule"),
             ("[]", "line 1: the storm is a list, and not an object"),
-            ("{\"clients\": 1,}", "line 1: lacks the name of a member"),
-            ("{\"clients\": 1", "line 1: lacks a comma or }"),
-            ("{\"clients\": 1, \"clients\": 2}", "has \"clients\" twice"),
-            ("{\"title\": \"\\ud800\"}", "has an escape"),
-            (String(repeating: "[", count: 100), "has too many levels"),
+            ("{\"clients\": 1,}", "line 1: a member's name is missing at byte 15"),
+            ("{\"clients\": 1", "line 1: a comma or a closing brace is missing at byte 14"),
+            ("{\"clients\": 1, \"clients\": 2}", "line 1: the member \"clients\" stands twice"),
+            ("{\"title\": \"\\ud800\"}", "line 1: a surrogate has no pair"),
+            (String(repeating: "[", count: 200), "line 1: the nesting is too deep"),
         ]
     )
     func badFiles(text: String, message: String) throws {

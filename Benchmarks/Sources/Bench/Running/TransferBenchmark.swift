@@ -4,6 +4,7 @@ import Glibc
 /// Downloads by the command, beside other commands: each client is one process, from its start to its end.
 ///
 /// A client that is not installed has no row. The command is that of `make release`; without it the case is left out.
+/// Files are written in memory (see ``Scratch``), since the deletions of one round slow the next one down on a disk.
 struct TransferBenchmark: Benchmark {
     /// What is fetched.
     enum Work {
@@ -44,6 +45,7 @@ struct TransferBenchmark: Benchmark {
 
     func runRound(_ bench: Workbench, _ samples: inout Samples) throws {
         guard let command = CommandBenchmark.path else { return }
+        Scratch.warm
         for client in Client.allCases where bench.options.wants(client: client.rawValue) {
             guard let program = client == .refrain ? try absolute(command) : Self.installed(client.rawValue) else {
                 continue
@@ -55,7 +57,7 @@ struct TransferBenchmark: Benchmark {
 
     /// Runs a client in a folder of its own, and checks what it has fetched.
     private func run(_ bench: Workbench, _ client: Client, _ program: String) throws -> [String: Double] {
-        var template = Array("/tmp/refrain-bench.XXXXXX".utf8CString)
+        var template = Array("\(Scratch.folder)/refrain-bench.XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw BenchFailure("no temporary folder: \(errorText())") }
         let folder = String(cString: made)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -6,6 +6,8 @@ struct DigestSettings: Sendable {
     private let digest: ContentDigest?
     /// The digests of several.
     private let list: ChecksumFile?
+    /// Whether an option gives digests.
+    var areGiven: Bool { digest != nil || list != nil }
     /// Whether contents become files, so that one that is wrong can be taken back.
     let checksFields: Bool
 

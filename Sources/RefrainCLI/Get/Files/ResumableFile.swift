@@ -17,7 +17,7 @@ internal import Darwin
 /// - the whole file is moved to its name before the record goes.
 ///
 /// A small content, or one without a validator, goes into a `FileSink`, which leaves nothing behind.
-final class ResumableFile: PartialContent, DownloadObserver {
+final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// Below this size a content is fetched again as a whole: a record would cost more.
     static let leastSize: Int64 = 256 << 10
     /// After so many bytes they are known to be on the disk, and the record says so.
@@ -31,6 +31,7 @@ final class ResumableFile: PartialContent, DownloadObserver {
     private let path: String
     private let url: String
     private let isFresh: Bool
+    private let isAlone: Bool
     private let state: Locked<State>
 
     private struct State {
@@ -45,12 +46,15 @@ final class ResumableFile: PartialContent, DownloadObserver {
 
     /// Prepares for a file; nothing is made yet.
     ///
-    /// - Parameter isFresh: whether it is known that no earlier process has left anything of this file.
+    /// - Parameters:
+    ///   - isFresh: whether it is known that no earlier process has left anything of this file.
+    ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
     /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
-    init(path: String, url: String, isFresh: Bool = false) throws(LocalFileError) {
+    init(path: String, url: String, isFresh: Bool = false, isAlone: Bool = false) throws(LocalFileError) {
         self.path = path
         self.url = url
         self.isFresh = isFresh
+        self.isAlone = isAlone
         var found = State()
         if isFresh {
             (checkpoint, remark) = (nil, nil)
@@ -107,7 +111,8 @@ final class ResumableFile: PartialContent, DownloadObserver {
     }
 
     func download(to sink: any DownloadSink) -> Download {
-        checkpoint.map { Download(to: sink, from: $0) } ?? Download(to: sink)
+        if let checkpoint { return Download(to: sink, from: checkpoint) }
+        return type(of: sink) == ResumableFile.self ? Download(to: self) : Download(to: sink)
     }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
@@ -155,8 +160,14 @@ final class ResumableFile: PartialContent, DownloadObserver {
             state.withLock { $0.size += Int64(bytes.count) }
             return
         }
+        try bytes.withUnsafeBytes { try append($0) }
+    }
+
+    var takesDirectly: Bool { isAlone && state.withLock { $0.small == nil } }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
         try state.withLock { state in
-            guard bytes.withUnsafeBytes({ systemWriteAll(state.descriptor, $0) }) else { throw failure(errno) }
+            guard systemWriteAll(state.descriptor, bytes) else { throw failure(errno) }
             let before = state.size
             state.size += Int64(bytes.count)
             if before / Self.syncInterval != state.size / Self.syncInterval { sync(&state) }

@@ -47,7 +47,8 @@ struct Credentials: Sendable {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let path = file ?? home + "/.netrc"
         let option = file == nil ? "--netrc" : "--netrc-file"
-        netrc = Netrc(String(decoding: try BodyText.contents(path, option), as: UTF8.self))
+        let text = String(decoding: try BodyText.contents(path, option), as: UTF8.self)
+        netrc = try Netrc(text, name: "\(option): \(path)")
     }
 
     /// Adds what a request to a URL needs.
@@ -95,38 +96,49 @@ struct Netrc: Sendable {
 
     private var machines: [(name: String?, entry: Entry)] = []
 
-    init(_ text: String) {
-        var words: [String] = []
+    /// Reads the text of a file.
+    ///
+    /// - Parameter name: the file, for messages. No word of it is shown: one out of place may be a password.
+    init(_ text: String, name: String) throws(UsageError) {
+        var words: [(text: String, line: Int)] = []
         var isMacro = false
-        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
             if isMacro {
                 // A macro ends with an empty line.
                 isMacro = !line.allSatisfy(\.isWhitespace)
                 continue
             }
             guard line.first(where: { !$0.isWhitespace }) != "#" else { continue }
-            let parts = Self.words(line)
-            if let macro = parts.firstIndex(of: "macdef") {
-                words += parts[..<macro]
-                isMacro = true
-            } else {
-                words += parts
-            }
+            let parts = try Self.words(line, place: "\(name):\(index + 1)")
+            let macro = parts.firstIndex(of: "macdef")
+            isMacro = macro != nil
+            words += parts[..<(macro ?? parts.endIndex)].map { ($0, index + 1) }
         }
         var rest = words[...]
-        while let word = rest.popFirst() {
+        while let (word, line) = rest.popFirst() {
+            func following() throws(UsageError) -> String {
+                guard let next = rest.popFirst() else { throw UsageError("\(name):\(line): \(word) lacks its value") }
+                return next.text
+            }
             switch word {
-            case "machine": machines.append((rest.popFirst()?.lowercased(), Entry()))
+            case "machine": machines.append((try following().lowercased(), Entry()))
             case "default": machines.append((nil, Entry()))
-            case "login" where !machines.isEmpty: machines[machines.count - 1].entry.login = rest.popFirst() ?? ""
-            case "password" where !machines.isEmpty: machines[machines.count - 1].entry.password = rest.popFirst() ?? ""
-            default: break
+            case "login", "password", "account":
+                let value = try following()
+                guard !machines.isEmpty else { throw UsageError("\(name):\(line): \(word) stands before any machine") }
+                if word == "login" { machines[machines.count - 1].entry.login = value }
+                if word == "password" { machines[machines.count - 1].entry.password = value }
+            default:
+                throw UsageError(
+                    "\(name):\(line): there is a word that is none of machine, default, login, password, account and macdef"
+                )
             }
         }
     }
 
     /// The words of a line; one in quotation marks may contain spaces and escapes.
-    private static func words(_ line: Substring) -> [String] {
+    private static func words(_ line: Substring, place: String) throws(UsageError) -> [String] {
         var words: [String] = []
         var rest = line
         while true {
@@ -139,8 +151,13 @@ struct Netrc: Sendable {
             }
             rest.removeFirst()
             var word = ""
-            while let character = rest.popFirst(), character != "\"" {
-                word.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+            var isClosed = false
+            while !isClosed {
+                guard let character = rest.popFirst() else {
+                    throw UsageError("\(place): a quotation mark is not closed")
+                }
+                isClosed = character == "\""
+                if !isClosed { word.append(character == "\\" ? rest.popFirst() ?? "\\" : character) }
             }
             words.append(word)
         }

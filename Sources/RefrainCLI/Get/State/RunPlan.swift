@@ -16,23 +16,16 @@ struct RunPlan: Sendable {
         }
     }
 
-    /// How many rows are looked up and written in one transaction.
-    private static let rowsAtATime = 2000
-
-    /// Jobs with their rows of the state, which are written where they are missing.
-    func planned(_ jobs: consuming [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
-        guard let state else { return jobs }
+    /// Jobs with their rows of the state, which are written where they are missing, in one transaction.
+    func planned(_ jobs: [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
+        guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
-            for start in stride(from: 0, to: jobs.count, by: Self.rowsAtATime) {
-                let part = start..<min(start + Self.rowsAtATime, jobs.count)
-                let wanted = jobs[part].map(entry)
-                let rows = try state.register(wanted, isDurable: wanted.contains { $0.key != nil })
-                for (index, row) in zip(part, rows) {
-                    let job = jobs[index]
-                    jobs[index] = GetSettings.Job(job, entry: row ?? wanted[index - start], action: action(row, job))
-                }
+            let wanted = jobs.map(entry)
+            let rows = try state.register(wanted, isDurable: wanted.contains { $0.key != nil })
+            return jobs.indices.map { index in
+                let (job, row) = (jobs[index], rows[index])
+                return GetSettings.Job(job, entry: row ?? wanted[index], action: action(row, job))
             }
-            return jobs
         } catch {
             throw UsageError("\(settings.stateOption): \(error)")
         }
@@ -103,7 +96,8 @@ struct RunPlan: Sendable {
         guard var entry = outcome.entry, !outcome.isSkipped else { return nil }
         entry.attempts = outcome.attempts.count
         entry.status = outcome.status?.rawValue
-        entry.ended = WallClock.Instant.now.sinceEpoch.inSeconds
+        let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components
+        entry.ended = Double(seconds) + Double(attoseconds) / 1e18
         entry.error = outcome.isSuccess ? nil : outcome.error?.code.rawValue
         guard outcome.isSuccess else {
             let wasCancelled = outcome.error?.code == .cancelled

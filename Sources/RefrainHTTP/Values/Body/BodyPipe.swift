@@ -22,6 +22,8 @@ package final class BodyPipe: Sendable {
         var transportWaits = false
         var end: Result<Void, HTTPError>?
         var reader: Reader?
+        /// Takes what arrives instead of the chunks.
+        var consumer: ChunkSource.ByteConsumer?
         /// Whether the transport will wake the reader.
         var readerIsNoted = false
 
@@ -69,7 +71,8 @@ package final class BodyPipe: Sendable {
     /// The body that its reader gets; deallocating it discards the rest.
     package func body(length: Int64?, from source: any Source) -> HTTPBody {
         let reader = BodyReader(pipe: self, source: source)
-        return HTTPBody(.oneShot(OneShotSource(length: length, ChunkSource { try await reader.next() })))
+        let chunks = ChunkSource({ try await reader.next() }, drain: { try await reader.drain($0) })
+        return HTTPBody(.oneShot(OneShotSource(length: length, chunks)))
     }
 
     // MARK: On the transport's side
@@ -81,6 +84,11 @@ package final class BodyPipe: Sendable {
             state.transportWaits = true
             return false
         }
+    }
+
+    /// Gives a piece to the reader's consumer: whether it has taken the piece, or nil where there is no consumer.
+    package func consume(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        state.withLock { $0.consumer }.map { $0(bytes) }
     }
 
     /// Takes a piece; true where a reader waits, which ``wakeReader()`` then wakes.
@@ -120,6 +128,7 @@ package final class BodyPipe: Sendable {
         let end = error.map { Result<Void, HTTPError>.failure($0) } ?? .success(())
         let (reader, chunk) = state.withLock { state -> (Reader?, HTTPBody.Chunk?) in
             state.end = end
+            state.consumer = nil
             guard let reader = state.reader else { return (nil, nil) }
             state.reader = nil
             return (reader, state.popFirst())
@@ -146,6 +155,27 @@ package final class BodyPipe: Sendable {
             if let ready { continuation.resume(returning: ready) }
         }
         return try result.get()
+    }
+
+    /// Gives everything to a consumer: first what is held, here, and then what arrives, on the transport's thread.
+    ///
+    /// - Returns: at the end of the body, or when the consumer has taken a piece of what was held no longer.
+    package func drain(_ consumer: @escaping ChunkSource.ByteConsumer, resume: () -> Void) async throws(HTTPError) {
+        while true {
+            let result = await resumption { (continuation: Reader) in
+                let (ready, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>?, Bool) in
+                    if let chunk = state.popFirst() { return (.success(chunk), false) }
+                    if let end = state.end { return (end.map { nil }, false) }
+                    let mustResume = state.transportWaits
+                    state.transportWaits = false
+                    (state.reader, state.consumer) = (continuation, consumer)
+                    return (nil, mustResume)
+                }
+                if mustResume { resume() }
+                if let ready { continuation.resume(returning: ready) }
+            }
+            guard let chunk = try result.get(), chunk.withUnsafeBytes(consumer) else { return }
+        }
     }
 }
 
@@ -174,5 +204,18 @@ private final class BodyReader: Sendable {
             source.cancel()
         }
         return try result.get()
+    }
+
+    func drain(_ consumer: @escaping ChunkSource.ByteConsumer) async throws(HTTPError) {
+        let result: Result<Void, HTTPError> = await withTaskCancellationHandler {
+            do throws(HTTPError) {
+                return .success(try await pipe.drain(consumer) { source.resume() })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            source.cancel()
+        }
+        try result.get()
     }
 }

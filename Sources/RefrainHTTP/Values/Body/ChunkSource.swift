@@ -3,8 +3,19 @@ package final class ChunkSource: @unchecked Sendable {
     // @unchecked Sendable: a source has one reader at a time. `OneShotSource` enforces that for sources that outlive a
     // reader; all others are made for one reader.
     private let pull: () async throws -> HTTPBody.Chunk?
+    /// Hands over all bytes as they arrive; nil where the source has only chunks.
+    private let drainer: ((@escaping ByteConsumer) async throws -> Void)?
 
-    package init(_ pull: @escaping () async throws -> HTTPBody.Chunk?) { self.pull = pull }
+    /// Takes bytes where they arrive, on the thread of the transport; false ends the exchange.
+    package typealias ByteConsumer = @Sendable (UnsafeRawBufferPointer) -> Bool
+
+    package init(
+        _ pull: @escaping () async throws -> HTTPBody.Chunk?,
+        drain: ((@escaping ByteConsumer) async throws -> Void)? = nil
+    ) {
+        self.pull = pull
+        drainer = drain
+    }
 
     package convenience init<Chunks: AsyncSequence>(_ chunks: Chunks) where Chunks.Element == HTTPBody.Chunk {
         // nonisolated(unsafe): the iterator stays with this source, which has one reader at a time.
@@ -13,6 +24,9 @@ package final class ChunkSource: @unchecked Sendable {
     }
 
     package func next() async throws -> HTTPBody.Chunk? { try await pull() }
+
+    fileprivate var canBeDrained: Bool { drainer != nil }
+    fileprivate func drain(into consumer: @escaping ByteConsumer) async throws { try await drainer?(consumer) }
 }
 
 /// A source that can be read once, and records whether reading has begun.
@@ -58,6 +72,22 @@ package final class OneShotSource: Sendable {
         guard mayPull else { throw BodyReadTwice() }
         defer { state.withLock { $0.isPulling = false } }
         return try await source.next()
+    }
+
+    /// Whether the bytes can be had where they arrive.
+    package var canBeDrained: Bool { source.canBeDrained }
+
+    /// Hands all bytes to a consumer as they arrive, without a copy.
+    ///
+    /// Does nothing where ``canBeDrained`` is false.
+    package func drain(_ consumer: @escaping ChunkSource.ByteConsumer) async throws {
+        let mayPull = state.withLock { state in
+            guard !state.wasPulled else { return false }
+            (state.wasPulled, state.isPulling) = (true, true)
+            return true
+        }
+        guard mayPull else { throw BodyReadTwice() }
+        try await source.drain(into: consumer)
     }
 }
 

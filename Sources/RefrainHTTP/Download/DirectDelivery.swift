@@ -1,0 +1,96 @@
+internal import RefrainCore
+
+/// A sink that takes bytes on the thread of the transport, without a copy and without a change of threads.
+///
+/// While it writes, the transport does nothing else.
+package protocol DirectSink: DownloadSink {
+    /// Whether it takes this download so.
+    var takesDirectly: Bool { get }
+    /// Appends bytes.
+    func append(_ bytes: UnsafeRawBufferPointer) throws
+}
+
+/// More bytes came than the `Content-Range` of the response said.
+struct LongerThanItsRange: Error {}
+
+/// Writes a large body into a ``DirectSink`` as it arrives.
+final class DirectDelivery: Sendable {
+    /// Below this length a body mostly is there as a whole when the response is.
+    private static let leastLength: Int64 = 1 << 20
+
+    private let source: OneShotSource
+    private let sink: any DirectSink
+    private let response: HTTPResponse
+    private let download: Download
+    private let length: Int64?
+    private let state = Locked(State())
+
+    private struct State {
+        var received: Int64 = 0
+        var failure: (any Error)?
+    }
+
+    /// Prepares to deliver a body; nil where it has to be read in chunks.
+    init?(_ response: HTTPResponse, to download: Download, atMost length: Int64?) {
+        guard case .oneShot(let source) = response.body.storage, source.length ?? 0 >= Self.leastLength,
+            source.canBeDrained, let sink = download.sink as? any DirectSink, sink.takesDirectly
+        else { return nil }
+        self.source = source
+        self.sink = sink
+        self.response = response
+        self.download = download
+        self.length = length
+    }
+
+    /// How many bytes have arrived.
+    var received: Int64 { state.withLock { $0.received } }
+
+    /// Delivers the body.
+    ///
+    /// - Throws: the error of the sink, or that of the transport.
+    func run() async throws {
+        do {
+            try await source.drain { self.take($0) }
+        } catch {
+            throw state.withLock { $0.failure } ?? error
+        }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Takes a piece; false ends the exchange.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let received = state.withLock { state in
+            state.received += Int64(bytes.count)
+            return state.received
+        }
+        do {
+            if let length, received > length { throw LongerThanItsRange() }
+            let size = download.bytesReceived + Int64(bytes.count)
+            if let tooLarge = response.refusal(ofDownloadOf: size) { throw tooLarge }
+            do {
+                try sink.append(bytes)
+            } catch {
+                download.current.isIntact = false
+                throw error
+            }
+            download.current.offset = size
+            return true
+        } catch {
+            state.withLock { $0.failure = error }
+            return false
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Why a download of so many bytes is refused; nil where it is not.
+    func refusal(ofDownloadOf size: Int64) -> HTTPError? {
+        guard let limit = request.maximumBodySize, size > Int64(limit) else { return nil }
+        return HTTPError(
+            .dataLengthExceedsMaximum,
+            request: request,
+            message: "the body is larger than \(limit) bytes",
+            bytesSent: exchange.bytesSent
+        )
+    }
+}

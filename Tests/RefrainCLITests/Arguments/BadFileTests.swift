@@ -1,0 +1,71 @@
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("Files that options name: what is wrong in one is named by its line")
+struct BadFileTests {
+    private func refusal(_ body: () throws -> Void) -> String? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test(
+        "--config",
+        arguments: [
+            ("nope\n", "f:1: unknown option"), ("\n# x\nretry\n", "f:3: retry lacks its value"),
+            ("url = \"http://h/\n", "f:1: a quotation mark is not closed"), ("config = f\n", "f:1: unknown option"),
+            ("retry = 1 2\n", "f:1: there is more after the value"),
+        ]
+    )
+    func config(text: String, message: String) {
+        let refused = refusal { _ = try ConfigFile.words(text, "f", CommandSpec.get.options) }
+        #expect(refused?.hasPrefix(message) == true, "\(refused ?? "taken")")
+    }
+
+    @Test("--config takes a comment behind a value")
+    func comment() throws {
+        #expect(try ConfigFile.words("retry = 1 # once\n", "f", CommandSpec.get.options) == ["--retry=1"])
+    }
+
+    @Test(
+        "--netrc-file, of which no word is shown",
+        arguments: [
+            ("machine\n", "f:1: machine lacks its value"), ("machine h\nlogin\n", "f:2: login lacks its value"),
+            ("login me\n", "f:1: login stands before any machine"),
+            ("machine h\n password \"SECRET\n", "f:2: a quotation mark is not closed"),
+            ("machine h login me password my SECRET\n", "f:1: there is a word that is none of machine"),
+        ]
+    )
+    func netrc(text: String, message: String) {
+        let refused = refusal { _ = try Netrc(text, name: "f") }
+        #expect(refused?.hasPrefix(message) == true, "\(refused ?? "taken")")
+        #expect(refused?.contains("SECRET") == false)
+    }
+
+    @Test("--netrc-file with comments, macros, accounts and quotation marks")
+    func goodNetrc() throws {
+        let text = """
+            # all
+            machine A login me account x password "a \\"b"
+            macdef m
+            cd x
+
+            default login y password z
+            """
+        let netrc = try Netrc(text, name: "f")
+        #expect(netrc.entry(for: "a") == Netrc.Entry(login: "me", password: "a \"b"))
+        #expect(netrc.entry(for: "b") == Netrc.Entry(login: "y", password: "z"))
+    }
+
+    @Test("a storm that is not there, and a cookie jar that cannot be written, are named by their options")
+    func missing() async throws {
+        let storm = try await Executable.run(["simulate", "--storm", "/nonexistent/x"])
+        #expect(storm.status == 2 && storm.errors.contains("--storm: cannot read"), "\(storm.errors)")
+        let jar = try await Executable.run(["get", "-c", "/nonexistent/x", "http://127.0.0.1:9/"])
+        #expect(jar.status == 2 && jar.errors.contains("--cookie-jar"), "\(jar.errors)")
+    }
+}
