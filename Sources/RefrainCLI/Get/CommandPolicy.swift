@@ -26,12 +26,9 @@ struct CommandPolicy: RetryStrategy {
 
     /// The budget of an origin: a retry that it does not cover waits for its turn.
     ///
-    /// A person who asks for 5,000 files wants all of them. A list may begin while its server is down, when no request
-    /// has deposited anything, so one retry for each place in flight, up to 64, is there for the first ten seconds.
-    static func budget(concurrency: Int, clock: AnyClock = AnyClock(TimerClock())) -> RetryBudget {
-        let budget = RetryBudget(whenEmpty: .wait, clock: clock)
-        budget.deposit(retries: min(concurrency, 64))
-        return budget
+    /// A person who asks for 5,000 files wants all of them.
+    static func budget(clock: AnyClock = AnyClock(TimerClock())) -> RetryBudget {
+        RetryBudget(whenEmpty: .wait, clock: clock)
     }
 
     /// The waits unless an option says otherwise: 0.25 to 0.5 s, doubling to 4 to 8 s.

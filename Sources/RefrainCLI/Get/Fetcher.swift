@@ -13,8 +13,7 @@ final class Fetcher: Sendable {
         self.settings = settings
         self.stream = stream
         pacer = settings.interval.map { StartPacer(interval: $0) }
-        let concurrency = settings.concurrency
-        let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget(concurrency: concurrency) } : nil
+        let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
         var inner = AnyLoader(settings.transport)
         if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
         if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }

@@ -8,8 +8,8 @@ internal import Darwin
 
 /// One thread that runs the tasks of a command, beside that of the transport.
 ///
-/// What the tasks of a list of files do is short, and none of it waits for another process. The threads of a pool would
-/// take turns at it, wake each other, and contend for the allocator, which costs a tenth of the time.
+/// What the tasks of a list of files do is short, and none of it waits for another process. The threads of a pool take
+/// turns at it and wake each other: a quarter of the changes of context of 10,000 small files are saved here.
 final class WorkThread: TaskExecutor, @unchecked Sendable {
     // @unchecked Sendable: the jobs are touched only with the mutex held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -167,15 +167,6 @@ public final class RetryBudget: Sendable {
         }
     }
 
-    /// Deposits whole retries ahead of the attempts that would; they expire as any deposit does.
-    package func deposit(retries: Int) {
-        guard case .window(let budget) = storage else { return }
-        let now = now
-        budget.withLock { budget in
-            for _ in 0..<max(0, retries) { budget.deposit(SlidingWindowBudget.one, now: now) }
-        }
-    }
-
     /// Notes a call that succeeded: in a budget of tokens it deposits, in one for a fleet it counts as an outcome.
     ///
     /// - Parameter cause: the cause of the call's last retry, whose cost is returned; nil where the first attempt

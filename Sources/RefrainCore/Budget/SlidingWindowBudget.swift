@@ -46,12 +46,9 @@ struct SlidingWindowBudget {
     private var minimumCapacity: Int64 { minimumPerSecond * Self.one }
 
     /// Deposits the share of a first attempt.
-    mutating func deposit(now: Int64) { deposit(depositPerAttempt, now: now) }
-
-    /// Deposits an amount.
-    mutating func deposit(_ amount: Int64, now: Int64) {
+    mutating func deposit(now: Int64) {
         advance(to: now)
-        let added = min(amount, Self.highestDeposits - deposits)
+        let added = min(depositPerAttempt, Self.highestDeposits - deposits)
         slices[Int(currentSlice % Int64(Self.sliceCount))] += added
         deposits += added
     }

@@ -22,7 +22,7 @@ struct CommandPolicyTests {
         seed: UInt64
     ) async throws -> Outage {
         let clock = TestClock()
-        let budget = CommandPolicy.budget(concurrency: requests, clock: AnyClock(clock))
+        let budget = CommandPolicy.budget(clock: AnyClock(clock))
         let policy = try PolicyText.commandPolicy(Arguments([], options: CommandSpec.get.options))
         let random = RandomSource(seed: seed)
         var result = Outage()
@@ -31,7 +31,6 @@ struct CommandPolicyTests {
             let send = sends.remove(at: index)
             await clock.advance(by: max(.zero, send.at - clock.now.offset))
             result.sends += 1
-            if send.attempt.number == 1 { budget.deposit() }
             guard send.at < outage else {
                 result.successes += 1
                 result.lag = max(result.lag, send.at - outage)
