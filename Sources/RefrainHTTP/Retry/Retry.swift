@@ -105,7 +105,8 @@ public struct Retry: HTTPMiddleware {
             operation: { number in
                 let sent = call.prepare(number)
                 // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
-                call.outcome = await number.number > 1
+                call.outcome =
+                    await number.number > 1
                     ? call.again(sent, number.number, attempt) : attempt(sent, number.number)
             },
             decide: { number, _ in
