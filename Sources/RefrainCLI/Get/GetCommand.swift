@@ -15,10 +15,7 @@ struct GetCommand {
         Signals.beginWork()
         let settings = settings
         let fetcher = Fetcher(settings, stream: stream)
-        let thread = settings.fetchesFiles ? WorkThread.start() : nil
-        await withTaskExecutorPreference(thread) {
-            await Self.fetchAll(settings, fetcher, &queue, &plan, &coordinator)
-        }
+        await Self.fetchAll(settings, fetcher, &queue, &plan, &coordinator)
         let status = coordinator.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
         return Task.isCancelled ? Signals.status : status
