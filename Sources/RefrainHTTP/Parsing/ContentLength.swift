@@ -11,6 +11,8 @@ package enum ContentLength: Hashable, Sendable {
     ///
     /// A repeated number (`5, 5`) is valid.
     package static func parse(fieldValues: [String]) -> ContentLength {
+        // Nearly every response has one line with one number; no list is made for it.
+        if fieldValues.count == 1, let count = FieldNumber.exact(fieldValues[0].utf8) { return .bytes(count) }
         var result = ContentLength.absent
         for element in FieldValues.elements(fieldValues) {
             guard let count = FieldNumber.exact(element) else { return .invalid }

@@ -4,8 +4,10 @@
 package struct AttemptOutcome: Sendable {
     private var contents: CopyOnWriteBox<Fields>
 
-    /// Makes an outcome that nothing has validated.
-    package init(_ result: HTTPResult) { contents = CopyOnWriteBox(Fields(result: result)) }
+    /// Makes an outcome; `isStatusAccepted` is whether a status validation of the caller's accepted its status.
+    package init(_ result: HTTPResult, isStatusAccepted: Bool = false) {
+        contents = CopyOnWriteBox(Fields(result: result, isStatusAccepted: isStatusAccepted))
+    }
 
     /// The result of the exchange.
     package var result: HTTPResult {
@@ -32,10 +34,7 @@ package struct AttemptOutcome: Sendable {
     }
 
     /// Whether a status validation of the caller's accepted the response's status.
-    package var isStatusAccepted: Bool {
-        get { contents.fields.isStatusAccepted }
-        _modify { yield &contents.fields.isStatusAccepted }
-    }
+    package var isStatusAccepted: Bool { contents.fields.isStatusAccepted }
 
     /// Whether the response passed every check of the caller's and has an acceptable status.
     ///
@@ -49,9 +48,9 @@ package struct AttemptOutcome: Sendable {
 
     private struct Fields: Sendable {
         var result: HTTPResult
+        let isStatusAccepted: Bool
         var validationError: (any Error)?
         var serializationError: (any Error)?
         var retryError: (any Error)?
-        var isStatusAccepted = false
     }
 }

@@ -66,7 +66,7 @@ public struct Retry: HTTPMiddleware {
                 response.isDeferred(for: request)
             else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
-        } decide: { outcome, context in
+        } decide: { outcome, context, _ in
             guard let strategy else { return .finish(.noStrategy) }
             // An outer stage makes the attempts (rule R24).
             guard !context.isNested else { return .finish(.nested, [.nesting]) }
@@ -82,13 +82,13 @@ public struct Retry: HTTPMiddleware {
     ///   - request: the original request, which each attempt is made from (rule R6).
     ///   - asksAboutSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
     ///   - attempt: makes one attempt; it is given the request to send and the number of the attempt, from 1.
-    ///   - decide: returns what follows an attempt. The rules are applied to what it returns.
+    ///   - decide: returns what follows an attempt of the request. The rules are applied to what it returns.
     ///   - record: receives the record after each decision, with the newest attempt last.
     package func run(
         _ request: HTTPRequest,
         asksAboutSuccess: Bool,
         attempt: (HTTPRequest, Int) async -> AttemptOutcome,
-        decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         record: ([AttemptRecord]) -> Void = { _ in }
     ) async -> AttemptOutcome {
         let call: RetryExecution

@@ -87,7 +87,7 @@ final class RetryExecution {
     func decide(
         after attempt: Attempt,
         asksAboutSuccess: Bool,
-        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         record: ([AttemptRecord]) -> Void
     ) async -> RetryStep<Void> {
         let step: RetryStep<Void>
@@ -122,7 +122,7 @@ final class RetryExecution {
 
     /// Asks a strategy about the last outcome, for no longer than the call has time (rule R20).
     private func ask(
-        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         after attempt: Attempt
     ) async -> RetryDecision {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
@@ -132,8 +132,8 @@ final class RetryExecution {
         if (context.progress ?? 0) > 0 { failingSince = nil }
         context.failingFor = elapsed - (failingSince ?? elapsed)
         failingSince = failingSince ?? elapsed
-        let (decision, isLate) = await request.withinDeadline(on: clocks) { [context] in
-            await decide(outcome, context)
+        let (decision, isLate) = await request.withinDeadline(on: clocks) { [context, request] in
+            await decide(outcome, context, request)
         }
         if outcome.isSuccess, case .finish = decision.action {
             let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(decision.reason)

@@ -5,10 +5,24 @@ internal import RefrainCore
 /// When the transport has the response, the awaiting task is resumed to validate and decode it, and then returns it:
 /// one job for the thread pool where a task of its own would need two. While no task awaits the request, or only
 /// tasks with an executor of their own, its jobs run in a task made for them.
+///
+/// It holds what the task runs as well: one object for both.
 final class CallerExecutor: TaskExecutor {
     private let request: Request
+    private let prepared: HTTPRequest
+    private let pipeline: RequestPipeline
 
-    init(for request: Request) { self.request = request }
+    /// - Parameter prepared: what is sent for the request, through the pipeline.
+    init(for request: Request, sending prepared: HTTPRequest, _ pipeline: RequestPipeline) {
+        self.request = request
+        self.prepared = prepared
+        self.pipeline = pipeline
+    }
+
+    /// Starts the request's task.
+    func start() -> Task<Void, Never> {
+        Task(executorPreference: self) { await self.request.run(self.prepared, self.pipeline) }
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -71,10 +71,10 @@ extension Request: RequestOwner {
             let sent = state.requests.last ?? (try? original.get()) ?? response.request
             return (state.validations, state.serializations, sent)
         }
-        var outcome = AttemptOutcome(.success(response))
+        let error = validations.firstAnswer { $0.inspect(sent, response) }
+        let isStatusAccepted = error == nil && validations.contains { $0.checksStatus }
+        var outcome = AttemptOutcome(.success(response), isStatusAccepted: isStatusAccepted)
         if !validations.isEmpty {
-            let error = validations.firstAnswer { $0.inspect(sent, response) }
-            outcome.isStatusAccepted = error == nil && validations.contains { $0.checksStatus }
             watcher?.request(self, didValidate: response, error: error)
             if let error {
                 outcome.validationError = error

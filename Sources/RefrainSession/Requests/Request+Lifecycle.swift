@@ -167,7 +167,7 @@ extension Request {
     private func startTask(_ request: HTTPRequest, _ pipeline: RequestPipeline) {
         state.withLock { $0.startsHere = interceptors.adapters.isEmpty }
         // It may run before it is registered, so the state is not locked.
-        let task = Task(executorPreference: CallerExecutor(for: self)) { await self.run(request, pipeline) }
+        let task = CallerExecutor(for: self, sending: request, pipeline).start()
         let isCancelled = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.task = task
@@ -178,7 +178,7 @@ extension Request {
     }
 
     /// Runs the pipeline, lets the kind of request settle, and ends the request.
-    private func run(_ request: HTTPRequest, _ pipeline: RequestPipeline) async {
+    func run(_ request: HTTPRequest, _ pipeline: RequestPipeline) async {
         // A cancellation may have come before the task was registered.
         if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
         let outcome = await pipeline.run(request, for: self)

@@ -74,8 +74,8 @@ final class RequestPipeline: Sendable {
                 asksAboutSuccess: request.retryStrategy != nil
             ) { request, _ in
                 await attempt(request, of: owner)
-            } decide: { outcome, context in
-                await owner.interceptors.decide(outcome, in: context, for: owner, request.retryStrategy)
+            } decide: { outcome, context, hop in
+                await owner.interceptors.decide(outcome, in: context, for: owner, hop.retryStrategy)
             } record: { attempts in
                 owner.publish(attempts)
             }
