@@ -2,8 +2,9 @@ internal import RefrainCore
 
 /// Serializes the response of each attempt once, and keeps the last value.
 ///
-/// Serializing within the attempt lets retriers react to a response that cannot be serialized.
-struct SerializedValue<Serializer: ResponseSerializer>: Sendable {
+/// Serializing within the attempt lets retriers react to a response that cannot be serialized. A class, so that the
+/// closures that keep it need no memory of their own.
+final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
     private let serializer: Serializer
     private let last: Locked<Result<Serializer.Value, RefrainError>?>
 
