@@ -61,6 +61,7 @@ struct StreamNamesTests {
                 request.responseStreamString(on: .global()) { [unowned request] event in
                     // The content is over, and the request with it, while the handler still has its last chunk.
                     let limit = ContinuousClock.now + .seconds(1)
+                    // No event: the handler has to hold its thread.
                     while event.value != nil, !request.isFinished, ContinuousClock.now < limit {}
                     if event.value != nil { byToken ? event.token.cancel() : event.cancel() }
                     handler(event)

@@ -244,7 +244,7 @@ struct CurlTests {
             "get", "-u", "me:SECRET", "-H", "X-Token: SECRET", "http://me:SECRET@127.0.0.1:\(server.port)/hang",
         ]
         let running = try Executable.start(words)
-        while server.log.isEmpty { await Task.yield() }
+        await server.requests(atLeast: 1)
         let list = try await Executable.run(
             ["-o", "args=", "-p", "\(running.pid)"],
             program: Executable.installed("ps") ?? "/bin/ps"

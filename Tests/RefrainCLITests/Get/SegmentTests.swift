@@ -90,7 +90,7 @@ struct SegmentTests {
         }
         let running = try Executable.start(words("/big", ["--segments", "4", "-q"]))
         // Eight segments of a megabyte: those of the first half are there, and the others were asked for.
-        while server.log.count < 8 { await Task.yield() }
+        await server.requests(atLeast: 8)
         running.signal(SIGKILL)
         _ = await running.end()
         #expect(folder.names == [".big.part", ".big.part.json", ".big.part.segments"])

@@ -93,7 +93,7 @@ struct StateTests {
     @Test("two runs at a time are refused, with the pid of the other one")
     func twoRuns() async throws {
         let running = try Executable.start(["get", server.baseURL + "/hang", "--output-dir", folder.path])
-        while server.log.isEmpty { await Task.yield() }
+        await server.requests(atLeast: 1)
         let ended = try await get([server.baseURL + "/ok", "--output-dir", folder.path])
         #expect(ended.status == 2 && ended.errors.contains("pid \(running.pid)"), "\(ended.errors)")
         #expect(try await Executable.run(["status", folder.path]).text.contains("1 pending"))
@@ -164,6 +164,7 @@ struct StateTests {
         let url = server.baseURL + "/big.bin"
         let running = try Executable.start(["get", url, "--output-dir", folder.path])
         let part = folder.file("\(OutputNaming.tree(server.baseURL + "/x.y").dropLast(3)).big.bin.part")
+        // No event: another process writes the file.
         while (try? part.bytes().count) != 400_000 { await Task.yield() }
         running.signal(SIGKILL)
         _ = await running.end()

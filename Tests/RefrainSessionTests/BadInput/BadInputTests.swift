@@ -96,7 +96,7 @@ struct BadInputTests {
         let download = session?.download("http://host.test/file", to: folder.file("x"))
         let tasks = [data?.serializingData(), waiting?.serializingData(), upload?.serializingData()]
         let file = download?.serializingDownloadedFileURL()
-        while loader.requests.count < 4 { await Task.yield() }
+        await loader.requests(atLeast: 4)
         session = nil
         for task in tasks {
             guard case .sessionDeinitialized? = await task?.response.error else {

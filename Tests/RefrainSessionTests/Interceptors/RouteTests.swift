@@ -1,6 +1,7 @@
 #if os(Linux)
 import RefrainCore
 @testable import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

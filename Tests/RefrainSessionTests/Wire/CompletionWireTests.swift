@@ -2,6 +2,7 @@ import Dispatch
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -122,7 +123,7 @@ struct CompletionWireTests {
     func cancelAll() async {
         server.on("/hang-here") { _ in [.hang] }
         let requests = (1...3).map { _ in session.request(server.baseURL + "/hang-here").resume() }
-        while server.count(path: "/hang-here") < 3 { await Task.yield() }
+        await server.requests(atLeast: 3, toPath: "/hang-here")
         let states = await withCheckedContinuation { done in
             session.cancelAllRequests(completingOnQueue: DispatchQueue(label: "cancelled")) {
                 done.resume(returning: requests.map(\.error?.isExplicitlyCancelledError))

@@ -3,6 +3,7 @@ import RefrainCore
 import RefrainHTTP
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -152,7 +153,7 @@ struct DownloadWireTests {
         first.downloadProgress { if $0.completed >= 100_000 { arrived.set() } }
         async let ending = first.serializingDownloadedFileURL().response
         await arrived.wait()
-        while first.bytesReceived < 100_000 { await Task.yield() }
+        await first.received(atLeast: 100_000)
         let produced = await withCheckedContinuation { done in first.cancel { done.resume(returning: $0) } }
         let data = try #require(produced)
         #expect(await ending.resumeData == data)
@@ -216,7 +217,7 @@ struct DownloadWireTests {
         }
         let first = session.download(server.baseURL + "/slow", to: file)
         async let ending = first.serializingDownloadedFileURL().response
-        while first.bytesReceived < 10 { await Task.yield() }
+        await first.received(atLeast: 10)
         first.cancel(producingResumeData: true)
         let data = try #require(await ending.resumeData)
         for name in folder.names { try FileManager.default.removeItem(at: folder.file(name)) }
@@ -235,7 +236,7 @@ struct DownloadWireTests {
     func plainCancel() async throws {
         let first = session.download(server.baseURL + "/hang", to: folder.file("x"))
         async let ending = first.serializingDownloadedFileURL().response
-        while server.count(path: "/hang") == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/hang")
         first.cancel()
         #expect(await ending.resumeData == nil)
         #expect(folder.names == [])

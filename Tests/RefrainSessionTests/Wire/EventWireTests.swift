@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("On the wire: event monitors")
@@ -51,7 +52,7 @@ struct EventWireTests {
         #expect(recorder.events.entries.suffix(2) == ["gave up attemptsUsedUp", "finished"])
         let hanging = session.request(server.baseURL + "/hang")
         let task = hanging.serializingData()
-        while server.count(path: "/hang") == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/hang")
         hanging.cancel()
         _ = await task.response
         #expect(recorder.events.entries.contains("cancelled"))

@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("On the wire: how often interceptors are asked")
@@ -104,7 +105,7 @@ struct InterceptorCountWireTests {
         server.answer("/storm", 503)
         let url = server.baseURL + "/storm"
         let tasks = (0..<count).map { _ in session.request(url).validate().serializingData() }
-        while interceptor.retries.value < 3 * count { await Task.yield() }
+        await interceptor.retries.reaches(3 * count)
         await session.cancelAllRequestsAndWait()
         let adapted = interceptor.adapts.value
         for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }

@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("On the wire: interceptors")

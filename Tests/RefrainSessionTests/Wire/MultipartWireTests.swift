@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -98,11 +99,13 @@ struct MultipartWireTests {
         let parts = [HTTPBody.Part(name: "f", filename: "f", body: source)]
         let request = session.upload(multipartFormData: parts, to: server.baseURL + "/stall", method: .put)
         let task = request.serializingData()
-        while server.count(path: "/stall") == 0 || pulled.value == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/stall")
+        await pulled.reaches(1)
         // The buffers of the kernel and of the pipe fill up, and then nothing more is asked of the source.
         var last = -1
         while pulled.value != last {
             last = pulled.value
+            // No event: that nothing more is asked for is only seen in time.
             try await Task.sleep(for: .milliseconds(200))
         }
         #expect(pulled.value < 64)

@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

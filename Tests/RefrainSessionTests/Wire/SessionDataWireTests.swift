@@ -4,6 +4,7 @@ import RefrainCurl
 import RefrainHTTP
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("On the wire: data(from:)")
@@ -44,7 +45,7 @@ struct SessionDataWireTests {
         let loader = ResetGuard() --> CurlLoader()
         let ended = Counter()
         let task = loader.load(try HTTPRequest(server.baseURL + "/hang", headers: [:])) { _ in ended.increment() }
-        while server.count(path: "/hang") == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/hang")
         let group = DispatchGroup()
         loader.reset(with: group)
         await withCheckedContinuation { done in group.notify(queue: .global()) { done.resume() } }

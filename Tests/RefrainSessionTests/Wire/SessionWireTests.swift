@@ -2,6 +2,7 @@ import RefrainCore
 import RefrainCurl
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -78,7 +79,7 @@ struct SessionWireTests {
         let session = Session.overSockets(RetryPolicy.recommended)
         let requests = (0..<20).map { _ in session.request(server.baseURL + "/hang") }
         let tasks = requests.map { $0.serializingData() }
-        while server.count(path: "/hang") == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/hang")
         session.withAllRequests { #expect($0 == Set(requests)) }
         session.cancelAllRequests()
         for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
