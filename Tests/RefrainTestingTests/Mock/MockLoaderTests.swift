@@ -115,7 +115,11 @@ struct MockLoaderTests {
             await mock.requests(atLeast: 1)
             await mock.reset()
             // The time limit cancels the test, which ends what the reset has not.
-            let result = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+            let result = await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
             #expect(throws: HTTPError.self) { try result.get() }
         }
     }
