@@ -1,3 +1,4 @@
+import CurlShim
 import RefrainCore
 import RefrainHTTP
 import Testing
