@@ -165,7 +165,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RefrainSessionTests",
-            dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting"]
+            dependencies: ["RefrainCore", "RefrainSession", "RefrainCurl", "RefrainTesting", "TestSupport"]
         ),
         .testTarget(
             name: "RefrainSimulationTests",
@@ -196,7 +196,11 @@ let package = Package(
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Helpers that the tests of several targets use.
-        .target(name: "TestSupport", dependencies: ["RefrainCore"], path: "Tests/Support/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["RefrainCore", "RefrainTesting"],
+            path: "Tests/Support/TestSupport"
+        ),
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.
         .systemLibrary(
             name: "COpenSSL",

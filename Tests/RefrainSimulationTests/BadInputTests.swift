@@ -111,6 +111,7 @@ struct BadInputTests {
                 .calling {
                     // In time of the thread: on a busy machine seconds of the wall are little work.
                     let begun = threadTime()
+                    // No event: what is found is a call that computes.
                     while threadTime() - begun < .seconds(4), !isOver.withLock({ $0 }) {}
                 }
             }
@@ -124,6 +125,7 @@ struct BadInputTests {
     @Test("a call that sleeps on a real clock is found")
     func realClock() async throws {
         let failure = await Self.failure {
+            // No event: what is found is the real sleep.
             try await Self.storm().run { _ in .calling { try await Task.sleep(for: .milliseconds(1)) } }
         }
         #expect(failure == .leftSimulation)

@@ -31,39 +31,6 @@ extension Request {
         return true
     }
 
-    private func onHead(_ queue: DispatchQueue?, _ handler: @escaping @Sendable (HTTPResponse) -> Void) {
-        addHeadHandler { response in
-            guard let queue else {
-                handler(response)
-                return .allow
-            }
-            await withCheckedContinuation { continuation in
-                queue.async {
-                    handler(response)
-                    continuation.resume()
-                }
-            }
-            return .allow
-        }
-    }
-
-    private func onHead(
-        _ queue: DispatchQueue?,
-        _ handler:
-            @escaping @Sendable (HTTPResponse, @escaping @Sendable (ResponseDisposition) -> Void) -> Void
-    ) {
-        addHeadHandler { response in
-            // A completion that is dropped cancels the request, which would wait for it in vain.
-            let answer: ResponseDisposition? = try? await CompletionForm.wait { completion in
-                guard let queue else { return handler(response, completion) }
-                queue.async { handler(response, completion) }
-            }
-            return answer ?? .cancel
-        }
-    }
-}
-
-extension Request {
     /// Calls `handler` with the head of each attempt's response, before the content is received.
     ///
     /// Add it before the request starts. Heads of redirects that are followed are left out, and a request that shares
@@ -78,7 +45,19 @@ extension Request {
         on queue: DispatchQueue? = nil,
         perform handler: @escaping @Sendable (HTTPResponse) -> Void
     ) -> Self {
-        onHead(queue, handler)
+        addHeadHandler { response in
+            guard let queue else {
+                handler(response)
+                return .allow
+            }
+            await withCheckedContinuation { continuation in
+                queue.async {
+                    handler(response)
+                    continuation.resume()
+                }
+            }
+            return .allow
+        }
         return self
     }
 
@@ -95,7 +74,14 @@ extension Request {
                 _ response: HTTPResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        onHead(queue, handler)
+        addHeadHandler { response in
+            // A completion that is dropped cancels the request, which would wait for it in vain.
+            let answer: ResponseDisposition? = try? await CompletionForm.wait { completion in
+                guard let queue else { return handler(response, completion) }
+                queue.async { handler(response, completion) }
+            }
+            return answer ?? .cancel
+        }
         return self
     }
 }

@@ -49,12 +49,12 @@ public final class TestClock: Clock {
     /// One nanosecond.
     public let minimumResolution: Swift.Duration = .nanoseconds(1)
 
-    private let state: Locked<TestClockState>
+    private let state: Observed<TestClockState>
 
     /// Makes a clock at its start.
     public init(_ mode: Mode = .manual) {
         self.mode = mode
-        state = Locked(TestClockState())
+        state = Observed(TestClockState())
     }
 
     /// The current time of the test.
@@ -80,15 +80,7 @@ public final class TestClock: Clock {
 
     /// Returns when at least `count` tasks sleep, or when the calling task is cancelled.
     public func sleepers(atLeast count: Int) async {
-        let watcher = TestClockWatcher(count: count)
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isSatisfied = state.withLock { $0.watch(watcher, continuation) }
-                if isSatisfied { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.remove(watcher) }?.resume()
-        }
+        await state.wait { $0.sleepers.count >= count }
     }
 
     /// Moves time, and wakes the tasks that are due meanwhile, in the order of their deadlines.
@@ -163,9 +155,8 @@ extension TestClock: CancellableClock {
         defer { state.withLock { _ in sleeper.left.take() }?.resume() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let added = state.withLock { $0.add(sleeper, continuation) }
-                for watcher in added.watchers { watcher.resume() }
-                added.refused?.resume(throwing: CancellationError())
+                let isSleeping = state.withLock { $0.add(sleeper, continuation) }
+                if !isSleeping { continuation.resume(throwing: CancellationError()) }
                 // Time may have passed the deadline before the task was added.
                 resumeTimeouts()
             }

@@ -12,16 +12,6 @@ final class TestClockSleeper: @unchecked Sendable {
     init(due: TestClock.Instant) { self.due = due }
 }
 
-/// A test that waits for sleeping tasks.
-final class TestClockWatcher: @unchecked Sendable {
-    // @unchecked Sendable: `count` never changes; the rest is accessed only with the clock's lock held.
-    let count: Int
-    var continuation: CheckedContinuation<Void, Never>?
-    var isRemoved = false
-
-    init(count: Int) { self.count = count }
-}
-
 /// The time of a test clock and the tasks that sleep on it, as a state machine that returns what to resume.
 struct TestClockState {
     private(set) var sleeps: [Duration] = []
@@ -29,18 +19,11 @@ struct TestClockState {
     private(set) var sleepers: [TestClockSleeper] = []
     private(set) var uses = 0
     private var time = TestClock.Instant()
-    private var watchers: [TestClockWatcher] = []
 
     /// A task to wake.
     struct Due {
         let sleeper: TestClockSleeper
         let continuation: CheckedContinuation<Void, any Error>
-    }
-
-    /// What to resume after a task was added.
-    struct Added {
-        var watchers: [CheckedContinuation<Void, Never>] = []
-        var refused: CheckedContinuation<Void, any Error>?
     }
 
     var now: TestClock.Instant {
@@ -60,14 +43,13 @@ struct TestClockState {
         return deadline <= time
     }
 
-    mutating func add(_ sleeper: TestClockSleeper, _ continuation: CheckedContinuation<Void, any Error>) -> Added {
-        guard !sleeper.isCancelled else { return Added(refused: continuation) }
+    /// Adds a task, and returns whether it sleeps: one that is cancelled does not.
+    mutating func add(_ sleeper: TestClockSleeper, _ continuation: CheckedContinuation<Void, any Error>) -> Bool {
+        guard !sleeper.isCancelled else { return false }
         sleeper.continuation = continuation
         let index = sleepers.firstIndex { $0.due > sleeper.due } ?? sleepers.endIndex
         sleepers.insert(sleeper, at: index)
-        let satisfied = watchers.filter { $0.count <= sleepers.count }
-        watchers.removeAll { $0.count <= sleepers.count }
-        return Added(watchers: satisfied.compactMap { $0.continuation.take() })
+        return true
     }
 
     mutating func cancel(_ sleeper: TestClockSleeper) -> CheckedContinuation<Void, any Error>? {
@@ -92,19 +74,5 @@ struct TestClockState {
         sleepers.removeFirst()
         time = max(time, first.due)
         return Due(sleeper: first, continuation: continuation)
-    }
-
-    /// Returns whether enough tasks sleep already, or the watcher was removed; otherwise keeps the continuation.
-    mutating func watch(_ watcher: TestClockWatcher, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
-        guard sleepers.count < watcher.count, !watcher.isRemoved else { return true }
-        watcher.continuation = continuation
-        watchers.append(watcher)
-        return false
-    }
-
-    mutating func remove(_ watcher: TestClockWatcher) -> CheckedContinuation<Void, Never>? {
-        watcher.isRemoved = true
-        watchers.removeAll { $0 === watcher }
-        return watcher.continuation.take()
     }
 }

@@ -14,7 +14,7 @@ public import RefrainHTTP
 /// A request without a prepared reply fails with `HTTPError.Code.callerFailed`, which is never retried, and a message
 /// that names the remedy. ``otherwise(_:)`` sets the reply to all such requests.
 public final class MockLoader: HTTPLoader {
-    private let state = Locked(State())
+    private let state = Observed(State())
 
     private struct State {
         /// The replies, each with the number of requests it is for, at least one.
@@ -90,6 +90,9 @@ public final class MockLoader: HTTPLoader {
 
     /// Every request received, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+    /// Returns when so many requests have come, or when the calling task is cancelled.
+    package func requests(atLeast count: Int) async { await state.wait { $0.requests.count >= count } }
 
     /// The number of unused replies; saturates at `Int.max`.
     public var remainingReplies: Int {

@@ -107,6 +107,11 @@ public final class FaultServer: Sendable {
     /// The number of requests for a path; if `path` has no query, every query matches.
     public func count(path: String) -> Int { site.log.count { $0.isFor(path) } }
 
+    /// Returns when so many requests have come, for any path or for one, or when the calling task is cancelled.
+    package func requests(atLeast count: Int, toPath path: String? = nil) async {
+        await site.log.entries(atLeast: count) { entry in path.map { entry.isFor($0) } ?? true }
+    }
+
     /// Sets the script of a path; it takes precedence over a built-in path.
     ///
     /// A script that references the server keeps it alive until ``stop()``.

@@ -1,5 +1,3 @@
-internal import RefrainCore
-
 /// The requests received, in order.
 final class RequestLog: Sendable {
     private struct State {
@@ -8,7 +6,7 @@ final class RequestLog: Sendable {
         var first = 0
     }
 
-    private let state = Locked(State())
+    private let state = Observed(State())
     private let limit: Int
 
     init(limit: Int) { self.limit = max(1, limit) }
@@ -17,6 +15,11 @@ final class RequestLog: Sendable {
 
     func count(where matches: (FaultServer.LogEntry) -> Bool) -> Int {
         entries.reduce(0) { $0 + (matches($1) ? 1 : 0) }
+    }
+
+    /// Returns when so many entries match, or when the calling task is cancelled.
+    func entries(atLeast count: Int, where matches: @escaping @Sendable (FaultServer.LogEntry) -> Bool) async {
+        await state.wait { $0.entries.count { matches($0) } >= count }
     }
 
     /// Adds an entry and returns a ticket with which it can be completed.

@@ -68,7 +68,7 @@ struct PipeTests {
             program: "/bin/sh"
         )
         // The first request arrives while the list is still open.
-        while !server.log.contains(where: { $0.path.hasSuffix("ok?1") }) { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/ok?1")
         await pipe.write("go\n")
         let ended = await running.end()
         #expect(ended.text == "ok\nok\n" && ended.status == 2, "\(ended.status) \(ended.errors)")

@@ -15,7 +15,7 @@ struct ProcessTests {
         let running = try Executable.start([
             "get", server.baseURL + "/trickle?bytes=100000&interval=5", "--output-dir", folder.path,
         ])
-        while server.log.isEmpty { await Task.yield() }
+        await server.requests(atLeast: 1)
         running.signal(signal)
         let ended = await running.end()
         #expect(ended.status == status)
@@ -32,8 +32,8 @@ struct ProcessTests {
         let running = try Executable.start([
             "get", server.baseURL + "/trickle?bytes=100000&interval=5", "-o", folder.file("content").path,
         ])
-        while server.log.isEmpty { await Task.yield() }
-        // So that bytes are on their way into the file.
+        await server.requests(atLeast: 1)
+        // No event: bytes are on their way into another process's file.
         try await Task.sleep(for: .milliseconds(100))
         running.signal(9)
         #expect(await running.end().status == -9)
@@ -47,7 +47,7 @@ struct ProcessTests {
         let server = try FaultServer()
         let words = ["-c", "trap '' HUP; exec \"$@\"", "sh", Executable.path, "get", server.baseURL + "/delay?ms=300"]
         let running = try Executable.start(words, program: "/bin/sh")
-        while server.log.isEmpty { await Task.yield() }
+        await server.requests(atLeast: 1)
         running.signal(1)
         let ended = await running.end()
         #expect(ended.status == 0 && ended.text == "ok\n", "\(ended.errors)")
@@ -57,7 +57,7 @@ struct ProcessTests {
     func brokenPipe() async throws {
         let server = try FaultServer()
         let running = try Executable.start(["get", server.baseURL + "/huge"])
-        while server.log.isEmpty { await Task.yield() }
+        await server.requests(atLeast: 1)
         running.stopReading()
         let ended = await running.end(readingOutput: false)
         #expect(ended.status == 0 && ended.errors.isEmpty)

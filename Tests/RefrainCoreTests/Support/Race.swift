@@ -38,6 +38,7 @@ func race(_ count: Int, _ body: @escaping @Sendable () -> Void) {
                 let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
                 #endif
                 start.ready.next()
+                // No event: to wake threads takes longer than what they race for.
                 while start.ready.value < start.count { sched_yield() }
                 start.body()
                 return nil

@@ -1,3 +1,4 @@
+import CurlShim
 import RefrainCore
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -18,8 +19,8 @@ struct BasicAuthTests {
 
     private func basic(_ timing: BasicAuth.Timing = .onChallenge, passwords: String?...) -> BasicAuth {
         BasicAuth(timing) { [asked] request in
-            asked.add(request)
-            guard let password = passwords[min(asked.values.count, passwords.count) - 1] else { return nil }
+            asked.append(request)
+            guard let password = passwords[min(asked.entries.count, passwords.count) - 1] else { return nil }
             return try BasicCredentials(user: "Ada", password: password)
         }
     }
@@ -33,7 +34,7 @@ struct BasicAuthTests {
         await hold.arrivals(atLeast: 1_000)
         await hold.release()
         for task in tasks { #expect(await task.result.status == 200) }
-        #expect(asked.values.count == 1)
+        #expect(asked.entries.count == 1)
         #expect(await loader.load(sampleRequest()).attempts.isEmpty)
         #expect(mock.requests.count == 2_001)
     }
@@ -51,7 +52,7 @@ struct BasicAuthTests {
             #expect(error?.code == .userCancelledAuthentication)
             #expect(error?.response?.status == 401)
         }
-        #expect(asked.values.count == 1)
+        #expect(asked.entries.count == 1)
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
@@ -76,7 +77,7 @@ struct BasicAuthTests {
         let result = await loader.load(sampleRequest())
         #expect(result.errorCode == .userAuthenticationRequired)
         #expect(mock.requests[2].headers["Authorization"] == nil)
-        #expect(asked.values.map(\.refused?.password) == [nil, "wrong"])
+        #expect(asked.entries.map(\.refused?.password) == [nil, "wrong"])
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
@@ -90,7 +91,7 @@ struct BasicAuthTests {
         #expect(await loader.load(sampleRequest()).status == 401)
         #expect(mock.requests.map { $0.headers["Authorization"] != nil } == [true, false])
         _ = await loader.load(try HTTPRequest("https://other.example.com/"))
-        #expect(asked.values.map(\.origin.host) == ["api.example.com", "other.example.com"])
+        #expect(asked.entries.map(\.origin.host) == ["api.example.com", "other.example.com"])
     }
 
     @Test("A 401 that offers other schemes only, and a request with an Authorization of its own, are left alone")
@@ -102,7 +103,7 @@ struct BasicAuthTests {
         signed.headers["Authorization"] = "Basic own"
         let guarded = MockLoader().otherwise(Self.guarded)
         #expect(await (basic(passwords: "secret") --> guarded).load(signed).status == 401)
-        #expect(asked.values.isEmpty)
+        #expect(asked.entries.isEmpty)
     }
 
     @Test("A user with a colon is refused in words, and no description shows a password")

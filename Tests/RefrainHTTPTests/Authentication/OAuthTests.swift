@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -196,10 +197,14 @@ struct OAuthTests {
         }
         let mock = MockLoader().otherwise(server.reply)
         let loader = oauth --> mock
-        let first = loader.load(sampleRequest("first")) { _ in }
-        await wait { oauth.numberOfWaitingRequests == 1 }
-        let second = loader.load(sampleRequest("second")) { _ in }
-        await wait { oauth.numberOfWaitingRequests == 2 }
+        let calls = TrackedCalls()
+        let first = calls.start(sampleRequest("first"), on: loader)
+        // It waited for the store, was refused, and waits for the refresh.
+        await door.arrivals(atLeast: 1)
+        #expect(oauth.numberOfWaitingRequests == 1)
+        let second = calls.start(sampleRequest("second"), on: loader)
+        await calls.settle()
+        #expect(oauth.numberOfWaitingRequests == 2)
         first.cancel()
         #expect(await first.result.errorCode == .cancelled)
         #expect(oauth.numberOfWaitingRequests == 1)
@@ -430,17 +435,17 @@ struct OAuthTests {
         let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
         let answers = Journal<Bool>()
         let oauth = OAuth(refreshWindow: window, clocks: TestClock().retryClocks()) {
-            answers.add(true)
-            return answers.values.count > 4 ? OAuthToken(accessToken: "a") : nil
+            answers.append(true)
+            return answers.entries.count > 4 ? OAuthToken(accessToken: "a") : nil
         }
         let loader = oauth --> MockLoader().otherwise(.status(401))
         for _ in 0..<4 { #expect(await loader.load(sampleRequest()).errorCode == .userCancelledAuthentication) }
         // One before the first send, one after it was refused.
         #expect(await loader.load(sampleRequest()).status == 401)
-        #expect(answers.values.count == 6)
+        #expect(answers.entries.count == 6)
         let error = await loader.load(sampleRequest()).error
         #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
-        #expect(answers.values.count == 6)
+        #expect(answers.entries.count == 6)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -10,11 +11,11 @@ struct HTTPTaskTests {
         let task = MockLoader().then(.status(204)).load(sampleRequest()) { _ in }
         #expect(await task.result.status == 204)
         let late = Journal<HTTPStatus?>()
-        task.addCompletionHandler { late.add($0.status) }
-        #expect(late.values == [204])
-        task.addCancelHandler { late.add(nil) }
+        task.addCompletionHandler { late.append($0.status) }
+        #expect(late.entries == [204])
+        task.addCancelHandler { late.append(nil) }
         task.cancel()
-        #expect(late.values == [204])
+        #expect(late.entries == [204])
         #expect(await task.result.status == 204)
     }
 

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -31,7 +32,7 @@ struct ArrowTests {
         let name: String
         let journal: Journal<String>
         func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult { await next.load(request) }
-        func reset() async { journal.add(name) }
+        func reset() async { journal.append(name) }
     }
 
     @Test("A reset runs down the chain, through groups of stages as well, once for each stage")
@@ -40,10 +41,10 @@ struct ArrowTests {
         let mock = MockLoader()
         func witness(_ name: String) -> Witness { Witness(name: name, journal: journal) }
         await ((witness("a") --> witness("b")) --> witness("c") --> mock).reset()
-        #expect(journal.values == ["a", "b", "c"])
+        #expect(journal.entries == ["a", "b", "c"])
         #expect(mock.resets == 1)
         await (witness("d") --> witness("e")).reset()
-        #expect(journal.values == ["a", "b", "c", "d", "e"])
+        #expect(journal.entries == ["a", "b", "c", "d", "e"])
     }
 
     @Test("B: AnyLoader: a hidden loader loads and resets the one behind it")

@@ -8,11 +8,14 @@ import Testing
 struct DeduplicateTests {
     private let hold = MockGate()
     private let stage = Deduplicate()
+    private let calls = TrackedCalls()
+    private let executor = TrackedExecutor()
 
     private func start(_ count: Int, on loader: some HTTPLoader, _ request: HTTPRequest) async -> [HTTPTask] {
         let before = stage.numberOfWaitingRequests
-        let tasks = (0..<count).map { _ in loader.load(request) { _ in } }
-        await wait { stage.numberOfWaitingRequests == before + count }
+        let tasks = (0..<count).map { _ in calls.start(request, on: loader) }
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == before + count)
         return tasks
     }
 
@@ -22,8 +25,6 @@ struct DeduplicateTests {
     }
 
     private let unused = MockLoader()
-
-    private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
     @Test("B: de-duplication: a thousand identical requests share one exchange, and each gets its answer")
     func sharing() async {
@@ -63,25 +64,27 @@ struct DeduplicateTests {
     )
     func lastOneLeaves() async {
         let nobody = MockGate()
+        let arrived = Signal()
         let ended = Journal<Bool>()
         let mock = MockLoader()
             .then { request in
+                arrived.set()
                 // No further request arrives: this waits for the cancellation.
                 await nobody.arrivals(atLeast: 1)
-                ended.add(Task.isCancelled)
+                ended.append(Task.isCancelled)
                 return .failure(HTTPError(.cancelled, request: request))
             }
             .otherwise(.status(200))
         let loader = stage --> mock
         let tasks = await start(2, on: loader, sampleRequest())
-        await wait { mock.requests.count == 1 }
+        await arrived.wait()
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await task.result.errorCode == .cancelled) }
         #expect(stage.numberOfExchanges == 0)
         #expect(await loader.load(sampleRequest()).status == 200)
         #expect(mock.requests.count == 2)
-        while ended.values.isEmpty, !Task.isCancelled { await Task.yield() }
-        #expect(ended.values == [true])
+        await ended.entries(atLeast: 1)
+        #expect(ended.entries == [true])
     }
 
     @Test("A request whose task is cancelled beforehand begins nothing")
@@ -92,7 +95,7 @@ struct DeduplicateTests {
             return await (stage --> mock).load(sampleRequest())
         }
         #expect(await task.value.errorCode == .cancelled)
-        await wait { stage.exchanges.taskCount == 0 }
+        #expect(stage.exchanges.taskCount == 0)
         #expect(mock.requests.isEmpty)
     }
 
@@ -162,16 +165,17 @@ struct DeduplicateTests {
     func twoChains(joining: Joining) async {
         let server = Server(hold: hold)
         let (one, two) = (chain(joining, "ada", server), chain(joining, "ben", server))
-        async let ada = one.load(sampleRequest())
+        let ada = calls.start(sampleRequest(), on: one)
         await hold.arrivals(atLeast: 1)
-        async let ben = two.load(sampleRequest())
-        async let alsoBen = two.load(sampleRequest())
-        await wait { stage.numberOfWaitingRequests == 3 }
+        let ben = calls.start(sampleRequest(), on: two)
+        let alsoBen = calls.start(sampleRequest(), on: two)
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == 3)
         #expect(stage.numberOfExchanges == 2)
         await hold.release()
-        #expect(await (try? ada.get())?.text == "Bearer ada")
-        #expect(await (try? ben.get())?.text == "Bearer ben")
-        #expect(await (try? alsoBen.get())?.text == "Bearer ben")
+        #expect(await (try? ada.result.get())?.text == "Bearer ada")
+        #expect(await (try? ben.result.get())?.text == "Bearer ben")
+        #expect(await (try? alsoBen.result.get())?.text == "Bearer ben")
     }
 
     @Test("One stage that others hold shares nothing between the chains that these stand in")
@@ -184,11 +188,12 @@ struct DeduplicateTests {
             wrapping --> oauth("2") --> server, wrapping --> oauth("3") --> server,
             Wrapping(inner: wrapping) --> oauth("4") --> server,
         ]
-        let tasks = chains.map { chain in Task { await chain.load(sampleRequest()) } }
-        await wait { stage.numberOfWaitingRequests == chains.count }
+        let tasks = chains.map { calls.start(sampleRequest(), on: $0) }
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == chains.count)
         await hold.release()
         for (number, task) in tasks.enumerated() {
-            #expect(await (try? task.value.get())?.text == "Bearer \(number)")
+            #expect(await (try? task.result.get())?.text == "Bearer \(number)")
         }
     }
 
@@ -204,20 +209,21 @@ struct DeduplicateTests {
         }
         let one = stage --> Fixed(hold: hold, text: "one")
         let two = stage --> Fixed(hold: hold, text: "two")
-        async let first = one.load(sampleRequest())
-        async let second = two.load(sampleRequest())
-        await wait { stage.numberOfWaitingRequests == 2 }
+        let first = calls.start(sampleRequest(), on: one)
+        let second = calls.start(sampleRequest(), on: two)
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == 2)
         await hold.release()
-        #expect(await (try? first.get())?.text == "one")
-        #expect(await (try? second.get())?.text == "two")
+        #expect(await (try? first.result.get())?.text == "one")
+        #expect(await (try? second.result.get())?.text == "two")
     }
 
     @Test("A reset of one chain does not affect the waiters of another one with the same stage")
     func resetOfOneChain() async {
         let one = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
         let two = stage --> MockLoader().otherwise(.held(by: hold, .status(200)))
-        let task = two.load(sampleRequest()) { _ in }
-        await wait { stage.numberOfWaitingRequests == 1 }
+        let task = calls.start(sampleRequest(), on: two)
+        await calls.settle()
         await one.reset()
         #expect(stage.numberOfWaitingRequests == 1)
         await hold.arrivals(atLeast: 1)
@@ -229,8 +235,9 @@ struct DeduplicateTests {
     func resetOfAllChains() async {
         let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
         let chains = [AnyLoader(stage --> mock), AnyLoader(stage --> mock)]
-        let tasks = chains.map { $0.load(sampleRequest()) { _ in } }
-        await wait { stage.numberOfWaitingRequests == 2 }
+        let tasks = chains.map { calls.start(sampleRequest(), on: $0) }
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == 2)
         await stage.reset()
         for task in tasks { #expect(await task.result.errorCode == .cancelled) }
         #expect(stage.numberOfWaitingRequests == 0)
@@ -257,17 +264,18 @@ struct DeduplicateTests {
             case .hidden: stage --> AnyLoader(Redirect() --> (oauth --> server))
             case .wrapping: Wrapping(inner: stage) --> oauth --> server
             }
-        async let first = loader.load(sampleRequest())
+        let first = calls.start(sampleRequest(), on: loader)
         await hold.arrivals(atLeast: 1)
         await oauth.forgetToken()
-        async let second = loader.load(sampleRequest())
-        async let third = loader.load(sampleRequest())
-        await wait { stage.numberOfWaitingRequests == 3 }
+        let second = calls.start(sampleRequest(), on: loader)
+        let third = calls.start(sampleRequest(), on: loader)
+        await calls.settle()
+        #expect(stage.numberOfWaitingRequests == 3)
         #expect(stage.numberOfExchanges == 2)
         await hold.release()
-        #expect(await (try? first.get())?.text == "Bearer ada")
-        #expect(await (try? second.get())?.text == "Bearer ben")
-        #expect(await (try? third.get())?.text == "Bearer ben")
+        #expect(await (try? first.result.get())?.text == "Bearer ada")
+        #expect(await (try? second.result.get())?.text == "Bearer ben")
+        #expect(await (try? third.result.get())?.text == "Bearer ben")
     }
 
     @Test("Unsafe methods, bodies, streams and options that cannot be compared pass by themselves")
@@ -316,25 +324,25 @@ struct DeduplicateTests {
 
     @Test("A reset answers callers before the exchange has ended; who comes meanwhile begins another one")
     func stubbornExchange() async {
-        let (stubborn, free) = (Journal<Int>(), Journal<Int>())
+        let (stubborn, free) = (Signal(), Signal())
         let mock = MockLoader()
             .then { request in
-                stubborn.add(1)
+                stubborn.set()
                 // The cancelling task has to wait.
-                await RefrainHTTPTests.wait { !free.values.isEmpty }
+                await free.wait()
                 return .success(HTTPResponse(request: request, status: 200))
             }
             .otherwise(.status(204))
         let loader = stage --> mock
         let tasks = await start(2, on: loader, sampleRequest())
-        await wait { stubborn.values == [1] }
+        await stubborn.wait()
         let reset = Task {
             await loader.reset()
-            return free.values.isEmpty
+            return !free.isSet
         }
         for task in tasks { #expect(await task.result.errorCode == .cancelled) }
         #expect(await loader.load(sampleRequest()).status == 204)
-        free.add(1)
+        free.set()
         let wasEarly = await reset.value
         #expect(!wasEarly)
         #expect(stage.exchanges.taskCount == 0)
@@ -345,29 +353,34 @@ struct DeduplicateTests {
         .timeLimit(.minutes(10))
     )
     func overtaken() async {
-        let mayBegin = Journal<Bool>()
+        let (mayBegin, ended) = (Signal(), Signal())
         let table = CoalescingTable { exchange in
             Task {
-                await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
+                await mayBegin.wait()
                 await exchange()
+                ended.set()
             }
         }
         let arrived = Journal<Bool>()
         let mock = MockLoader().otherwise(
             MockReply { request in
-                arrived.add(Task.isCancelled)
+                arrived.append(Task.isCancelled)
                 return .success(HTTPResponse(request: request, status: 200))
             }
         )
         let request = sampleRequest()
         guard let key = self.key(request) else { return }
-        let caller = Task { await table.load(request, key: key, next: mock, onJoin: nil) == nil }
-        await wait { table.callerCount == 1 }
+        let caller = Task(executorPreference: executor) {
+            await table.load(request, key: key, next: mock, onJoin: nil) == nil
+        }
+        await executor.idle()
+        #expect(table.callerCount == 1)
         await table.reset()
         #expect(await caller.value)
-        mayBegin.add(true)
-        await wait { table.taskCount == 0 }
-        #expect(arrived.values == [true])
+        mayBegin.set()
+        await ended.wait()
+        #expect(table.taskCount == 0)
+        #expect(arrived.entries == [true])
     }
 
     @Test(
@@ -375,52 +388,70 @@ struct DeduplicateTests {
         .timeLimit(.minutes(10))
     )
     func starterIsKept() async {
-        let mayBegin = Journal<Bool>()
+        let (mayBegin, gone) = (Signal(), Signal())
         let table = CoalescingTable { exchange in
             Task {
-                await RefrainHTTPTests.wait { !mayBegin.values.isEmpty }
+                await mayBegin.wait()
                 await exchange()
             }
         }
         let request = sampleRequest()
         let joined = Journal<Bool>()
-        weak var left: Starter?
+        weak var left: Lifetime?
         do {
             guard let key = self.key(request) else { return }
             func begin() -> Task<Bool, Never> {
-                let starter = Starter()
+                let starter = Lifetime(gone)
                 left = starter
                 let next = AnyLoader { request in
                     withExtendedLifetime(starter) { .success(HTTPResponse(request: request, status: 200)) }
                 }
-                return Task { await table.load(request, key: key, next: next) { joined.add(true) } == nil }
+                return Task(executorPreference: executor) {
+                    await table.load(request, key: key, next: next) { joined.append(true) } == nil
+                }
             }
             let first = begin()
-            await wait { table.callerCount == 1 }
-            let second = Task {
+            await executor.idle()
+            #expect(table.callerCount == 1)
+            let second = Task(executorPreference: executor) {
                 await table.load(sampleRequest(), key: key, next: MockLoader(), onJoin: nil)?.status == 200
             }
-            await wait { table.callerCount == 2 }
+            await executor.idle()
+            #expect(table.callerCount == 2)
             first.cancel()
             #expect(await first.value)
             #expect(left != nil)
-            mayBegin.add(true)
+            mayBegin.set()
             #expect(await second.value)
         }
-        #expect(joined.values == [true])
-        await wait { left == nil }
+        #expect(joined.entries == [true])
+        await gone.wait()
+        #expect(left == nil)
     }
 
     @Test("Nothing is kept of an exchange that has ended, whether it was answered or abandoned")
     func nothingLeft() async {
         let mock = MockLoader().then(.status(200)).otherwise(.held(by: hold, .status(200)))
-        let loader = stage --> mock
-        #expect(await loader.load(sampleRequest()).status == 200)
-        await wait { stage.exchanges.taskCount == 0 }
-        let tasks = await start(1, on: loader, sampleRequest())
-        #expect(stage.exchanges.taskCount == 1)
-        tasks[0].cancel()
-        await wait { stage.exchanges.taskCount == 0 }
+        let ended = Counter()
+        let table = CoalescingTable { exchange in
+            Task {
+                await exchange()
+                ended.increment()
+            }
+        }
+        let request = sampleRequest()
+        guard let key = self.key(request) else { return }
+        #expect(await table.load(request, key: key, next: mock, onJoin: nil)?.status == 200)
+        #expect(table.taskCount == 0)
+        let caller = Task(executorPreference: executor) {
+            await table.load(request, key: key, next: mock, onJoin: nil) == nil
+        }
+        await executor.idle()
+        #expect(table.taskCount == 1)
+        caller.cancel()
+        #expect(await caller.value)
+        await ended.reaches(2)
+        #expect(table.taskCount == 0)
     }
 
     @Test("Requests that a stage further in treats differently are not shared: within a retry, or within a refresh")
@@ -529,6 +560,3 @@ struct DeduplicateTests {
         }
     }
 }
-
-/// An owner of requests.
-private final class Starter: Sendable {}

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -8,9 +9,9 @@ struct PrintLoaderTests {
     private func printed(_ request: HTTPRequest, _ reply: MockReply, secret: Set<String> = []) async -> [String] {
         let journal = Journal<String>()
         let clock = TestClock()
-        let stage = PrintLoader(secretFields: secret, clocks: clock.retryClocks()) { journal.add($0) }
+        let stage = PrintLoader(secretFields: secret, clocks: clock.retryClocks()) { journal.append($0) }
         _ = await (stage --> MockLoader().then(reply)).load(request)
-        return journal.values
+        return journal.entries
     }
 
     @Test("B: PrintLoader: a request and its response are told with fields and length of the body")

@@ -39,11 +39,11 @@ struct ResetGuardTests {
     @Test("B: ResetGuard: requests are refused until the last one in flight has returned")
     func refusesUntilAllHaveReturned() async {
         let cancellations = Journal<Void>()
-        let loader = ResetGuard() --> deaf(hold) { cancellations.add(()) }
+        let loader = ResetGuard() --> deaf(hold) { cancellations.append(()) }
         let first = loader.load(sampleRequest()) { _ in }
         await hold.arrivals(atLeast: 1)
         let reset = Task { await loader.reset() }
-        await wait(until: { !cancellations.values.isEmpty })
+        await cancellations.entries(atLeast: 1)
         let refused = await loader.load(sampleRequest())
         #expect(refused.errorCode == .resetInProgress)
         if case .failure(let error) = refused { #expect(error.bytesSent == 0) }
@@ -76,7 +76,7 @@ struct ResetGuardTests {
         let loader =
             ResetGuard()
             --> AnyLoader(reset: {
-                resets.add(())
+                resets.append(())
                 _ = await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest())
             }) { .success(HTTPResponse(request: $0, status: 200)) }
         let first = Task { await loader.reset() }
@@ -88,7 +88,7 @@ struct ResetGuardTests {
         await gate.release()
         await first.value
         for other in others { await other.value }
-        #expect(resets.values.count == 1)
+        #expect(resets.entries.count == 1)
     }
 
     @Test("B: Retry: a reset finds the requests that wait for their next try, for a slot, and for an answer")
@@ -96,13 +96,15 @@ struct ResetGuardTests {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let retry = Retry(Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.retryClocks())
         let mock = MockLoader().then(.status(503)).otherwise(.held(by: hold, .status(200)))
-        let loader = ResetGuard() --> retry --> throttle --> mock
+        let calls = TrackedCalls()
+        let loader = ResetGuard() --> retry --> calls --> throttle --> mock
         let inBackOff = loader.load(sampleRequest("1")) { _ in }
         await clock.sleepers(atLeast: 1)
         let inFlight = loader.load(sampleRequest("2")) { _ in }
         await hold.arrivals(atLeast: 1)
         let inQueue = loader.load(sampleRequest("3")) { _ in }
-        await wait(until: { throttle.numberOfWaitingRequests == 1 })
+        await calls.settle(3)
+        #expect(throttle.numberOfWaitingRequests == 1)
         await loader.reset()
         for task in [inBackOff, inFlight, inQueue] {
             let code = await task.result.errorCode
@@ -150,7 +152,7 @@ struct ResetGuardTests {
         let resets = Journal<Void>()
         let loader = AnyLoader(
             ResetGuard()
-                --> AnyLoader(reset: { resets.add(()) }) { request in
+                --> AnyLoader(reset: { resets.append(()) }) { request in
                     await slot.withLock { $0 }?.reset()
                     return Task.isCancelled
                         ? .failure(HTTPError(.cancelled, request: request))
@@ -161,7 +163,7 @@ struct ResetGuardTests {
         _ = await loader.load(sampleRequest())
         slot.withLock { $0 = nil }
         await loader.reset()
-        #expect(!resets.values.isEmpty)
+        #expect(!resets.entries.isEmpty)
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 
@@ -202,7 +204,7 @@ struct ResetGuardTests {
         let cancellations = Journal<Void>()
         let gate = MockGate()
         let chain = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> mock
-        let slow = ResetGuard() --> deaf(gate) { cancellations.add(()) }
+        let slow = ResetGuard() --> deaf(gate) { cancellations.append(()) }
         func loop(_ loader: any HTTPLoader) -> Task<HTTPResponse, any Error> {
             Task { [clock] in
                 try await withRetry(.immediately(maxAttempts: 3), clock: clock, retriesExhausted: true) {
@@ -219,16 +221,16 @@ struct ResetGuardTests {
         let first = loop(slow)
         await gate.arrivals(atLeast: 1)
         let reset = Task { await slow.reset() }
-        await wait(until: { !cancellations.values.isEmpty })
+        await cancellations.entries(atLeast: 1)
         let refused = Journal<HTTPError.Code?>()
         await #expect(throws: HTTPError.self) {
             try await withRetry(.immediately(maxAttempts: 3)) { () async throws -> HTTPResponse in
                 let result = await slow.load(sampleRequest())
-                refused.add(result.errorCode)
+                refused.append(result.errorCode)
                 return try result.get()
             }
         }
-        #expect(refused.values == [.resetInProgress])
+        #expect(refused.entries == [.resetInProgress])
         await gate.release()
         await reset.value
         _ = await first.result

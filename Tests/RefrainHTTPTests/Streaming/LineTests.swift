@@ -87,14 +87,14 @@ struct LineTests {
         let pulled = Journal<Int>()
         let source = HTTPBody.stream {
             AsyncStream<[UInt8]>(unfolding: {
-                pulled.add(1)
+                pulled.append(1)
                 return Array("line\n".utf8)
             })
         }
         var iterator = source.lines.makeAsyncIterator()
         #expect(try await iterator.next() == "line")
         #expect(try await iterator.next() == "line")
-        #expect(pulled.values.count == 2)
+        #expect(pulled.entries.count == 2)
     }
 
     @Test("JSON Lines are decoded one by one; white space between them is nothing")

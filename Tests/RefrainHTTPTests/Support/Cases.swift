@@ -35,20 +35,6 @@ let exhaustiveStep: Int = {
     return max(1, step)
 }()
 
-/// Values that many tasks add to, in the order in which they came.
-final class Journal<Value: Sendable>: Sendable {
-    private let contents = Locked<[Value]>([])
-
-    func add(_ value: Value) { contents.withLock { $0.append(value) } }
-
-    var values: [Value] { contents.withLock { $0 } }
-}
-
-/// Returns when the condition holds; for state whose changes are not signalled.
-func wait(until condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
-}
-
 /// A request to a host that no test talks to.
 func sampleRequest(_ path: String = "", method: HTTPMethod = .get, body: HTTPBody = .empty) -> HTTPRequest {
     let url = URL(string: "https://api.example.com/\(path)") ?? URL(filePath: "/")

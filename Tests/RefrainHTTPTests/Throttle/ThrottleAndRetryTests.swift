@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -6,6 +7,7 @@ import Testing
 @Suite("Throttle and Retry in both orders")
 struct ThrottleAndRetryTests {
     private let clock = TestClock()
+    private let calls = TrackedCalls()
     private let sends = Journal<String>()
 
     private func retry() throws -> Retry {
@@ -16,8 +18,8 @@ struct ThrottleAndRetryTests {
     private var loader: AnyLoader {
         AnyLoader { [sends] request in
             let name = request.name
-            let tries = sends.values.filter { $0.hasPrefix(name) }.count
-            sends.add("\(name)\(tries + 1)")
+            let tries = sends.entries.filter { $0.hasPrefix(name) }.count
+            sends.append("\(name)\(tries + 1)")
             return .success(HTTPResponse(request: request, status: name == "A" && tries < 2 ? 503 : 200))
         }
     }
@@ -28,13 +30,14 @@ struct ThrottleAndRetryTests {
         let chain = throttle --> (try retry()) --> loader
         let a = chain.load(sampleRequest("A")) { _ in }
         await clock.sleepers(atLeast: 1)
-        let b = chain.load(sampleRequest("B")) { _ in }
-        await wait { throttle.numberOfWaitingRequests == 1 }
+        let b = calls.start(sampleRequest("B"), on: chain)
+        await calls.settle()
+        #expect(throttle.numberOfWaitingRequests == 1)
         await clock.advanceToNextSleeper()
         await clock.advanceToNextSleeper()
         #expect(await a.result.status == 200)
         #expect(await b.result.status == 200)
-        #expect(sends.values == ["A1", "A2", "A3", "B1"])
+        #expect(sends.entries == ["A1", "A2", "A3", "B1"])
     }
 
     @Test("B: order of throttle and retry: retry --> throttle gives the slot back during the back-off: A1 B1 A2 A3")
@@ -48,7 +51,7 @@ struct ThrottleAndRetryTests {
         await clock.advanceToNextSleeper()
         await clock.advanceToNextSleeper()
         #expect(await a.result.status == 200)
-        #expect(sends.values == ["A1", "B1", "A2", "A3"])
+        #expect(sends.entries == ["A1", "B1", "A2", "A3"])
     }
 
     @Test("R20: nothing is sent after the deadline, though the request waited for its turn until then")
@@ -62,10 +65,11 @@ struct ThrottleAndRetryTests {
         await hold.arrivals(atLeast: 1)
         var limited = sampleRequest("B")
         limited.timeout = .seconds(2)
-        let late = chain.load(limited) { _ in }
+        let late = calls.start(limited, on: chain)
         limited.timeout = .seconds(9)
-        let inTime = chain.load(limited) { _ in }
-        await wait { throttle.numberOfWaitingRequests == 2 }
+        let inTime = calls.start(limited, on: chain)
+        await calls.settle()
+        #expect(throttle.numberOfWaitingRequests == 2)
         await clock.advance(by: .seconds(3))
         await hold.release()
         #expect(await late.result.attempts.map(\.error) == [.deadlineExceeded])
@@ -86,9 +90,10 @@ struct ThrottleAndRetryTests {
         await hold.arrivals(atLeast: 1)
         var limited = sampleRequest("B")
         limited.timeout = .seconds(2)
-        let late = chain.load(limited) { _ in }
+        let late = calls.start(limited, on: chain)
         await clock.sleepers(atLeast: 1)
-        await wait { throttle.numberOfWaitingRequests == 1 }
+        await calls.settle()
+        #expect(throttle.numberOfWaitingRequests == 1)
         await clock.advance(by: .seconds(2))
         let result = await late.result
         #expect(result.errorCode == .deadlineExceeded)
@@ -118,8 +123,6 @@ struct ThrottleAndRetryTests {
         #expect(result.attempts.map(\.reason) == [.deadlineExceeded])
         #expect(mock.requests.count == 1)
     }
-
-    private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 }
 
 /// Wants to try again what failed, but takes its time to say so.

@@ -1,4 +1,5 @@
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainHTTP
@@ -6,21 +7,19 @@ import Testing
 @Suite("Throttle")
 struct ThrottleTests {
     private let hold = MockGate()
+    private let calls = TrackedCalls()
 
     private func held() -> MockLoader { MockLoader().otherwise(.held(by: hold, .status(200))) }
 
     /// Starts requests one after the other, each in its place in the queue before the next begins.
-    private func start(_ count: Int, on loader: some HTTPLoader, _ throttle: Throttle) async -> [HTTPTask] {
+    private func start(_ count: Int, on loader: some HTTPLoader) async -> [HTTPTask] {
         var tasks: [HTTPTask] = []
         for number in 0..<count {
-            let before = throttle.numberOfRunningRequests + throttle.numberOfWaitingRequests
-            tasks.append(loader.load(sampleRequest("\(number)")) { _ in })
-            await wait { throttle.numberOfRunningRequests + throttle.numberOfWaitingRequests > before }
+            tasks.append(calls.start(sampleRequest("\(number)"), on: loader))
+            await calls.settle()
         }
         return tasks
     }
-
-    private func wait(_ condition: () -> Bool) async { await RefrainHTTPTests.wait(until: condition) }
 
     @Test("R9: a reset hands no slot from a request that it has cancelled to one that it is about to cancel")
     func resetHandsOnNoSlot() async throws {
@@ -29,12 +28,12 @@ struct ThrottleTests {
         let cancelled = Journal<String>()
         let hasPaused = Locked(false)
         let server = AnyLoader { request in
-            sent.add(request.name)
+            sent.append(request.name)
             return await withTaskCancellationHandler {
                 await MockLoader().then(.held(by: MockGate(), .status(200))).load(request)
             } onCancel: {
-                cancelled.add(request.name)
-                guard request.throttle == .never, cancelled.values.contains("0"),
+                cancelled.append(request.name)
+                guard request.throttle == .never, cancelled.entries.contains("0"),
                     hasPaused.withLock({ hasPaused in
                         defer { hasPaused = true }
                         return !hasPaused
@@ -42,24 +41,27 @@ struct ThrottleTests {
                 else { return }
                 // Stays in the midst of the reset for a while, so that the slot of the first one can go where it goes.
                 let limit = ContinuousClock.now.advanced(by: .milliseconds(100))
-                while throttle.numberOfWaitingRequests > 0, sent.values.count == 21, ContinuousClock.now < limit {
+                while throttle.numberOfWaitingRequests > 0, sent.entries.count == 21, ContinuousClock.now < limit {
                     // In between the locks are left to others.
                     let pause = ContinuousClock.now.advanced(by: .milliseconds(1))
+                    // No event: the handler has to hold its thread.
                     while ContinuousClock.now < pause {}
                 }
             }
         }
-        let loader = ResetGuard() --> throttle --> server
-        var tasks = await start(20, on: loader, throttle)
+        let loader = ResetGuard() --> calls --> throttle --> server
+        var tasks = (0..<20).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
+        await calls.settle(20)
+        #expect(throttle.numberOfWaitingRequests == 19)
         for number in 0..<20 {
             var request = sampleRequest("beside-\(number)")
             request.throttle = .never
             tasks.append(loader.load(request) { _ in })
         }
-        await wait { sent.values.count == 21 }
+        await sent.entries(atLeast: 21)
         await loader.reset()
         for task in tasks { #expect(await task.result.errorCode == .cancelled) }
-        #expect(sent.values.count == 21, "\(sent.values)")
+        #expect(sent.entries.count == 21, "\(sent.entries)")
     }
 
     @Test("B: Throttle: no more requests pass than the limit allows, and the others follow as they came")
@@ -71,18 +73,18 @@ struct ThrottleTests {
         mock.then(times: 2, .held(by: gate, .status(200)))
         mock.otherwise(
             MockReply { request in
-                journal.add(request.name)
+                journal.append(request.name)
                 return .success(HTTPResponse(request: request, status: 200))
             }
         )
-        let tasks = await start(6, on: throttle --> mock, throttle)
+        let tasks = await start(6, on: throttle --> mock)
         await gate.arrivals(atLeast: 2)
         #expect(mock.requests.count == 2)
         #expect(throttle.numberOfWaitingRequests == 4)
         throttle.setMaximumNumberOfRequests(1)
         await gate.release()
         for task in tasks { #expect(await task.result.status == 200) }
-        #expect(journal.values == ["2", "3", "4", "5"])
+        #expect(journal.entries == ["2", "3", "4", "5"])
         #expect(throttle.numberOfRunningRequests == 0)
     }
 
@@ -90,7 +92,7 @@ struct ThrottleTests {
     func cancelledWaiter() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = held()
-        let tasks = await start(3, on: throttle --> mock, throttle)
+        let tasks = await start(3, on: throttle --> mock)
         tasks[1].cancel()
         let result = await tasks[1].result
         #expect(result.errorCode == .cancelled)
@@ -121,7 +123,7 @@ struct ThrottleTests {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(204))
         let loader = throttle --> mock
-        let tasks = await start(2, on: loader, throttle)
+        let tasks = await start(2, on: loader)
         var request = sampleRequest("refresh")
         #expect(request.throttle == .always)
         request.throttle = .never
@@ -135,7 +137,7 @@ struct ThrottleTests {
     func limitChanges() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let mock = held()
-        let tasks = await start(4, on: throttle --> mock, throttle)
+        let tasks = await start(4, on: throttle --> mock)
         throttle.setMaximumNumberOfRequests(3)
         await hold.arrivals(atLeast: 3)
         #expect(throttle.numberOfWaitingRequests == 1)
@@ -163,7 +165,7 @@ struct ThrottleTests {
     @Test("B: Throttle: a reset sends everybody in the queue away, and the throttle works on")
     func reset() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1)
-        let tasks = await start(5, on: throttle --> held(), throttle)
+        let tasks = await start(5, on: throttle --> held())
         await throttle.reset()
         for task in tasks.dropFirst() { #expect(await task.result.errorCode == .cancelled) }
         #expect(throttle.numberOfRunningRequests == 1)

@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -166,7 +167,7 @@ struct AuthenticationTests {
         )
         let session = Session.testing(service, interceptor: interceptor)
         let tasks = (0..<100).map { _ in session.request(HTTPRequest.sample).validate().serializingString() }
-        while interceptor.numberOfWaitingRequests < 100 { await Task.yield() }
+        await service.refusals(atLeast: 100)
         mayEnd.set()
         for task in tasks {
             let error = await task.response.error
@@ -409,7 +410,7 @@ struct AuthenticationTests {
         )
         let session = Session.testing(loader, interceptor: Wrapping(inner: interceptor))
         let tasks = (0..<4).map { session.request(HTTPRequest("/\($0)")).serializingData() }
-        while arrived.value < 4 { await Task.yield() }
+        await arrived.reaches(4)
         for (task, signal) in zip(tasks, signals) {
             signal.set()
             let error = await task.response.error
@@ -440,7 +441,7 @@ struct AuthenticationTests {
         )
         let session = Session.testing(loader, interceptor: interceptor)
         let late = session.request(HTTPRequest("/late")).validate().serializingString()
-        while arrived.value < 1 { await Task.yield() }
+        await arrived.reaches(1)
         #expect(await session.request(HTTPRequest.sample).serializingData().response.error != nil)
         interceptor.credential = Token(value: "t2")
         interceptor.credential = Token(value: "t1")

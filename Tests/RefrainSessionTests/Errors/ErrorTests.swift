@@ -78,7 +78,7 @@ struct ErrorTests {
         var session: Session? = Session.overSockets(clock: nil)
         let request = session?.request(server.baseURL + "/hang")
         let task = request?.serializingData()
-        while server.count(path: "/hang") == 0 { await Task.yield() }
+        await server.requests(atLeast: 1, toPath: "/hang")
         session = nil
         #expect(name(await task?.response.error) == "sessionDeinitialized")
     }

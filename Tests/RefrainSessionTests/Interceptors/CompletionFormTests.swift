@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 @Suite("Interceptors with completions")

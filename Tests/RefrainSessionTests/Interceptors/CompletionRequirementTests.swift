@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 /// An interceptor as it stands in code that was written for Alamofire, with its types renamed.

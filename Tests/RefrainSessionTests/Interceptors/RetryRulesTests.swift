@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -1,31 +1,27 @@
 import RefrainCore
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 @Suite("Streams", .timeLimit(.minutes(5)))
 struct StreamTests {
-    /// What a transport holds for an unread body: here, an object whose deallocation is observed.
-    private final class Connection: Sendable {}
-
     /// Answers a status with a body that can be read once and holds a connection until then, and then others.
     private final class StreamingLoader: HTTPLoader {
         private let script: Locked<[(Int, HTTPHeaders)]>
-        private let last = Locked(WeakConnection())
-
-        private struct WeakConnection: Sendable {
-            weak var connection: Connection?
-        }
+        private let isFree = Locked(Signal())
 
         init(_ script: (Int, HTTPHeaders)...) { self.script = Locked(script) }
 
-        /// Whether the last response's body still holds its connection.
-        var holdsConnection: Bool { last.withLock { $0.connection != nil } }
+        /// Returns when the last response's body does not hold its connection any more.
+        func freed() async { await isFree.withLock { $0 }.wait() }
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
             let (code, headers) = script.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
-            let connection = Connection()
-            last.withLock { $0.connection = connection }
+            // What a transport holds for an unread body: here, an object whose deallocation is observed.
+            let signal = Signal()
+            let connection = Lifetime(signal)
+            isFree.withLock { $0 = signal }
             let chunks = AsyncStream<[UInt8]>(unfolding: {
                 withExtendedLifetime(connection) {}
                 return nil
@@ -50,7 +46,7 @@ struct StreamTests {
         let session = Session.testing(loader)
         let request = session.streamRequest(HTTPRequest.sample).validate()
         #expect(await ended(request)?.responseCode == 404)
-        while loader.holdsConnection { await Task.yield() }
+        await loader.freed()
         #expect(request.response?.status == 404)
     }
 
@@ -60,18 +56,20 @@ struct StreamTests {
     )
     func backOff(validates: Bool) async {
         let loader = StreamingLoader((503, [:]), (200, [:]))
+        let isRetrying = Signal()
         let session = Session.testing(
             loader,
             interceptor: Retrier { request, _, _ in
                 request.suspend()
                 return .retry
-            }
+            },
+            monitors: [.retrying(isRetrying)]
         )
         let request = session.streamRequest(HTTPRequest.sample)
         if validates { request.validate() }
         request.resume()
-        while request.retryCount < 1 { await Task.yield() }
-        while loader.holdsConnection { await Task.yield() }
+        await isRetrying.wait()
+        await loader.freed()
         #expect(request.response?.status == 503)
         request.resume()
         #expect(await ended(request) == nil)
@@ -84,7 +82,7 @@ struct StreamTests {
         let request = session.streamRequest(HTTPRequest.sample)
         let error = await ended(request)
         #expect(error?.transportCode == .retryAfterTooLong)
-        while loader.holdsConnection { await Task.yield() }
+        await loader.freed()
         #expect(request.response?.status == 503)
     }
 
@@ -136,7 +134,8 @@ struct StreamTests {
 
     @Test("a handler that is added after the end is told of the end")
     func lateHandler() async {
-        let session = Session.testing(ScriptedLoader(.status(404)))
+        let isFinished = Signal()
+        let session = Session.testing(ScriptedLoader(.status(404)), monitors: [.finished(isFinished)])
         let request = session.streamRequest(HTTPRequest.sample).validate()
         for _ in 0..<2 {
             let (end, codes) = (Signal(), Journal<Int?>())
@@ -147,7 +146,8 @@ struct StreamTests {
             }
             await end.wait()
             #expect(codes.entries == [404])
-            while !request.isFinished { await Task.yield() }
+            await isFinished.wait()
+            #expect(request.isFinished)
         }
     }
 

@@ -2,6 +2,7 @@ import RefrainCore
 import RefrainHTTP
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

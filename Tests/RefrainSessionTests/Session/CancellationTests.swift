@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -115,7 +116,7 @@ struct CancellationTests {
                 return try await request.serializingString().value
             }
         }
-        while loader.requests.isEmpty { await Task.yield() }
+        await loader.requests(atLeast: 1)
         switch ending {
         case .cancel: current.withLock { $0 }?.cancel()
         case .cancelAll: session.cancelAllRequests()

@@ -97,7 +97,7 @@ struct RequestPipelineTests {
         let loader = HeldLoader()
         let session = Session.testing(loader)
         let task = Task { await session.request(HTTPRequest.sample).serializingData().result }
-        while loader.exchanges.isEmpty { await Task.yield() }
+        await loader.exchanges(atLeast: 1)
         task.cancel()
         guard case .failure(.explicitlyCancelled) = await task.value else {
             Issue.record("not cancelled")
@@ -131,7 +131,7 @@ struct RequestPipelineTests {
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
         let request = session.request(HTTPRequest.sample)
         async let response = request.serializingData().response
-        while loader.exchanges.isEmpty { await Task.yield() }
+        await loader.exchanges(atLeast: 1)
         await session.reset()
         #expect(loader.cancelled == 1)
         #expect(await response.error != nil)
@@ -148,9 +148,9 @@ struct RequestPipelineTests {
         defer { withExtendedLifetime(session) {} }
         let request = session.request(HTTPRequest.sample)
         async let response = request.serializingData().response
-        while loader.exchanges.isEmpty { await Task.yield() }
+        await loader.exchanges(atLeast: 1)
         loader.exchanges[0].answer(302, headers: ["Location": "/moved"])
-        while loader.exchanges.count < 2 { await Task.yield() }
+        await loader.exchanges(atLeast: 2)
         loader.exchanges[1].answer(200)
         #expect(try await response.result.get().count == 2)
         #expect(loader.exchanges.map(\.request.url.path) == ["/sample", "/moved"])
@@ -164,7 +164,7 @@ struct RequestPipelineTests {
         defer { withExtendedLifetime(session) {} }
         let request = session.request(HTTPRequest.sample)
         let tasks = (0..<8).map { _ in Task { await request.serializingData().response } }
-        while loader.exchanges.isEmpty { await Task.yield() }
+        await loader.exchanges(atLeast: 1)
         loader.exchanges[0].answer(200)
         for task in tasks { #expect(try await task.value.result.get().count == 2) }
         #expect(loader.exchanges.count == 1)
@@ -282,6 +282,7 @@ struct RequestPipelineTests {
                 answers.withLock { $0 = true }
                 loader.exchanges[0].answer(503)
             }
+            // No event: the cancellation has to come within microseconds of the answer.
             while !answers.withLock({ $0 }) {}
             for _ in 0..<(round % 200) { _ = answers.withLock { $0 } }
             request.cancel()

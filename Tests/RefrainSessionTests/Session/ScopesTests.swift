@@ -2,6 +2,7 @@ import RefrainCore
 import RefrainHTTP
 import RefrainSession
 import RefrainTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -155,7 +156,7 @@ struct ScopesTests {
         let session = Session.testing(loader, interceptor: Interceptor(adapters: [adapter]))
         _ = await session.request(HTTPRequest("/first")).serializingString().response
         let slow = session.request(HTTPRequest("/slow")).serializingString()
-        while loader.requests.count < 2 { await Task.yield() }
+        await loader.requests(atLeast: 2)
         #expect(try await worker.finish())
         _ = await slow.response
     }

@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 @Suite("Sessions and the lives of requests")
@@ -30,24 +31,27 @@ struct SessionTests {
     func release() async {
         let loader = ScriptedLoader(.failure(.networkConnectionLost), .status(200, body: "ok"), .status(404))
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let gone = (0..<3).map { _ in Signal() }
         weak var tried: Request?
         weak var refused: Request?
         weak var uploaded: Request?
         do {
-            let first = session.request(HTTPRequest.sample).validate()
+            let first = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone[0]))
             _ = await first.serializingString().response
             #expect(first.retryCount == 1 && first.response?.status == 200)
-            let second = session.request(HTTPRequest.sample).validate()
+            let second = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone[1]))
             _ = await second.serializingString().response
             #expect(second.error != nil)
-            let third = session.upload(HTTPBody.bytes([1, 2, 3]), to: "https://api.example.com/").uploadProgress { _ in
-            }
+            let third = session.upload(HTTPBody.bytes([1, 2, 3]), to: "https://api.example.com/")
+                .holding(Lifetime(gone[2]))
             _ = await third.serializingString().response
             #expect(third.response?.status == 404)
             (tried, refused, uploaded) = (first, second, third)
+            #expect(gone.allSatisfy { !$0.isSet })
         }
         // The task that ran a request releases it shortly after the end.
-        while tried != nil || refused != nil || uploaded != nil { await Task.yield() }
+        for signal in gone { await signal.wait() }
+        #expect(tried == nil && refused == nil && uploaded == nil)
     }
 
     @Test("A: Session: a session that starts nothing by itself waits for resume()")
@@ -65,16 +69,19 @@ struct SessionTests {
     @Test("A: Request: a request that is suspended in its back-off begins no try until it is resumed")
     func suspendedRetry() async throws {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
+        let isRetrying = Signal()
         let session = Session.testing(
             loader,
             interceptor: Retrier { request, _, _ in
                 request.suspend()
                 return .retry
-            }
+            },
+            monitors: [.retrying(isRetrying)]
         )
         let request = session.request(HTTPRequest.sample)
         let task = request.serializingString()
-        while !request.isSuspended || request.retryCount < 1 { await Task.yield() }
+        await isRetrying.wait()
+        #expect(request.isSuspended && request.retryCount == 1)
         #expect(loader.requests.count == 1)
         request.resume()
         #expect(try await task.value == "ok")
@@ -180,7 +187,7 @@ struct SessionTests {
         let loader = ScriptedLoader(.hang, .status(200, body: "ok"))
         let session = Session.testing(loader, clock: nil)
         let task = session.request(HTTPRequest.sample).serializingData()
-        while loader.requests.isEmpty { await Task.yield() }
+        await loader.requests(atLeast: 1)
         await session.reset()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
         #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
@@ -211,14 +218,15 @@ struct SessionTests {
         let answers: [ScriptedLoader.Answer] = [.status(200, body: "ok"), .status(503), .failure(.timedOut)]
         for answer in answers {
             let session = Session.testing(ScriptedLoader(answer), interceptor: CountingInterceptor(.retry, .doNotRetry))
+            let gone = Signal()
             weak var weakly: DataRequest?
             var response: DataResponse<String, RefrainError>?
             do {
-                let request = session.request(HTTPRequest.sample).validate()
+                let request = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone))
                 weakly = request
                 response = await request.serializingString().response
             }
-            while weakly != nil, !Task.isCancelled { await Task.yield() }
+            await gone.wait()
             #expect(weakly == nil)
             #expect(response != nil)
         }
@@ -230,13 +238,14 @@ struct SessionTests {
     )
     func freedUpload() async {
         let session = Session.testing(ScriptedLoader(.status(200, body: "ok")))
+        let gone = Signal()
         weak var weakly: UploadRequest?
         do {
-            let request = session.upload(.text("body"), to: "http://host.test/up")
+            let request = session.upload(.text("body"), to: "http://host.test/up").holding(Lifetime(gone))
             weakly = request
             #expect(await request.serializingString().response.value == "ok")
         }
-        while weakly != nil, !Task.isCancelled { await Task.yield() }
+        await gone.wait()
         #expect(weakly == nil)
     }
 

@@ -1,5 +1,7 @@
 import Dispatch
 import RefrainCore
+import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainSession
@@ -30,9 +32,9 @@ struct SeveralWaitersTests {
     ) async -> Task<Int?, Never> {
         let before = request.waiterCount
         let waiting = Task { await Stuck(jobs).wait(for: task) }
-        while jobs.isEmpty { await Task.yield() }
+        await jobs.arrival()
         await jobs.run()
-        // The runtime may do the last steps of it elsewhere.
+        // No event: the runtime may do the last steps of it elsewhere.
         while request.waiterCount == before { await Task.yield() }
         return waiting
     }
@@ -40,7 +42,8 @@ struct SeveralWaitersTests {
     @Test("where several wait, the request ends though none of them comes to look at the answer")
     func ends() async {
         let loader = HeldLoader()
-        let session = Session.testing(loader)
+        let isFinished = Signal()
+        let session = Session.testing(loader, monitors: [.finished(isFinished)])
         let request = session.request(HTTPRequest.sample)
         let task = request.serializingData()
         let jobs = [HeldJobs(), HeldJobs()]
@@ -48,7 +51,8 @@ struct SeveralWaitersTests {
             await waitStuck(for: task, of: request, jobs[0]), await waitStuck(for: task, of: request, jobs[1]),
         ]
         loader.exchanges[0].answer(200)
-        while !request.isFinished { await Task.yield() }
+        await isFinished.wait()
+        #expect(request.isFinished)
         for held in jobs { held.resumeAndAwait() }
         for stuck in waiting { #expect(await stuck.value == 200) }
         withExtendedLifetime(session) {}
@@ -57,7 +61,12 @@ struct SeveralWaitersTests {
     @Test("where several wait, the next try begins though none of them comes to look at the answer")
     func retries() async {
         let loader = HeldLoader()
-        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let isFinished = Signal()
+        let session = Session.testing(
+            loader,
+            interceptor: RetryPolicy.recommended,
+            monitors: [.finished(isFinished)]
+        )
         let request = session.request(HTTPRequest.sample)
         let task = request.serializingData()
         let jobs = [HeldJobs(), HeldJobs()]
@@ -65,7 +74,8 @@ struct SeveralWaitersTests {
             await waitStuck(for: task, of: request, jobs[0]), await waitStuck(for: task, of: request, jobs[1]),
         ]
         loader.exchanges[0].answer(503)
-        while !request.isFinished { await Task.yield() }
+        await isFinished.wait()
+        #expect(request.isFinished)
         #expect(request.retryCount == 1)
         for held in jobs { held.resumeAndAwait() }
         for stuck in waiting { #expect(await stuck.value == 200) }
@@ -92,15 +102,21 @@ struct SeveralWaitersTests {
     @Test("a request ends though the executor of the only task that waits for it is busy")
     func busyTaskExecutor() async {
         let loader = HeldLoader()
-        let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
+        let isFinished = Signal()
+        let session = Session.testing(
+            loader,
+            interceptor: RetryPolicy.recommended,
+            monitors: [.finished(isFinished)]
+        )
         let request = session.request(HTTPRequest.sample)
         let task = request.serializingData()
         let jobs = HeldJobs(.ofTask)
         let stuck = Task(executorPreference: jobs) { await task.response.response?.status.rawValue }
-        while jobs.isEmpty { await Task.yield() }
+        await jobs.arrival()
         await jobs.run()
         loader.exchanges[0].answer(503)
-        while !request.isFinished { await Task.yield() }
+        await isFinished.wait()
+        #expect(request.isFinished)
         #expect(request.retryCount == 1)
         jobs.resumeAndAwait()
         #expect(await stuck.value == 200)
@@ -206,7 +222,7 @@ private final class HeldJobs: SerialExecutor, TaskExecutor {
         var isOpen = false
     }
 
-    private let state = Locked(State())
+    private let state = Observed(State())
     private let queue = DispatchQueue(label: "held jobs")
     private let kind: Kind
 
@@ -214,8 +230,8 @@ private final class HeldJobs: SerialExecutor, TaskExecutor {
 
     init(_ kind: Kind = .ofActor) { self.kind = kind }
 
-    /// Whether nothing is to be run.
-    var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
+    /// Returns when there is something to be run.
+    func arrival() async { await state.wait { !$0.jobs.isEmpty } }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -1,4 +1,5 @@
 import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -14,8 +15,12 @@ struct SharingTests {
     private let stage = Deduplicate()
     private let mayEnd = Signal()
 
-    private func session(_ loader: any HTTPLoader, _ interceptor: (any RequestInterceptor)? = nil) -> Session {
-        Session.testing(loader, interceptor: interceptor) { [stage] in $0.deduplicate = stage }
+    private func session(
+        _ loader: any HTTPLoader,
+        _ interceptor: (any RequestInterceptor)? = nil,
+        monitors: [any EventMonitor] = []
+    ) -> Session {
+        Session.testing(loader, interceptor: interceptor, monitors: monitors) { [stage] in $0.deduplicate = stage }
     }
 
     /// Answers these statuses in order, the first one when it may.
@@ -31,17 +36,13 @@ struct SharingTests {
         )
     }
 
-    private func waiting(_ count: Int) async {
-        while stage.numberOfWaitingRequests != count { await Task.yield() }
-    }
-
     @Test("identical requests share one exchange; each has its own checks and its own readers")
     func sharing() async throws {
         let loader = loader(200)
         let session = session(loader)
         let first = session.request(HTTPRequest.sample).validate().serializingString()
         let strict = session.request(HTTPRequest.sample).validate(statusCode: 300..<400).serializingData()
-        await waiting(2)
+        #expect(stage.numberOfWaitingRequests == 2)
         mayEnd.set()
         #expect(try await first.value == "200")
         #expect(await strict.response.error?.responseCode == 200)
@@ -59,13 +60,13 @@ struct SharingTests {
         )
         let session = session(loader)
         let first = session.request(HTTPRequest.sample).serializingString()
-        await waiting(1)
+        #expect(stage.numberOfWaitingRequests == 1)
         let second = session.request(HTTPRequest.sample)
             .validate { request, _, _ in
                 request?.url == HTTPRequest.sample.url ? .success(()) : .failure(ForeignRequest())
             }
             .serializingString()
-        await waiting(2)
+        #expect(stage.numberOfWaitingRequests == 2)
         mayEnd.set()
         #expect(try await first.value == "200")
         #expect(try await second.value == "200")
@@ -95,7 +96,7 @@ struct SharingTests {
             }
             return session.request(HTTPRequest.sample, interceptor: adapter).serializingString()
         }
-        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        await loader.requests(atLeast: 2)
         mayEnd.set()
         #expect(try await tasks[0].value == "ada")
         #expect(try await tasks[1].value == "ben")
@@ -110,10 +111,10 @@ struct SharingTests {
         )
         let session = session(loader, authentication)
         let first = session.request(HTTPRequest.sample).serializingString()
-        while loader.requests.isEmpty { await Task.yield() }
+        await loader.requests(atLeast: 1)
         authentication.credential = Token(value: "ben")
         let second = session.request(HTTPRequest.sample).serializingString()
-        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        await loader.requests(atLeast: 2)
         mayEnd.set()
         #expect(try await first.value == "Bearer ada")
         #expect(try await second.value == "Bearer ben")
@@ -124,7 +125,7 @@ struct SharingTests {
         let loader = loader(200)
         let session = session(loader, Retrier { _, _, _ in .doNotRetry })
         let tasks = (0..<2).map { _ in session.request(HTTPRequest.sample).serializingString() }
-        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        #expect(stage.numberOfWaitingRequests == 2)
         mayEnd.set()
         for task in tasks { #expect(try await task.value == "200") }
         #expect(loader.requests.count == 1)
@@ -135,10 +136,10 @@ struct SharingTests {
         let loader = loader(503, 503, 200)
         let session = session(loader)
         let plain = session.request(HTTPRequest.sample).serializingString()
-        while loader.requests.isEmpty { await Task.yield() }
+        await loader.requests(atLeast: 1)
         let policy = RetryPolicy(exponentialBackoffScale: 0)
         let own = session.request(HTTPRequest.sample, interceptor: policy).validate().serializingString()
-        while loader.requests.count < 2, stage.numberOfWaitingRequests < 2 { await Task.yield() }
+        await loader.requests(atLeast: 2)
         mayEnd.set()
         #expect(try await own.value == "200")
         #expect(await plain.response.response?.status == 503)
@@ -149,21 +150,22 @@ struct SharingTests {
     func ownerKeeping() async throws {
         let loader = loader(503, 200)
         let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
+        let gone = Signal()
         weak var began: DataRequest?
-        func begin() async -> DataTask<String> {
-            let request = session.request(HTTPRequest.sample).validate()
+        func begin() -> DataTask<String> {
+            let request = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone))
             began = request
             let task = request.serializingString()
-            await waiting(1)
+            #expect(stage.numberOfWaitingRequests == 1)
             return task
         }
         func leave() async {
-            let task = await begin()
+            let task = begin()
             stays = session.request(HTTPRequest.sample).validate().serializingString()
-            await waiting(2)
+            #expect(stage.numberOfWaitingRequests == 2)
             began?.cancel()
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
-            await waiting(1)
+            #expect(stage.numberOfWaitingRequests == 1)
         }
         var stays: DataTask<String>?
         await leave()
@@ -171,7 +173,8 @@ struct SharingTests {
         mayEnd.set()
         #expect(try await stays?.value == "200")
         #expect(loader.requests.count == 2)
-        while began != nil { await Task.yield() }
+        await gone.wait()
+        #expect(began == nil)
     }
 
     @Test("a suspended request does not delay the others of its exchange", .timeLimit(.minutes(5)))
@@ -180,9 +183,9 @@ struct SharingTests {
         let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         let first = session.request(HTTPRequest.sample)
         let leading = first.serializingString()
-        await waiting(1)
+        #expect(stage.numberOfWaitingRequests == 1)
         let joined = session.request(HTTPRequest.sample).serializingString()
-        await waiting(2)
+        #expect(stage.numberOfWaitingRequests == 2)
         first.suspend()
         mayEnd.set()
         #expect(try await joined.value == "200")
@@ -199,10 +202,11 @@ struct SharingTests {
             request.suspend()
             return .retry
         }
-        let session = session(loader, suspends)
+        let isRetrying = Signal()
+        let session = session(loader, suspends, monitors: [.retrying(isRetrying)])
         let first = session.request(HTTPRequest.sample)
         let leading = first.serializingString()
-        while first.retryCount < 1 { await Task.yield() }
+        await isRetrying.wait()
         #expect(loader.requests.count == 1)
         #expect(try await session.request(HTTPRequest.sample).serializingString().value == "200")
         #expect(try await leading.value == "200")
@@ -218,9 +222,9 @@ struct SharingTests {
         let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         let first = session.request(HTTPRequest.sample)
         let leading = first.serializingString()
-        await waiting(1)
+        #expect(stage.numberOfWaitingRequests == 1)
         let joined = session.request(HTTPRequest.sample).serializingString()
-        await waiting(2)
+        #expect(stage.numberOfWaitingRequests == 2)
         first.suspend()
         first.cancel()
         #expect(await leading.response.error?.isExplicitlyCancelledError == true)
@@ -239,7 +243,7 @@ struct SharingTests {
         let first = ada.request(HTTPRequest.sample).serializingString()
         let second = ben.request(HTTPRequest.sample).serializingString()
         let third = ben.request(HTTPRequest.sample).serializingString()
-        await waiting(3)
+        #expect(stage.numberOfWaitingRequests == 3)
         #expect(stage.numberOfExchanges == 2)
         mayEnd.set()
         #expect(try await first.value == "Bearer ada")
@@ -251,7 +255,7 @@ struct SharingTests {
     func resetOfOne() async throws {
         let (one, two) = (session(loader(200)), session(loader(200)))
         let stays = two.request(HTTPRequest.sample).serializingString()
-        await waiting(1)
+        #expect(stage.numberOfWaitingRequests == 1)
         await one.reset()
         mayEnd.set()
         #expect(try await stays.value == "200")
@@ -265,10 +269,10 @@ struct SharingTests {
         }
         let session = session(oauth --> loader)
         let first = session.request(HTTPRequest.sample).serializingString()
-        while loader.requests.isEmpty { await Task.yield() }
+        await loader.requests(atLeast: 1)
         await oauth.forgetToken()
         let second = session.request(HTTPRequest.sample).serializingString()
-        await waiting(2)
+        #expect(stage.numberOfWaitingRequests == 2)
         mayEnd.set()
         #expect(try await first.value == "Bearer ada")
         #expect(try await second.value == "Bearer ben")

@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import TestSupport
 
 struct TestError: Error, Equatable { var name = "test" }
 

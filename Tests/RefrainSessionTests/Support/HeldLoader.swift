@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainSession
+import RefrainTesting
 
 /// A transport that answers first attempts when the test says so, and later ones at once.
 final class HeldLoader: HTTPLoader {
@@ -25,7 +26,7 @@ final class HeldLoader: HTTPLoader {
         var cancelled = 0
     }
 
-    private let state = Locked(State())
+    private let state = Observed(State())
     private let onBegin: @Sendable () -> Void
     private let answer: @Sendable (HTTPRequest) async -> HTTPResult
 
@@ -41,11 +42,13 @@ final class HeldLoader: HTTPLoader {
     }
 
     /// The first attempts, in order.
-    var exchanges: [Exchange] { state.withLock { $0.exchanges } }
+    var exchanges: [Exchange] { state.value.exchanges }
+    /// Returns when there are so many first attempts.
+    func exchanges(atLeast count: Int) async { await state.wait { $0.exchanges.count >= count } }
     /// The later attempts, in order.
-    var loads: [HTTPRequest] { state.withLock { $0.loads } }
+    var loads: [HTTPRequest] { state.value.loads }
     /// How many first attempts were cancelled.
-    var cancelled: Int { state.withLock { $0.cancelled } }
+    var cancelled: Int { state.value.cancelled }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         guard !NestedRetry.isInside else {

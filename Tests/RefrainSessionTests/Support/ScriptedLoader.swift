@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainSession
+import RefrainTesting
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -18,12 +19,15 @@ final class ScriptedLoader: HTTPLoader {
     }
 
     private let script: [Answer]
-    private let state = Locked<[HTTPRequest]>([])
+    private let state = Observed<[HTTPRequest]>([])
 
     init(_ script: Answer...) { self.script = script }
 
     /// The requests that came, in order.
-    var requests: [HTTPRequest] { state.withLock { $0 } }
+    var requests: [HTTPRequest] { state.value }
+
+    /// Returns when so many requests have come.
+    func requests(atLeast count: Int) async { await state.wait { $0.count >= count } }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         let answer = next(request)

@@ -1,3 +1,4 @@
+import Dispatch
 import RefrainCurl
 import RefrainSession
 import RefrainTesting
@@ -21,6 +22,24 @@ extension FaultServer {
             let status = statuses[min(request.occurrence, statuses.count) - 1]
             return [.respond(.init(status, headers: [("Content-Type", "text/plain")], body: "\(status)"))]
         }
+    }
+}
+
+/// Holds back the threads of so many requests until all of them have come.
+final class Gathering: Sendable {
+    private let group = DispatchGroup()
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        for _ in 0..<count { group.enter() }
+    }
+
+    /// Returns when all have come; later requests pass.
+    func wait(_ request: FaultServer.Request) {
+        guard request.occurrence <= count else { return }
+        group.leave()
+        group.wait()
     }
 }
 

@@ -1,4 +1,5 @@
 import RefrainSession
+import TestSupport
 
 extension Session {
     /// A session without budgets and, where it is given, on a clock of the test's.
@@ -17,10 +18,33 @@ extension Session {
     }
 }
 
-extension Request {
-    /// Waits for the end of a request that ends with an error.
-    func ended() async -> RefrainError {
-        while !isCancelled && !isFinished || error == nil { await Task.yield() }
-        return error ?? .explicitlyCancelled
+extension EventMonitor where Self == ClosureEventMonitor {
+    /// Sets a signal when a request's next try is decided on.
+    static func retrying(_ signal: Signal) -> ClosureEventMonitor {
+        let monitor = ClosureEventMonitor()
+        monitor.requestIsRetrying = { _ in signal.set() }
+        return monitor
+    }
+
+    /// Sets a signal when a request has ended.
+    static func finished(_ signal: Signal) -> ClosureEventMonitor {
+        let monitor = ClosureEventMonitor()
+        monitor.requestDidFinish = { _ in signal.set() }
+        return monitor
+    }
+}
+
+extension DataRequest {
+    /// Keeps an object as long as the request lives, with one more check that passes.
+    func holding(_ lifetime: Lifetime) -> Self {
+        validate { _, _, _ in withExtendedLifetime(lifetime) { .success(()) } }
+    }
+}
+
+extension DownloadRequest {
+    /// Returns when so many bytes are in the file.
+    func received(atLeast count: Int64) async {
+        // No event: progress is told before the bytes are written.
+        while bytesReceived < count { await Task.yield() }
     }
 }

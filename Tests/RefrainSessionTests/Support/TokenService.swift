@@ -1,5 +1,7 @@
 import RefrainCore
 import RefrainSession
+import RefrainTesting
+import TestSupport
 
 struct Token: AuthenticationCredential, Equatable {
     var value: String
@@ -15,7 +17,7 @@ final class TokenService: HTTPLoader, Sendable {
         var refreshes = 0
     }
 
-    private let state = Locked(State())
+    private let state = Observed(State())
     private let acceptsNothing: Bool
     private let gathering: Int
     private let gathered = Signal()
@@ -29,6 +31,8 @@ final class TokenService: HTTPLoader, Sendable {
 
     var requests: Int { state.withLock { $0.requests } }
     var refusals: Int { state.withLock { $0.refusals } }
+    /// Returns when so many requests were refused.
+    func refusals(atLeast count: Int) async { await state.wait { $0.refusals >= count } }
     var refreshes: Int { state.withLock { $0.refreshes } }
 
     /// The next token; the ones before it count no more.

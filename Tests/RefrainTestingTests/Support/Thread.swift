@@ -8,6 +8,7 @@ import Darwin
 
 enum Thread {
     /// Leaves the processor to others for a moment, in loops that wait for the other end of a socket.
+    // No event: plain sockets are read here as a client would.
     static func pause() { usleep(500) }
 
     static func now() -> Double {

@@ -1,0 +1,193 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("A list and its state")
+struct StateTests {
+    private let server: FaultServer
+    private let folder: ScratchFile
+
+    init() throws {
+        server = try FaultServer()
+        folder = try ScratchFile()
+    }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
+        try await Executable.run(["get", "--attempts", "2", "--backoff", "constant:5ms"] + words)
+    }
+
+    @Test("rerunning only what has failed leaves the file of another URL as it was")
+    func noDataLoss() async throws {
+        let isUp = Locked(false)
+        server.on("/a/index.html") { _ in [.respond(.init(200, body: "a"))] }
+        server.on("/b/index.html") { _ in [.respond(isUp.withLock { $0 } ? .init(200, body: "b") : .init(404))] }
+        let (a, b) = (server.baseURL + "/a/index.html", server.baseURL + "/b/index.html")
+        #expect(try await get([a, b, "--output-dir", folder.path]).status == 22)
+        isUp.withLock { $0 = true }
+        #expect(try await get([b, "--output-dir", folder.path]).status == 0)
+        #expect(try folder.file(OutputNaming.tree(a)).bytes() == Array("a".utf8))
+        #expect(try folder.file(OutputNaming.tree(b)).bytes() == Array("b".utf8))
+        folder.remove()
+    }
+
+    @Test("the same command again makes no request for what is done, and repeats what failed")
+    func again() async throws {
+        let urls = (0..<20).map { "\(server.baseURL)/bytes/1000?n=\($0)" } + [server.baseURL + "/status/404?times=1"]
+        let words = urls + ["--output-dir", folder.path, "--report", "-"]
+        #expect(try await get(words).status == 22)
+        server.clearLog()
+        let second = try await get(words)
+        #expect(
+            second.status == 0 && second.errors.contains("20 of 21 were done in an earlier run"),
+            "\(second.errors)"
+        )
+        #expect(server.log.map(\.path) == ["/status/404?times=1"])
+        #expect(second.lines.count { $0.contains(#""skipped":"#) } == 20)
+        let state = try await Executable.run(["status", folder.path])
+        #expect(state.status == 0 && state.text.contains("21 requests: 21 done"), "\(state.text)")
+        folder.remove()
+    }
+
+    @Test("a file that was removed or cut is fetched again")
+    func damaged() async throws {
+        let urls = (0..<3).map { "\(server.baseURL)/bytes/1000?n=\($0)" }
+        #expect(try await get(urls + ["--output-dir", folder.path]).status == 0)
+        folder.file(OutputNaming.tree(urls[0])).remove()
+        truncate(folder.file(OutputNaming.tree(urls[1])).path, 10)
+        server.clearLog()
+        #expect(try await get(urls + ["--output-dir", folder.path]).status == 0)
+        #expect(Set(server.log.map(\.path)) == ["/bytes/1000?n=0", "/bytes/1000?n=1"])
+        folder.remove()
+    }
+
+    @Test("--refresh asks for what has changed, and an answer of 304 costs no body and leaves the file")
+    func refresh() async throws {
+        let version = Locked(1)
+        server.on("/page.txt") { request in
+            let tag = "\"\(version.withLock { $0 })\""
+            if request.header("If-None-Match") == tag { return [.respond(.init(304, headers: [("ETag", tag)]))] }
+            return [.respond(.init(200, headers: [("ETag", tag)], body: "version \(tag)"))]
+        }
+        let url = server.baseURL + "/page.txt"
+        let words = [url, "--output-dir", folder.path, "--refresh", "--report", "-"]
+        #expect(try await get(words).status == 0)
+        let same = try await get(words)
+        #expect(same.status == 0 && same.text.contains(#""status":304"#), "\(same.text) \(same.errors)")
+        version.withLock { $0 = 2 }
+        #expect(try await get(words).text.contains(#""status":200"#))
+        #expect(try folder.file(OutputNaming.tree(url)).bytes() == Array("version \"2\"".utf8))
+        #expect(try await get(words).text.contains(#""status":304"#))
+        folder.remove()
+    }
+
+    @Test("two runs at a time are refused, with the pid of the other one")
+    func twoRuns() async throws {
+        let running = try Executable.start(["get", server.baseURL + "/hang", "--output-dir", folder.path])
+        await server.requests(atLeast: 1)
+        let ended = try await get([server.baseURL + "/ok", "--output-dir", folder.path])
+        #expect(ended.status == 2 && ended.errors.contains("pid \(running.pid)"), "\(ended.errors)")
+        #expect(try await Executable.run(["status", folder.path]).text.contains("1 pending"))
+        running.signal(SIGKILL)
+        _ = await running.end()
+        #expect(try await get([server.baseURL + "/ok", "--output-dir", folder.path]).status == 0)
+        folder.remove()
+    }
+
+    @Test("the file of another request stays as it is, and the request fails")
+    func owned() async throws {
+        let (one, two) = (try ScratchFile(), try ScratchFile())
+        for (list, path) in [(one, "/ok?1"), (two, "/ok?2")] {
+            try await list.overwrite("{\"url\": \"\(server.baseURL)\(path)\", \"output\": \"same.txt\"}\n")
+        }
+        #expect(try await get(["--from", one.path, "--output-dir", folder.path]).status == 0)
+        let second = try await get(["--from", two.path, "--output-dir", folder.path])
+        #expect(second.status == 1 && second.errors.contains("belongs to another request"), "\(second.errors)")
+        #expect(server.log.count == 1)
+        for file in [one, two, folder] { file.remove() }
+    }
+
+    @Test("R11: killed at any instant, a download goes on, and in the end it is the source's, byte for byte")
+    func killed() async throws {
+        let size = 3_000_000
+        let url = "\(server.baseURL)/bytes/\(size)?slow=6000000"
+        let words = ["get", "-q", url, "--output-dir", folder.path]
+        var ended: Executable.Ended?
+        var kills = 0
+        for round in 0..<200 {
+            let running = try Executable.start(words)
+            let isKilled = await Executable.Running.onThread { () -> Bool in
+                poll(nil, 0, Int32(60 + round * 37 % 90))
+                return kill(running.pid, SIGKILL) == 0
+            }
+            let end = await running.end()
+            guard isKilled, end.status == -SIGKILL else {
+                ended = end
+                break
+            }
+            kills += 1
+        }
+        #expect(ended?.status == 0 && kills > 2, "\(kills) kills, \(ended?.errors ?? "")")
+        let file = folder.file(OutputNaming.tree(url))
+        let source = try await Executable.run(["get", "\(server.baseURL)/bytes/\(size)"]).output
+        #expect(try file.bytes() == source)
+        #expect(folder.files == [OutputNaming.tree(url)], "\(folder.files)")
+        let sent = server.requests(toPath: "/bytes/\(size)?slow=6000000")
+        #expect(sent.contains { $0.header("Range") != nil && $0.header("If-Range") != nil })
+        folder.remove()
+    }
+
+    @Test("R11: a partial file of a content that has changed since starts over")
+    func changed() async throws {
+        let seed = Locked(1)
+        let bytes = [UInt8](repeating: 7, count: 600_000)
+        server.on("/big.bin") { request in
+            let tag = "\"\(seed.withLock { $0 })\""
+            let body = bytes.map { $0 &+ UInt8(seed.withLock { $0 }) }
+            if seed.withLock({ $0 }) == 1 {
+                return [
+                    .text("HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: 600000\r\n\r\n"),
+                    .send(Array(body[..<400_000])), .hang,
+                ]
+            }
+            return [.respond(.init(200, headers: [("ETag", tag)], bytes: body))]
+        }
+        let url = server.baseURL + "/big.bin"
+        let running = try Executable.start(["get", url, "--output-dir", folder.path])
+        let part = folder.file("\(OutputNaming.tree(server.baseURL + "/x.y").dropLast(3)).big.bin.part")
+        // No event: another process writes the file.
+        while (try? part.bytes().count) != 400_000 { await Task.yield() }
+        running.signal(SIGKILL)
+        _ = await running.end()
+        seed.withLock { $0 = 2 }
+        #expect(try await get([url, "--output-dir", folder.path]).status == 0)
+        #expect(try folder.file(OutputNaming.tree(url)).bytes() == [UInt8](repeating: 9, count: 600_000))
+        #expect(server.requests(toPath: "/big.bin").last?.header("Range") == "bytes=400000-")
+        #expect(folder.files == [OutputNaming.tree(url)])
+        folder.remove()
+    }
+
+    @Test("an orphan that cannot be used is removed")
+    func orphans() async throws {
+        let url = server.baseURL + "/bytes/1000.bin"
+        let target = folder.file(OutputNaming.tree(url))
+        #expect(try await get([url, "--output-dir", folder.path]).status == 0 || true)
+        let directory = String(target.path.prefix { _ in true }.split(separator: "/").dropLast().joined(separator: "/"))
+        let name = target.path.split(separator: "/").last.map(String.init) ?? ""
+        try await ScratchFile.at("/\(directory)/.\(name).part").overwrite("garbage")
+        try await ScratchFile.at("/\(directory)/.\(name).part.json").overwrite("{}")
+        target.remove()
+        _ = try await get([url, "--output-dir", folder.path])
+        #expect(!folder.files.contains { $0.contains(".part") }, "\(folder.files)")
+        folder.remove()
+    }
+}

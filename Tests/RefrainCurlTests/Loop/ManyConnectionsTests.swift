@@ -1,0 +1,99 @@
+import CurlShim
+import RefrainCore
+import RefrainHTTP
+import Testing
+
+@testable import RefrainCurl
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+@Suite("CurlLoader: many connections to one host")
+struct ManyConnectionsTests {
+    /// Accepts connections and says nothing.
+    private final class SilentServer: Sendable {
+        let port: UInt16
+        let accepted = Counter()
+        private let listener: Int32
+
+        init() {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            self.listener = listener
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    _ = bind(listener, address, length)
+                    _ = listen(listener, 4096)
+                    _ = getsockname(listener, address, &length)
+                }
+            }
+            port = UInt16(bigEndian: address.sin_port)
+            let accepted = accepted
+            startThread {
+                var connections: [Int32] = []
+                while true {
+                    let connection = accept(listener, nil, nil)
+                    guard connection >= 0 else { break }
+                    accepted.add(1)
+                    connections.append(connection)
+                }
+                for connection in connections { close(connection) }
+            }
+        }
+
+        func stop() {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+        }
+    }
+
+    /// REFRAIN_CONNECTIONS=10000 is what was measured; it takes 20,000 open files.
+    private static let count = getenv("REFRAIN_CONNECTIONS").flatMap { Int(String(cString: $0)) } ?? 1000
+
+    @Test("R20: requests end at their deadline, however many connections to their host there are")
+    func deadlines() async throws {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let count = min(Self.count, Int(clamping: limit.rlim_cur / 2) - 200)
+        let server = SilentServer()
+        defer { server.stop() }
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = count
+        let loader = try CurlLoader(configuration: configuration)
+        var request = try HTTPRequest("http://127.0.0.1:\(server.port)/")
+        request.attemptTimeout = .seconds(count > 2000 ? 8 : 2)
+        request.timeouts.connect = .seconds(60)
+        let (sent, total) = (request, try #require(request.attemptTimeout))
+        let clock = ContinuousClock()
+        let late = await withTaskGroup(of: Duration.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let start = clock.now
+                    guard case .failure(let error) = await loader.load(sent), error.code == .timedOut else {
+                        return .zero
+                    }
+                    return start.duration(to: clock.now) - total
+                }
+            }
+            return await group.reduce(into: [Duration]()) { $0.append($1) }
+        }
+        let worst = late.max() ?? .zero
+        let accepted = server.accepted.value
+        #expect(late.count { $0 > .zero } == count)
+        // Beside all other tests the tasks themselves wait for a thread.
+        let tolerance = Duration.milliseconds(count > 2000 ? 250 : 2000)
+        #expect(worst < tolerance, "the latest of \(count) ended \(worst) after its deadline")
+        print("\(count) connections: the latest ended \(worst) after its deadline; \(accepted) were made")
+        // None is made after that.
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(server.accepted.value == accepted)
+    }
+}
