@@ -30,6 +30,8 @@ internal import Foundation
 ///   ends, unless `connectionPool.retryConnectionEstablishment` is false. The first idle time is longer by the time for
 ///   connecting.
 /// - **Failed certificates** are told apart from other failures of TLS, but not from each other.
+/// - **Debug builds.** AsyncHTTPClient (seen in 1.33.1) stops a debug build with an assertion of its own if an answer
+///   with a status of 300 or more arrives just before the end of a streamed body. A release build goes on.
 public struct AsyncHTTPClientLoader: HTTPLoader {
     private let client: HTTPClient
 

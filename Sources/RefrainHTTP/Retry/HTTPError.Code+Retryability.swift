@@ -17,7 +17,7 @@ extension HTTPError.Code {
 
     /// Whether this failure alone proves that no byte of the request left (rule R2 a).
     public var isKnownUnsent: Bool {
-        switch self {
+        switch kind {
         case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .secureConnectionFailed, .notConnectedToInternet,
             .internationalRoamingOff, .callIsActive, .dataNotAllowed, .badURL, .unsupportedURL, .invalidRequest,
             .proxyRefused, .cannotFindProxy, .destinationRefused, .appTransportSecurityRequiresSecureConnection,

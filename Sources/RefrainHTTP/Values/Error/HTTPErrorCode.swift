@@ -10,6 +10,14 @@ extension HTTPError {
 
         private init(_ kind: Kind) { self.kind = kind }
 
+        // Said here, since a type with a raw value is otherwise compared and hashed by that: by text.
+
+        /// Whether two codes are the same.
+        public static func == (left: Code, right: Code) -> Bool { left.kind == right.kind }
+
+        /// Feeds the code to a hasher.
+        public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
         // MARK: As in URLError
 
         /// App Transport Security refused a connection without TLS.

@@ -159,8 +159,9 @@ struct AsyncHTTPClientLoaderTests {
                 #expect(await meet(path, idle) == .timedOut, "\(path)")
             }
             #expect(await meet("/hang", firstByte) == .timedOut)
-            // Whatever moves is not idle.
-            #expect(await meet("/trickle?bytes=20&interval=10", idle) == nil)
+            // Whatever moves is not idle; it takes twice the limit, and a pause of a busy machine does not reach it.
+            let patient = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(500), total: nil)
+            #expect(await meet("/trickle?bytes=20&interval=50", patient) == nil)
             // Takes two seconds, so that the whole cannot have arrived before it is read.
             #expect(await meet("/trickle?bytes=20&interval=100", total) == .timedOut)
         }
@@ -171,10 +172,11 @@ struct AsyncHTTPClientLoaderTests {
         try await withLoader { loader in
             let (chunks, source) = AsyncStream<[UInt8]>.makeStream()
             var request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .oneShot(chunks, length: nil))
-            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(40), total: nil)
+            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(500), total: nil)
             async let response = loader.response(for: request)
             source.yield([65])
-            try await Task.sleep(for: .milliseconds(150))
+            // Twice the limit. The limit leaves a busy machine time for the answer.
+            try await Task.sleep(for: .seconds(1))
             source.finish()
             let status = try await response.status
             #expect(status == 200)
