@@ -55,7 +55,7 @@ public struct URLEncodedFormEncoder: Hashable, Sendable {
 
 extension URLEncodedFormParameterEncoder {
     /// Makes the encoder; the parameters are Alamofire's.
-    public init(encoder: URLEncodedFormEncoder, destination: ParameterDestination = .methodDependent) {
+    public init(encoder: URLEncodedFormEncoder, destination: URLEncoding.Destination = .methodDependent) {
         self.init(form: encoder.form, destination: destination)
     }
 }
@@ -64,7 +64,7 @@ extension URLEncoding {
     /// Makes the encoding; the parameters are Alamofire's.
     @_disfavoredOverload
     public init(
-        destination: ParameterDestination = .methodDependent,
+        destination: Destination = .methodDependent,
         arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
         boolEncoding: FormEncoding.BoolEncoding = .numeric
     ) {
@@ -96,7 +96,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     /// A web form in the query or the body.
     public static func urlEncodedForm(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
-        destination: ParameterDestination = .methodDependent
+        destination: URLEncoding.Destination = .methodDependent
     ) -> URLEncodedFormParameterEncoder {
         URLEncodedFormParameterEncoder(encoder: encoder, destination: destination)
     }
@@ -104,7 +104,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
 
 extension URLEncodedFormParameterEncoder {
     /// The destination, under Alamofire's name for its type.
-    public typealias Destination = ParameterDestination
+    public typealias Destination = URLEncoding.Destination
 }
 
 extension JSONEncoding {

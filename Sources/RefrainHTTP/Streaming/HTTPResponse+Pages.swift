@@ -4,54 +4,56 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The pages of a collection, loaded one after the other as they are read.
-///
-/// ```swift
-/// for try await page in loader.pages(from: request) {
-///     for order in try page.decode([Order].self) { print(order) }
-/// }
-/// ```
-///
-/// Each page is a call of its own, with the attempts, the budget and the timeout that the request and the chain have.
-/// A response without a 2xx status ends the sequence with ``HTTPError/Code/badServerResponse``: a collection that
-/// breaks off is never taken for a complete one.
-public struct HTTPPages: AsyncSequence, Sendable {
-    /// One page.
-    public typealias Element = HTTPResponse
+extension HTTPResponse {
+    /// The pages of a collection, loaded one after the other as they are read.
+    ///
+    /// ```swift
+    /// for try await page in loader.pages(from: request) {
+    ///     for order in try page.decode([Order].self) { print(order) }
+    /// }
+    /// ```
+    ///
+    /// Each page is a call of its own, with the attempts, the budget and the timeout that the request and the chain
+    /// have. A response without a 2xx status ends the sequence with ``HTTPError/Code/badServerResponse``: a collection
+    /// that breaks off is never taken for a complete one.
+    public struct Pages: AsyncSequence, Sendable {
+        /// One page.
+        public typealias Element = HTTPResponse
 
-    let loader: any HTTPLoader
-    let first: HTTPRequest
-    let limit: Int
-    let next: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPRequest?
+        let loader: any HTTPLoader
+        let first: HTTPRequest
+        let limit: Int
+        let next: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPRequest?
 
-    /// Starts with the first page.
-    public func makeAsyncIterator() -> Iterator { Iterator(pages: self, request: first) }
+        /// Starts with the first page.
+        public func makeAsyncIterator() -> Iterator { Iterator(pages: self, request: first) }
 
-    /// Loads one page after the other.
-    public struct Iterator: AsyncIteratorProtocol {
-        let pages: HTTPPages
-        /// The request of the next page; nil after the last one, and after an error.
-        var request: HTTPRequest?
-        var count = 0
+        /// Loads one page after the other.
+        public struct Iterator: AsyncIteratorProtocol {
+            let pages: Pages
+            /// The request of the next page; nil after the last one, and after an error.
+            var request: HTTPRequest?
+            var count = 0
 
-        /// The next page, or nil after the last one.
-        ///
-        /// - Throws: `CancellationError` where the task was cancelled, else ``HTTPError``, or the error of the closure
-        ///   that makes the next request.
-        public mutating func next() async throws -> HTTPResponse? {
-            guard let request = request.take() else { return nil }
-            guard count < pages.limit else {
-                let message = "there are more than \(pages.limit) pages"
-                throw HTTPError(.httpTooManyRedirects, request: request, message: message, bytesSent: 0)
+            /// The next page, or nil after the last one.
+            ///
+            /// - Throws: `CancellationError` where the task was cancelled, else ``HTTPError``, or the error of the
+            ///   closure that makes the next request.
+            public mutating func next() async throws -> HTTPResponse? {
+                guard let request = request.take() else { return nil }
+                guard count < pages.limit else {
+                    let message = "there are more than \(pages.limit) pages"
+                    throw HTTPError(.httpTooManyRedirects, request: request, message: message, bytesSent: 0)
+                }
+                count += 1
+                let response = try await pages.loader.responseUnlessCancelled(for: request)
+                guard (200..<300).contains(response.status.rawValue) else {
+                    let message = "page \(count) was answered \(response.status)"
+                    throw HTTPError(.badServerResponse, request: request, response: response, message: message)
+                }
+                self.request = try await pages.next(response, request)
+                return response
             }
-            count += 1
-            let response = try await pages.loader.responseUnlessCancelled(for: request)
-            guard (200..<300).contains(response.status.rawValue) else {
-                let message = "page \(count) was answered \(response.status)"
-                throw HTTPError(.badServerResponse, request: request, response: response, message: message)
-            }
-            self.request = try await pages.next(response, request)
-            return response
         }
     }
 }
@@ -66,8 +68,8 @@ extension HTTPLoader {
     ///   - request: asks for the first page.
     ///   - limit: the largest number of pages, beyond which the sequence throws
     ///     ``HTTPError/Code/httpTooManyRedirects``: a server may link in a circle. Defaults to 10,000.
-    public func pages(from request: HTTPRequest, limit: Int = 10_000) -> HTTPPages {
-        HTTPPages(loader: self, first: request, limit: limit) { response, request throws(HTTPError) in
+    public func pages(from request: HTTPRequest, limit: Int = 10_000) -> HTTPResponse.Pages {
+        HTTPResponse.Pages(loader: self, first: request, limit: limit) { response, request throws(HTTPError) in
             try NextPage.request(after: response, to: request)
         }
     }
@@ -82,8 +84,8 @@ extension HTTPLoader {
         from request: HTTPRequest,
         limit: Int = 10_000,
         next: @escaping @Sendable (HTTPResponse) async throws -> HTTPRequest?
-    ) -> HTTPPages {
-        HTTPPages(loader: self, first: request, limit: limit) { response, _ in try await next(response) }
+    ) -> HTTPResponse.Pages {
+        HTTPResponse.Pages(loader: self, first: request, limit: limit) { response, _ in try await next(response) }
     }
 
     /// Loads a request; throws `CancellationError` where the calling task was cancelled.

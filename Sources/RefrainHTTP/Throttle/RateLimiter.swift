@@ -109,21 +109,23 @@ private struct ObservedLimit {
     var inFlight: Int
 }
 
-/// Whether requests wait before a rate limit refuses them.
-public enum Pacing: String, Hashable, Sendable, Codable {
-    /// Requests are sent immediately; a refused one is retried after the delay.
-    case off
-    /// Requests wait for the reset of the limit.
-    case on
+extension RateLimiter {
+    /// Whether requests wait before a rate limit refuses them.
+    public enum Pacing: String, Hashable, Sendable, Codable {
+        /// Requests are sent immediately; a refused one is retried after the delay.
+        case off
+        /// Requests wait for the reset of the limit.
+        case on
+    }
 }
 
 private enum PacingOption: HTTPRequestOption {
-    static let defaultValue = Pacing.off
+    static let defaultValue = RateLimiter.Pacing.off
 }
 
 extension HTTPRequest {
     /// Whether this request waits before a rate limit refuses it; defaults to `.off`.
-    public var pacing: Pacing {
+    public var pacing: RateLimiter.Pacing {
         get { self[option: PacingOption.self] }
         set { self[option: PacingOption.self] = newValue }
     }

@@ -100,21 +100,23 @@ private enum ThrottleScope {
     @TaskLocal static var operations: [ActiveOperation] = []
 }
 
-/// Whether a ``Throttle`` applies to a request.
-public enum ThrottleUse: Hashable, Sendable {
-    /// The request waits for a slot.
-    case always
-    /// The request is forwarded immediately and takes no slot, as for a health check.
-    case never
+extension Throttle {
+    /// Whether a ``Throttle`` applies to a request.
+    public enum Use: Hashable, Sendable {
+        /// The request waits for a slot.
+        case always
+        /// The request is forwarded immediately and takes no slot, as for a health check.
+        case never
+    }
 }
 
 private enum ThrottleOption: HTTPRequestOption {
-    static let defaultValue = ThrottleUse.always
+    static let defaultValue = Throttle.Use.always
 }
 
 extension HTTPRequest {
     /// Whether a ``Throttle`` applies to this request; defaults to `.always`.
-    public var throttle: ThrottleUse {
+    public var throttle: Throttle.Use {
         get { self[option: ThrottleOption.self] }
         set { self[option: ThrottleOption.self] = newValue }
     }

@@ -57,7 +57,7 @@ public final class MetricsMonitor: EventMonitor {
         state.withLock { state in
             let host = state.host(of: sent)
             state.snapshot.attempts[.init(host: host, outcome: outcome), default: 0] += 1
-            state.snapshot.durations[host, default: DurationHistogram()].add(duration)
+            state.snapshot.durations[host, default: MetricsSnapshot.DurationHistogram()].add(duration)
         }
     }
 

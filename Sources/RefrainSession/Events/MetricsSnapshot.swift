@@ -52,28 +52,32 @@ public struct MetricsSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// A histogram of durations.
-public struct DurationHistogram: Hashable, Sendable, Codable {
-    /// The upper bounds in seconds, which are the defaults of the Prometheus client libraries.
-    public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+extension MetricsSnapshot {
+    /// A histogram of durations.
+    public struct DurationHistogram: Hashable, Sendable, Codable {
+        /// The upper bounds in seconds, which are the defaults of the Prometheus client libraries.
+        public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-    /// For each bound, the number of durations up to it and above the previous one; the last element counts the rest.
-    public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// The number of durations.
-    public private(set) var count = 0
-    /// The sum of the durations in seconds.
-    public private(set) var sum = 0.0
+        /// For each bound, the number of durations up to it and above the previous one.
+        ///
+        /// The last element counts the rest.
+        public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+        /// The number of durations.
+        public private(set) var count = 0
+        /// The sum of the durations in seconds.
+        public private(set) var sum = 0.0
 
-    /// Adds a duration.
-    mutating func add(_ duration: Duration) {
-        let seconds = duration.inSeconds
-        counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
-        count += 1
-        sum += seconds
+        /// Adds a duration.
+        mutating func add(_ duration: Duration) {
+            let seconds = duration.inSeconds
+            counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+            count += 1
+            sum += seconds
+        }
     }
 }
 
-extension DurationHistogram {
+extension MetricsSnapshot.DurationHistogram {
     private enum CodingKeys: CodingKey {
         case counts, count, sum
     }

@@ -48,7 +48,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
 /// Encodes a value in the query, or as a form in the body.
 public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
     /// The destination of the parameters.
-    public let destination: ParameterDestination
+    public let destination: URLEncoding.Destination
     /// The format of the parameters.
     public let form: FormEncoding
 
@@ -56,7 +56,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
     public static let `default` = URLEncodedFormParameterEncoder()
 
     /// Makes the encoder.
-    public init(form: FormEncoding = FormEncoding(), destination: ParameterDestination = .methodDependent) {
+    public init(form: FormEncoding = FormEncoding(), destination: URLEncoding.Destination = .methodDependent) {
         self.form = form
         self.destination = destination
     }

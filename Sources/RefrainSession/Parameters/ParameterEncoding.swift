@@ -15,7 +15,7 @@ public protocol ParameterEncoding: Sendable {
 /// Encodes parameters in the query, or as a form in the body.
 public struct URLEncoding: ParameterEncoding, Hashable {
     /// The destination of the parameters.
-    public let destination: ParameterDestination
+    public let destination: Destination
     /// The format of the parameters.
     public let form: FormEncoding
 
@@ -27,7 +27,7 @@ public struct URLEncoding: ParameterEncoding, Hashable {
     public static let httpBody = URLEncoding(destination: .httpBody)
 
     /// Makes the encoding.
-    public init(destination: ParameterDestination = .methodDependent, form: FormEncoding = FormEncoding()) {
+    public init(destination: Destination = .methodDependent, form: FormEncoding = FormEncoding()) {
         self.destination = destination
         self.form = form
     }

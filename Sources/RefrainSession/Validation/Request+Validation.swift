@@ -1,4 +1,7 @@
 extension Request {
+    /// The result of a validation.
+    public typealias ValidationResult = Result<Void, any Error>
+
     /// Adds a validation; the request fails with the error of the first one that fails.
     @discardableResult
     public func validate(

@@ -49,14 +49,11 @@ enum ValidationRules {
     }
 
     /// The session's error for the result of a custom validation.
-    static func error(_ result: ValidationResult) -> RefrainError? {
+    static func error(_ result: Request.ValidationResult) -> RefrainError? {
         guard case .failure(let error) = result else { return nil }
         return error as? RefrainError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
     }
 }
-
-/// The result of a validation.
-public typealias ValidationResult = Result<Void, any Error>
 
 extension Substring {
     fileprivate var trimmingSpaces: Substring {
