@@ -207,7 +207,7 @@ struct PrecedenceTests {
 
     @Test("R9: requests that wait for a token refresh end as cancelled when the session is reset, not with their 401")
     func resetDuringRefresh() async {
-        let (isAsked, haveCome) = (Signal(), Signal())
+        let (isAsked, haveCome, mayEnd) = (Signal(), Signal(), Signal())
         let count = Counter()
         // All are sent before the first one is refused.
         let loader = ScriptedLoader(
@@ -220,7 +220,8 @@ struct PrecedenceTests {
         let authentication = AuthenticationInterceptor(
             authenticator: TokenAuthenticator { token, _ in
                 isAsked.set()
-                await untilCancelled()
+                // The reset ends the requests, and leaves the refresh to those of other sessions.
+                await mayEnd.wait()
                 return token
             },
             credential: Token(value: "old")
@@ -229,6 +230,7 @@ struct PrecedenceTests {
         let tasks = (0..<5).map { session.request(HTTPRequest("/\($0)")).validate().serializingData() }
         await isAsked.wait()
         await session.reset()
+        defer { mayEnd.set() }
         for task in tasks {
             let response = await task.response
             #expect(response.error?.isExplicitlyCancelledError == true)

@@ -106,11 +106,12 @@ struct PrecedenceWireTests {
 
     @Test("requests that wait for a token refresh end as cancelled when the session is reset, not with their 401")
     func resetDuringRefresh() async {
-        let isAsked = Signal()
+        let (isAsked, mayEnd) = (Signal(), Signal())
         let authentication = AuthenticationInterceptor(
             authenticator: TokenAuthenticator { token, _ in
                 isAsked.set()
-                await untilCancelled()
+                // The reset ends the requests, and leaves the refresh to those of other sessions.
+                await mayEnd.wait()
                 return token
             },
             credential: Token(value: "old")
@@ -124,6 +125,7 @@ struct PrecedenceWireTests {
         let tasks = (0..<5).map { _ in session.request(server.baseURL + "/login").validate().serializingData() }
         await isAsked.wait()
         await session.reset()
+        defer { mayEnd.set() }
         for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
         #expect(sends("/login") == 5, "each was sent once")
     }

@@ -22,7 +22,7 @@ struct ServerTests {
         )
     }
 
-    static let fast = Storm.Server.queue(workers: 100, serviceTime: .milliseconds(20))
+    static var fast: Storm.Server { .queue(workers: 100, serviceTime: .milliseconds(20)) }
 
     @Test("a rate-limited server serves what it allows, and Retry-After spreads the rest")
     func rateLimited() async throws {
