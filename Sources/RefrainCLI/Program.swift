@@ -17,11 +17,19 @@ enum Program {
             // The overview is the help of `help`; it would only say its own name again.
             if name == .help { command = "refrain" }
             var rest = Array(words.dropFirst())
-            if name == .get { rest = try ConfigFile.expanded(rest, options: spec.options) }
+            var config = ConfigFile.Expanded()
+            if name == .get {
+                config = try ConfigFile.expanded(rest, options: spec.options)
+                rest = config.words
+            }
             let arguments = try Arguments(rest, options: spec.options)
             RawArguments.blank(arguments)
             if arguments.has(.help) { return try show(HelpText.text(for: spec)) }
-            return try await run(name, arguments)
+            do {
+                return try await run(name, arguments)
+            } catch let error as UsageError {
+                throw config.located(error)
+            }
         } catch let error as UsageError {
             Output.error.show(
                 "\(command): \(error)\nTry: \(command == "refrain" ? "refrain help" : "\(command) --help")\n"

@@ -15,6 +15,9 @@ extension CurlLoader {
         package var bytesPerSecond: Int?
         /// How many bytes are received at a time at most.
         package var receiveBuffer: Int?
+        /// Header fields that requests do not carry, although they would be added: `User-Agent`, `Accept` and
+        /// `Content-Type`.
+        package var omittedFields: [String] = []
 
         /// Nothing differs from what libcurl does by itself.
         package init() {}

@@ -147,6 +147,28 @@ struct ProxyTests {
         #expect(error.code == .cannotFindProxy && error.attempts.count == 1, "\(error)")
     }
 
+    @Test("R8: a SOCKS proxy that rejects the user, or wants one, is not asked again", arguments: [2, 0xFF] as [UInt8])
+    func rejectedBySOCKS(method: UInt8) async throws {
+        let proxy = RawServer { connection in
+            guard let greeting = connection.read(2), connection.read(Int(greeting[1])) != nil else { return }
+            connection.write([5, method])
+            guard method == 2, let user = connection.read(2), connection.read(Int(user[1])) != nil,
+                let password = connection.read(1), connection.read(Int(password[0])) != nil
+            else { return }
+            connection.write([1, 2])
+        }
+        var configuration = CurlLoader.Configuration()
+        configuration.proxy = "socks5h://u:wrong@127.0.0.1:\(proxy.port)"
+        let loader = try CurlLoader(configuration: configuration)
+        let result = await loader.load(try HTTPRequest(server.baseURL + "/ok"))
+        guard case .failure(let error) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.code == .proxyAuthenticationRequired, "\(error)")
+        #expect(server.log.isEmpty && !"\(error)".contains("wrong"))
+    }
+
     @Test("R31: settings that cannot be used are refused where they are given")
     func invalidSettings() {
         let changes: [(String, (inout CurlLoader.Configuration) -> Void)] = [

@@ -70,7 +70,7 @@ struct Arguments: Sendable {
         while let letter = letters.popFirst() {
             guard let option = options.first(where: { $0.letters.contains(letter) }) else {
                 throw letters.isEmpty && word.count == 2
-                    ? UsageError("unknown option -\(letter)") : Self.unknown(word, among: options)
+                    ? Self.unknown(letter: letter) : Self.unknown(word, among: options)
             }
             guard case .required(let placeholder) = option.value else {
                 add(option, "")
@@ -129,10 +129,32 @@ struct Arguments: Sendable {
         "trace": "use -v", "trace-ascii": "use -v", "styled-output": "the head is written as it came",
         "speed-limit": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
         "speed-time": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
+        "http1.0": "HTTP/1.1 is spoken with servers of HTTP/1.0, too",
+        "next": "all options are for all URLs; --from takes a line in JSON for each request",
+        "globoff": "nothing in a URL stands for several: brackets and braces are taken as they are",
+        "no-buffer": "what has arrived is written at once, behind the first megabyte",
+        "progress-bar": "a line shows the progress on a terminal; --progress names other kinds",
+        "proxytunnel": "https goes through a tunnel in any case", "append": "an upload replaces what is there",
+        "time-cond": "use -H 'If-Modified-Since: DATE', or --refresh with a state",
         "output-null": "use -o /dev/null", "junk-session-cookies": "leave --cookie FILE out",
     ]
 
-    private static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
+    /// Letters of curl's options that are refused, by the names of those.
+    private static let lettersElsewhere: [Character: String] = [
+        "r": "range", "U": "proxy-user", "0": "http1.0", "g": "globoff", "N": "no-buffer", "#": "progress-bar",
+        ":": "next", "y": "speed-time", "Y": "speed-limit", "p": "proxytunnel", "a": "append", "z": "time-cond",
+    ]
+
+    /// The error for a letter that is no option.
+    static func unknown(letter: Character) -> UsageError {
+        guard let name = lettersElsewhere[letter], let advice = refusals[name] else {
+            return UsageError("unknown option -\(letter)")
+        }
+        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)")
+    }
+
+    /// The error for a word that is no option.
+    static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })

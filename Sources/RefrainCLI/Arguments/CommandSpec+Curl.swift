@@ -154,7 +154,7 @@ extension CommandSpec.Group {
             OptionSpec(
                 .until,
                 .required("CONDITION"),
-                "Ask again, at the waits of --backoff, until the status is one of a list: 'STATUS in 200,404'. Such a status is a success, whatever it is. "
+                "Ask again, at the waits of --backoff, until the status is one of a list: 'STATUS in 200,404'. Such a status is a success, whatever it is. Another answer is shown on standard error at the end, and not written. "
                     + "Default: for 10m; --retry-for, --attempts and --deadline set other limits."
             ),
             OptionSpec(

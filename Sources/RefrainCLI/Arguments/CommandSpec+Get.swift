@@ -15,7 +15,12 @@ extension CommandSpec {
                         "The method. Default: GET, and POST with -d.",
                         choices: OptionSpec.methods
                     ),
-                    OptionSpec(.header, short: "H", .required("'NAME: VALUE'"), "A header field; may be repeated."),
+                    OptionSpec(
+                        .header,
+                        short: "H",
+                        .required("'NAME: VALUE'"),
+                        "A header field; may be repeated. 'NAME:' leaves out one that would be sent, and 'NAME;' sends one without a value."
+                    ),
                     OptionSpec(
                         .data,
                         short: "d",

@@ -3,13 +3,14 @@ enum ConfigFile {
     /// The words of a command line with those of its `--config` files in their places.
     ///
     /// - Throws: ``UsageError``, which names the file and the line.
-    static func expanded(_ words: [String], options: [OptionSpec]) throws(UsageError) -> [String] {
-        var result: [String] = []
+    static func expanded(_ words: [String], options: [OptionSpec]) throws(UsageError) -> Expanded {
+        var result = Expanded()
         var rest = words[...]
         while let word = rest.popFirst() {
             let path: String
             if word == "--" {
-                return result + [word] + rest
+                result.words += [word] + rest
+                return result
             } else if word == "-K" || word == "--config" {
                 guard let next = rest.popFirst() else { throw UsageError("\(word) lacks its value: \(word) FILE") }
                 path = next
@@ -18,17 +19,52 @@ enum ConfigFile {
             } else if word.hasPrefix("-K") {
                 path = String(word.dropFirst(2))
             } else {
-                result.append(word)
+                result.words.append(word)
                 // What follows an option with a value is that value, whatever it looks like.
-                if takesNext(word, options), let value = rest.popFirst() { result.append(value) }
+                if takesNext(word, options), let value = rest.popFirst() { result.words.append(value) }
                 continue
             }
             let name = path == "-" ? "standard input" : path
-            result += try self.words(
-                String(decoding: try BodyText.contents(path, "--config"), as: UTF8.self),
-                name,
-                options
-            )
+            let file = try parse(try BodyText.contents(path, "--config"), name, options)
+            result.words += file.words
+            result.places.merge(file.places, uniquingKeysWith: +)
+        }
+        return result
+    }
+
+    /// The words, and where those of files stand.
+    struct Expanded {
+        var words: [String] = []
+        /// The file and line of each option, by its name; of URLs by `URL`.
+        var places: [String: [String]] = [:]
+
+        /// An error with the places of the option that it begins with.
+        func located(_ error: UsageError) -> UsageError {
+            let name = String(error.description.prefix { $0 != ":" && $0 != " " })
+            guard let places = places[name] else { return error }
+            return UsageError("\(error) (\(places.joined(separator: ", ")))")
+        }
+    }
+
+    /// The words of a file, and their places.
+    static func parse(_ bytes: [UInt8], _ name: String, _ options: [OptionSpec]) throws(UsageError) -> Expanded {
+        var result = Expanded()
+        // Some editors put a byte order mark in front of UTF-8.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, bytes) in lines.enumerated() {
+            let place = "\(name):\(index + 1)"
+            let isEndedTwice = bytes.last == UInt8(ascii: "\r")
+            guard let line = String(validating: isEndedTwice ? bytes.dropLast() : bytes, as: UTF8.self) else {
+                throw UsageError("\(place): is not UTF-8")
+            }
+            let words = try self.words(line[...], place, options)
+            result.words += words
+            // A word that is no option is a URL.
+            guard let first = words.first else { continue }
+            let option = first.hasPrefix("--") ? String(first.prefix { $0 != "=" }) : "URL"
+            result.places[option, default: []].append(place)
         }
         return result
     }
@@ -42,35 +78,68 @@ enum ConfigFile {
         return false
     }
 
-    /// The words that the lines of a file stand for.
-    static func words(_ text: String, _ name: String, _ options: [OptionSpec]) throws(UsageError) -> [String] {
+    /// The words that a line stands for.
+    private static func words(
+        _ line: Substring,
+        _ place: String,
+        _ options: [OptionSpec]
+    ) throws(UsageError) -> [String] {
+        let line = line.drop(while: \.isWhitespace)
+        guard let first = line.first, first != "#" else { return [] }
+        // Behind an option with its hyphens an equals sign belongs to the value.
+        let isDashed = first == "-"
+        func isSeparator(_ character: Character) -> Bool {
+            character.isWhitespace || (!isDashed && (character == "=" || character == ":"))
+        }
+        let option = line.prefix { !isSeparator($0) }
+        var value = line[option.endIndex...].drop(while: isSeparator)
+        if isDashed, !option.hasPrefix("--") { return try letters(option.dropFirst(), &value, place, options) }
+        let bare = String(option.drop { $0 == "-" })
+        if bare == "url" { return [try unquoted(&value, place)] }
+        guard let spec = options.first(where: { $0.spellings.contains(bare) }) else {
+            throw UsageError("\(place): \(Arguments.unknown("--" + bare, among: options))")
+        }
+        return [try word(spec, &value, place)]
+    }
+
+    /// The words of letters behind one hyphen: flags, and at the end an option whose value may follow at once.
+    private static func letters(
+        _ letters: Substring,
+        _ value: inout Substring,
+        _ place: String,
+        _ options: [OptionSpec]
+    ) throws(UsageError) -> [String] {
         var words: [String] = []
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let line = line.drop(while: \.isWhitespace)
-            guard let first = line.first, first != "#" else { continue }
-            let place = "\(name):\(index + 1)"
-            let option = line.prefix { !$0.isWhitespace && $0 != "=" && $0 != ":" }
-            var value = line[option.endIndex...].drop { $0.isWhitespace || $0 == "=" || $0 == ":" }
-            let bare = String(option.drop { $0 == "-" })
-            let isLetter = option.hasPrefix("-") && !option.hasPrefix("--") && bare.count == 1
-            if !isLetter, bare == "url" {
-                words.append(try unquoted(&value, place))
-                continue
+        var rest = letters
+        while let letter = rest.popFirst() {
+            guard let spec = options.first(where: { $0.letters.contains(letter) }) else {
+                throw UsageError("\(place): \(Arguments.unknown(letter: letter))")
             }
-            let spec = options.first { isLetter ? $0.letters.contains(bare.first ?? " ") : $0.spellings.contains(bare) }
-            guard let spec, spec.name != .config else {
-                throw UsageError("\(place): unknown option \(Sanitized.text(String(option)))")
+            if case .required = spec.value, !rest.isEmpty {
+                words.append("--\(spec.name.rawValue)=\(rest)")
+                return words
             }
-            words.append("--\(spec.name.rawValue)")
-            switch spec.value {
-            case .none: break
-            case .optional: if !value.isEmpty { words[words.count - 1] += "=\(try unquoted(&value, place))" }
-            case .required(let what):
-                guard !value.isEmpty else { throw UsageError("\(place): \(option) lacks its value: \(what)") }
-                words[words.count - 1] += "=\(try unquoted(&value, place))"
-            }
+            var value = rest.isEmpty ? value : ""
+            words.append(try word(spec, &value, place))
         }
         return words
+    }
+
+    /// An option with its value in one word.
+    private static func word(
+        _ spec: OptionSpec,
+        _ value: inout Substring,
+        _ place: String
+    ) throws(UsageError) -> String {
+        guard spec.name != .config else { throw UsageError("\(place): --config cannot stand in such a file") }
+        let name = "--\(spec.name.rawValue)"
+        switch spec.value {
+        case .none: return name
+        case .optional: return value.isEmpty ? name : "\(name)=\(try unquoted(&value, place))"
+        case .required(let what):
+            guard !value.isEmpty else { throw UsageError("\(place): \(spec.name.rawValue) lacks its value: \(what)") }
+            return "\(name)=\(try unquoted(&value, place))"
+        }
     }
 
     /// A value: what stands in quotation marks, with its escapes undone, or all up to the next white space.

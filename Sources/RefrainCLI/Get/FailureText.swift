@@ -16,6 +16,7 @@ enum FailureText {
             text += "status \(status)"
             if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }
+        if let place = redirected(outcome) { text += ", at \(place)" }
         let attempts = outcome.attempts.count { $0.reason != .redirected }
         if attempts > 1 { text += ", after \(attempts) attempts" }
         if let reason = outcome.attempts.last?.reason, said.contains(reason) {
@@ -23,6 +24,12 @@ enum FailureText {
             text += " [\(reason.rawValue)]"
         }
         return Sanitized.line(text)
+    }
+
+    /// Where a redirect has led to; nil where there was none.
+    private static func redirected(_ outcome: FetchOutcome) -> String? {
+        let place = outcome.effectiveURL
+        return outcome.attempts.contains { $0.reason == .redirected } && place != outcome.url ? place : nil
     }
 
     /// Reasons that say more than the outcome does.

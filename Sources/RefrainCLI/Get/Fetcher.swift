@@ -133,7 +133,8 @@ final class Fetcher: Sendable {
             let error = HTTPError(
                 .cannotWriteToFile,
                 request: request,
-                message: "\(job.file ?? "its file") belongs to another request, as the state says",
+                message: "\(job.file ?? "its file") belongs to another request, as the state says; "
+                    + "--flat tells files apart by a digest",
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
@@ -211,6 +212,11 @@ final class Fetcher: Sendable {
             error.code = .networkConnectionLost
             return .failure(error)
         }
+        if case .failure(var error) = result, error.code == .cannotConnectToHost, let socket = settings.unixSocket {
+            // libcurl names the host, to which no connection was made.
+            error.message = "nobody accepts connections on the socket \(socket) of --unix-socket"
+            return .failure(error)
+        }
         guard case .success(let response) = result else { return result }
         do {
             try await complete(response, target, job)
@@ -234,7 +240,7 @@ final class Fetcher: Sendable {
 
     private func complete(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
         let isAwaited = settings.policy.condition != nil
-        let isError = response.status.rawValue >= 400 && !isAwaited
+        let isError = settings.policy.condition.map { !$0.holds(for: response) } ?? (response.status.rawValue >= 400)
         if response.status.isSuccess, Self.hasContent(response), !isAwaited {
             try await check(response, target, job)
             return try target.finish()

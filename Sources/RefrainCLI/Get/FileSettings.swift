@@ -32,14 +32,45 @@ struct FileSettings: Sendable {
 
     /// The name that a server gives a content: the last part of the filename in `Content-Disposition` (RFC 6266).
     static func name(in field: String) -> String? {
-        for part in field.split(separator: ";").dropFirst() {
+        for part in parts(of: field).dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1).map { String($0).trimmedOfWhiteSpace }
             guard pair.count == 2, pair[0].lowercased() == "filename" else { continue }
-            let text = pair[1].hasPrefix("\"") ? String(pair[1].dropFirst().prefix { $0 != "\"" }) : pair[1]
+            let text = pair[1].hasPrefix("\"") ? unquoted(pair[1]) : pair[1]
             let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
             return last.isEmpty ? nil : OutputNaming.sanitized(last)
         }
         return nil
+    }
+
+    /// What stands between the semicolons that are in no quotation marks.
+    private static func parts(of field: String) -> [String] {
+        var parts = [""]
+        var (isQuoted, isEscaped) = (false, false)
+        for character in field {
+            if character == ";", !isQuoted {
+                parts.append("")
+                continue
+            }
+            parts[parts.count - 1].append(character)
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && character == "\\" && !isEscaped
+        }
+        return parts
+    }
+
+    /// A quoted text up to its last quotation mark; servers write paths of other systems with single backslashes, so
+    /// only those before a quotation mark or a backslash are taken out.
+    private static func unquoted(_ text: String) -> String {
+        var (result, rest) = ("", text.dropFirst())
+        while let character = rest.popFirst(), character != "\"" {
+            guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
+                result.append(character)
+                continue
+            }
+            result.append(next)
+            rest.removeFirst()
+        }
+        return result
     }
 }
 

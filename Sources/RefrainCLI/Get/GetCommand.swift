@@ -33,6 +33,7 @@ struct GetCommand {
             var running = 0
             var isReading = false
             var isPlanning = false
+            var isPausing = false
             while true {
                 if !isPlanning, !coordinator.isClosed, !Task.isCancelled, let part = queue.takeUnplanned() {
                     isPlanning = true
@@ -53,9 +54,18 @@ struct GetCommand {
                     isReading = true
                     group.addTask { .read(await stream.next()) }
                 }
-                if let skipped = queue.takeSkipped() {
+                if !isPlanning, let skipped = queue.takeSkipped() {
                     coordinator.say("\(skipped) of \(queue.count) were done in an earlier run, and are skipped")
                 }
+                if plan.hasUnwritten, !isPausing, running > 0 {
+                    isPausing = true
+                    group.addTask {
+                        await RowPause.end()
+                        return .paused
+                    }
+                }
+                // Nothing else is under way, so nothing is worth waiting for.
+                if isPausing, running == 0, !isReading, !isPlanning { group.cancelAll() }
                 switch await group.next() {
                 case .fetched(let outcome)?:
                     running -= 1
@@ -72,6 +82,9 @@ struct GetCommand {
                         coordinator.fail("\(error)")
                         queue.dropUnplanned()
                     }
+                case .paused?:
+                    isPausing = false
+                    change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
                 case nil:
                     return change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
                 }
@@ -86,6 +99,8 @@ struct GetCommand {
         case planned(Result<[GetSettings.Job], UsageError>)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
+        /// It is time to write the rows that wait.
+        case paused
     }
 
     /// Takes in an item of a list that is being read.

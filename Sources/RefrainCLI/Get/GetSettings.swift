@@ -66,6 +66,8 @@ struct GetSettings: Sendable {
     let policy: CommandPolicy
     let transport: CurlLoader
     let concurrency: Int
+    /// The socket of the file system that connections go by; nil: they go by the network.
+    let unixSocket: String?
     /// Whether more was asked for at a time than there may be files open for.
     let isHeldDown: Bool
     let hasBudget: Bool
@@ -119,8 +121,10 @@ struct GetSettings: Sendable {
         transport = try TransportSettings.transport(
             arguments,
             concurrency: concurrency * perFile,
-            openFiles: openFiles
+            openFiles: openFiles,
+            omittedFields: template.omittedFields
         )
+        unixSocket = arguments.last(.unixSocket)
         // What names one URL has to know that there is no other.
         readsStandardInput = Self.streamsList(arguments)
         let requests = try Self.requests(arguments, exceptStandardInput: readsStandardInput)
@@ -213,7 +217,15 @@ struct GetSettings: Sendable {
         guard !files.isEmpty || arguments.has(.cookieJar) else { return nil }
         let jar = CookieJar()
         for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
-            jar.insert(netscape: String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self))
+            let text = String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self)
+            jar.insert(netscape: text)
+            // Otherwise requests would be sent without the cookies that they are to have.
+            let isForeign = text.split(whereSeparator: \.isNewline).contains { line in
+                line.lowercased().hasPrefix("set-cookie:")
+            }
+            if isForeign {
+                throw .badValue(file, of: "--cookie", "has header fields; the form is that of --cookie-jar, Netscape's")
+            }
         }
         return jar
     }

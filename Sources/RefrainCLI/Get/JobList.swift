@@ -1,5 +1,11 @@
 internal import Refrain
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Makes the jobs of a run: what each request is called in the state, and where its content goes.
 struct JobList: Sendable {
     private let destination: Destination
@@ -97,9 +103,12 @@ struct JobList: Sendable {
         if let key = request.key { content += "\nkey \(key)" }
         if let output = request.output { content += "\noutput \(output)" }
         content += template.digest
+        var url = template.url(of: request)
+        // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
+        if !url.utf8.allSatisfy({ $0 < 0x80 }), let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
         return TransferState.identity(
             method: template.method(of: request).rawValue,
-            url: SanitizedURL.withoutFragment(SanitizedURL.text(template.url(of: request))),
+            url: SanitizedURL.withoutFragment(SanitizedURL.text(url)),
             content: Array(content.utf8)
         )
     }

@@ -114,7 +114,8 @@ struct OutputCoordinator {
             lines += "refrain get: \(FailureText.line(outcome))\n"
         }
         if !outcome.isSuccess, settings.display.showsFailures, !settings.display.failsWithBody {
-            lines += outcome.response.flatMap(ErrorContent.text) ?? ""
+            let isAnswer = (outcome.response?.status.rawValue ?? 0) >= 400 || outcome.isAwaited == false
+            lines += isAnswer ? outcome.response.flatMap(ErrorContent.text) ?? "" : ""
         }
         return lines
     }
@@ -135,8 +136,9 @@ struct OutputCoordinator {
     private mutating func writeCookies() {
         guard let path = settings.cookieJar, let jar = settings.cookies else { return }
         do throws(SystemError) {
-            let output = path == "-" ? Output.standard : try Output.private(path)
-            try output.write(Array(jar.netscapeText.utf8))
+            let text = Array(jar.netscapeText.utf8)
+            if let given = Output.given(path) { return try given.write(text) }
+            try Output.replace(path, with: text)
         } catch {
             fail("--cookie-jar: \(error)")
         }

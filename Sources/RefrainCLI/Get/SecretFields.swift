@@ -7,6 +7,13 @@ enum SecretFields {
         "Proxy-Authentication-Info", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token", "X-Amz-Security-Token",
     ]
 
+    /// Those of a request that stay with the origin which they are for.
+    static func names(in headers: HTTPHeaders) -> Set<String> {
+        var found: Set<String> = []
+        for field in headers where contains(field.name) { found.insert(field.name) }
+        return found
+    }
+
     /// Whether the value of a field is a secret.
     static func contains(_ name: String) -> Bool { names.contains { HTTPHeaders.isSame($0, name) } }
 
@@ -14,7 +21,7 @@ enum SecretFields {
     static func shown(_ field: HTTPHeaders.Field) -> String {
         if HTTPHeaders.isSame(field.name, "Set-Cookie") {
             // Which cookie was set is no secret.
-            return field.value.prefix { $0 != "=" } + "=…"
+            return field.value.contains("=") ? field.value.prefix { $0 != "=" } + "=…" : "…"
         }
         if contains(field.name) { return "…" }
         return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.text(field.value) : field.value

@@ -25,6 +25,29 @@ enum TransportSettings {
     /// What is open besides: the standard descriptors, a report, a state, the files of the transport's thread.
     private static let filesOfOurs = 22
 
+    private static func isPort(_ text: Substring?) -> Bool {
+        text.flatMap { ASCIINumber.whole($0) }.map { (0...65535).contains($0) } ?? false
+    }
+
+    /// What stands between the first host, which may be an address in brackets, and the next colon.
+    private static func portBehindHost(_ text: String) -> Substring? {
+        var rest = text[...]
+        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") { rest = rest[end...] }
+        return rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).dropFirst().first
+    }
+
+    /// Whether a text is `HOST:PORT:ADDRESS[,ADDRESS]…`, with numbers where libcurl wants them.
+    private static func isResolution(_ text: String) -> Bool {
+        var rest = text.hasPrefix("+") ? text.dropFirst() : text[...]
+        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") { rest = rest[end...] }
+        let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, isPort(parts[1]) else { return false }
+        return parts[2].split(separator: ",", omittingEmptySubsequences: false).allSatisfy { address in
+            let bare = address.hasPrefix("[") && address.hasSuffix("]") ? address.dropFirst().dropLast() : address
+            return Directory.isAddress(String(bare))
+        }
+    }
+
     /// What the options change of the way in which connections are made.
     private static func overrides(_ arguments: Arguments) throws(UsageError) -> CurlLoader.ConnectionOverrides {
         var overrides = CurlLoader.ConnectionOverrides()
@@ -32,15 +55,26 @@ enum TransportSettings {
             guard text.split(separator: ":", omittingEmptySubsequences: false).count >= 3, !text.utf8.contains(0) else {
                 throw .badValue(text, of: "--resolve", "is not HOST:PORT:ADDRESS")
             }
+            guard Self.isResolution(text) else {
+                throw .badValue(text, of: "--resolve", "has a port or an address that is none: HOST:PORT:ADDRESS")
+            }
             overrides.resolve.append(text)
         }
         for text in arguments.all(.connectTo) {
             guard text.split(separator: ":", omittingEmptySubsequences: false).count >= 4, !text.utf8.contains(0) else {
                 throw .badValue(text, of: "--connect-to", "is not HOST:PORT:HOST:PORT")
             }
+            let ports = [Self.portBehindHost(text), text.split(separator: ":", omittingEmptySubsequences: false).last]
+            guard ports.allSatisfy({ $0?.isEmpty == true || Self.isPort($0) }) else {
+                throw .badValue(text, of: "--connect-to", "has a port that is none: HOST:PORT:HOST:PORT")
+            }
             overrides.connectTo.append(text)
         }
         overrides.unixSocket = arguments.last(.unixSocket)
+        // One that is missing may be made by a server that is not there yet.
+        if let path = overrides.unixSocket, [.file, .folder].contains(Directory.kind(of: path)) {
+            throw .badValue(path, of: "--unix-socket", "is no socket")
+        }
         guard !arguments.has(.ipv4) || !arguments.has(.ipv6) else {
             throw UsageError("--ipv4 and --ipv6 exclude each other")
         }
@@ -56,7 +90,8 @@ enum TransportSettings {
     static func transport(
         _ arguments: Arguments,
         concurrency: Int,
-        openFiles: Int
+        openFiles: Int,
+        omittedFields: [String] = []
     ) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
@@ -71,6 +106,7 @@ enum TransportSettings {
         if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
         if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
         configuration.overrides = try overrides(arguments)
+        configuration.overrides.omittedFields = omittedFields
         do throws(InvalidArgument) {
             return try CurlLoader(configuration: configuration)
         } catch {

@@ -40,7 +40,7 @@ struct StatusCommand {
             if count > 0 || outcome == .done { counts.append("\(count) \(outcome.rawValue)") }
         }
         let bytes = entries.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).partialValue }
-        let attempts = entries.reduce(0) { $0 + $1.attempts }
+        let attempts = entries.reduce(0) { $0.addingReportingOverflow($1.attempts).partialValue }
         var text = "\(entries.count) requests: \(counts.joined(separator: ", ")); \(SizeText.short(bytes)) in "
         text += "\(attempts) attempts\n"
         for entry in entries where entry.outcome != .done {

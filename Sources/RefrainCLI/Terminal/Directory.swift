@@ -169,6 +169,13 @@ enum Directory {
         utimensat(AT_FDCWD, path, &times, 0)
     }
 
+    /// Whether a text is an address of IPv4 or IPv6; a zone may stand behind the latter.
+    static func isAddress(_ text: String) -> Bool {
+        var buffer = in6_addr()
+        let bare = text.contains(":") ? String(text.prefix { $0 != "%" }) : text
+        return inet_pton(bare.contains(":") ? AF_INET6 : AF_INET, bare, &buffer) == 1
+    }
+
     /// Removes a file, where there is one.
     static func removeFile(_ path: String) { unlink(path) }
 

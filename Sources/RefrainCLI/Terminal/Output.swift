@@ -68,11 +68,35 @@ final class Output: Sendable {
         return Output(descriptor: descriptor, name: path, isOwned: true, isNew: made >= 0)
     }
 
-    /// Opens a new and empty file that only its owner can read.
-    static func `private`(_ path: String) throws(SystemError) -> Output {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SystemError(what: "cannot write \(path)", code: errno) }
-        return Output(descriptor: descriptor, name: path, isOwned: true)
+    /// Writes a file as a whole: a reader, and a crash, find the old content or the new one.
+    ///
+    /// A new file can be read by its owner alone. Where no file can be made beside it, it is written in its place.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        func write(_ descriptor: Int32) -> Int32 {
+            let isWritten = bytes.withUnsafeBytes { systemWriteAll(descriptor, $0) }
+            let failure = errno
+            return close(descriptor) != 0 ? errno : isWritten ? 0 : failure
+        }
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let isFile = !isThere || status.st_mode & S_IFMT == S_IFREG
+        let target = try Directory.resolved(path)
+        let folder = Directory.above(target)
+        let new = "\(folder).\(target.dropFirst(folder.count)).new"
+        let made = isFile ? open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600) : -1
+        guard made >= 0 else {
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            let failure = descriptor < 0 ? errno : write(descriptor)
+            guard failure == 0 else { throw SystemError(what: "cannot write \(path)", code: failure) }
+            return
+        }
+        if isThere { fchmod(made, status.st_mode & 0o777) }
+        var failure = write(made)
+        if failure == 0, rename(new, target) != 0 { failure = errno }
+        guard failure == 0 else {
+            unlink(new)
+            throw SystemError(what: "cannot write \(path)", code: failure)
+        }
     }
 
     /// Empties a file that was opened by its name; what the process was given, and what is no file, stays as it is.

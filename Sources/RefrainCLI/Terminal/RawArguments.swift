@@ -3,13 +3,17 @@ enum RawArguments {
     /// Options whose values can be secrets.
     private static let secrets: Set<OptionName> = [
         .user, .bearer, .header, .cookie, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .form, .formString,
-        .proxy,
-        .urlQuery,
+        .proxy, .urlQuery, .cert, .pass,
     ]
+    /// Those of which a value behind an `@` is the name of a file.
+    private static let fileOptions: Set<OptionName> = [.header, .bearer, .data, .dataBinary, .json]
 
     /// Overwrites what can be a secret in the memory that `ps` reads: values of such options, and users of URLs.
     static func blank(_ arguments: Arguments) {
-        var texts = Set(arguments.given.filter { secrets.contains($0.name) && !$0.value.hasPrefix("@") }.map(\.value))
+        let given = arguments.given.filter { name, value in
+            secrets.contains(name) && !(fileOptions.contains(name) && value.hasPrefix("@"))
+        }
+        var texts = Set(given.map(\.value))
         for url in arguments.positionals where SanitizedURL.text(url) != url { texts.insert(url) }
         guard !texts.isEmpty else { return }
         for index in 1..<max(1, Int(CommandLine.argc)) {

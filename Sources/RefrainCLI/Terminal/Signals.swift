@@ -18,6 +18,8 @@ enum Signals {
         var isUnderWay = false
         /// What asked the command to end.
         var taken: Int32 = 0
+        /// Puts back what a signal must not leave as it is, such as a terminal without an echo.
+        var restore: (@Sendable () -> Void)?
 
         var status: ExitStatus {
             switch taken {
@@ -61,11 +63,20 @@ enum Signals {
         if let failure { throw failure }
     }
 
+    /// Does what a signal may end in the middle; `restore` is called then before the process ends.
+    static func restoring<Value>(_ restore: @escaping @Sendable () -> Void, _ body: () -> Value) -> Value {
+        state.withLock { $0.restore = restore }
+        defer { state.withLock { $0.restore = nil } }
+        return body()
+    }
+
     /// Calls `body` on the first signal after ``beginWork()``; one before it and a second one end the process at once.
     static func wait(_ body: () -> Void) -> Never {
         take()
         state.withLock { state in
-            if !state.isUnderWay { _exit(state.status.rawValue) }
+            guard !state.isUnderWay else { return }
+            state.restore?()
+            _exit(state.status.rawValue)
         }
         body()
         take()

@@ -94,7 +94,10 @@ struct CurlErrorMapping {
     }
 
     private var proxyCode: HTTPError.Code {
-        message.contains("resolve") ? .cannotFindHost : .cannotConnectToHost
+        if message.contains("resolve") { return .cannotFindHost }
+        // What a SOCKS proxy says of user and password, which will be the same next time.
+        let refusals = ["User was rejected", "No authentication method was acceptable"]
+        return refusals.contains(where: message.contains) ? .proxyAuthenticationRequired : .cannotConnectToHost
     }
 
     private var handshakeCode: HTTPError.Code {

@@ -256,7 +256,7 @@ final class EasyHandle {
         if self.namesAgent != namesAgent {
             // A proxy is told too when it makes a tunnel, which it does only for TLS.
             self.namesAgent = namesAgent
-            if namesAgent, !settings.userAgent.isEmpty {
+            if namesAgent, !settings.userAgent.isEmpty, !settings.omits("User-Agent") {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
             } else {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, nil)
@@ -279,7 +279,7 @@ final class EasyHandle {
             // Does not wait for 100 Continue, and adds no media type.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }
             if !headers.contains("Content-Type") {
-                if let contentType {
+                if let contentType, !settings.omits("Content-Type") {
                     fields.add(name: "Content-Type", value: contentType)
                 } else {
                     fields.remove(name: "Content-Type")

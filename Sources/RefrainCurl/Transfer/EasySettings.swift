@@ -77,9 +77,13 @@ final class EasySettings {
     ///
     /// It would format each of them twice for every request, a byte at a time.
     func addFields(to fields: HeaderListBuffer, agent: Bool, codings: Bool) {
-        if agent, !userAgent.isEmpty { fields.add(name: "User-Agent", value: userAgent) }
+        if omits("Accept") { fields.remove(name: "Accept") }
+        if agent, !userAgent.isEmpty, !omits("User-Agent") { fields.add(name: "User-Agent", value: userAgent) }
         if codings { fields.add(name: "Accept-Encoding", value: ContentCoding.accepted) }
     }
+
+    /// Whether a field is left out of all requests.
+    func omits(_ name: String) -> Bool { overrides.omittedFields.contains { HTTPHeaders.isSame($0, name) } }
 
     /// Sets what never changes on a new handle.
     func apply(to easy: UnsafeMutableRawPointer) {

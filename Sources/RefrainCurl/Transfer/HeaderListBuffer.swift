@@ -12,8 +12,8 @@ final class HeaderListBuffer {
     private var count = 0
     private var used = 0
 
-    /// The most that the transport adds itself: four lines.
-    private static let extraLines = 4
+    /// The most that the transport adds itself: five lines.
+    private static let extraLines = 5
 
     /// The first line, or nil where there is none.
     var list: UnsafeMutablePointer<curl_slist>? { count > 0 ? nodes : nil }

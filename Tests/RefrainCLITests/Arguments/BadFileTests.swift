@@ -17,18 +17,55 @@ struct BadFileTests {
         "--config",
         arguments: [
             ("nope\n", "f:1: unknown option"), ("\n# x\nretry\n", "f:3: retry lacks its value"),
-            ("url = \"http://h/\n", "f:1: a quotation mark is not closed"), ("config = f\n", "f:1: unknown option"),
+            ("url = \"http://h/\n", "f:1: a quotation mark is not closed"), ("config = f\n", "f:1: --config cannot"),
             ("retry = 1 2\n", "f:1: there is more after the value"),
         ]
     )
     func config(text: String, message: String) {
-        let refused = refusal { _ = try ConfigFile.words(text, "f", CommandSpec.get.options) }
+        let refused = refusal { _ = try ConfigFile.parse(Array(text.utf8), "f", CommandSpec.get.options) }
         #expect(refused?.hasPrefix(message) == true, "\(refused ?? "taken")")
     }
 
     @Test("--config takes a comment behind a value")
     func comment() throws {
-        #expect(try ConfigFile.words("retry = 1 # once\n", "f", CommandSpec.get.options) == ["--retry=1"])
+        #expect(try words("retry = 1 # once\n") == ["--retry=1"])
+    }
+
+    private func words(_ text: String) throws -> [String] {
+        try ConfigFile.parse(Array(text.utf8), "f", CommandSpec.get.options).words
+    }
+
+    @Test("--config takes letters together, an equals sign behind a dashed option, and a byte order mark, as curl does")
+    func curlForms() throws {
+        #expect(
+            try words("-sS\n-XPUT\n-d =a\n-d\tb\n") == [
+                "--silent", "--show-error", "--request=PUT", "--data==a", "--data=b",
+            ]
+        )
+        #expect(try words("data = =a\r\n--data =a\r\n") == ["--data=a", "--data==a"])
+        #expect(try words("\u{FEFF}url = http://h/\n") == ["http://h/"])
+    }
+
+    @Test(
+        "an option of a file that is refused is told what to use, with its line",
+        arguments: [
+            ("max-redirs = 3\n", "f:1: --max-redirs is not taken; 20"), ("\n-r 0-3\n", "f:2: -r (curl's --range)"),
+            ("sillent\n", "f:1: unknown option \"--sillent\"; did you mean --silent?"),
+        ]
+    )
+    func advice(text: String, message: String) {
+        let refused = refusal { _ = try ConfigFile.parse(Array(text.utf8), "f", CommandSpec.get.options) }
+        #expect(refused?.hasPrefix(message) == true, "\(refused ?? "taken")")
+    }
+
+    @Test("a value of a file that an option does not take is named with its line")
+    func placeOfValue() async throws {
+        let file = try ScratchFile("silent\nurl = http://127.0.0.1:9/\ntimeout = 5\n")
+        let ended = try await Executable.run(["get", "-K", file.path])
+        #expect(
+            ended.status == 2 && ended.errors.contains("\"5\" has no unit") && ended.errors.contains("(\(file.path):3)")
+        )
+        file.remove()
     }
 
     @Test(
@@ -54,11 +91,12 @@ struct BadFileTests {
             macdef m
             cd x
 
-            default login y password z
+            default login y password #z # the last
             """
         let netrc = try Netrc(text, name: "f")
         #expect(netrc.entry(for: "a") == Netrc.Entry(login: "me", password: "a \"b"))
-        #expect(netrc.entry(for: "b") == Netrc.Entry(login: "y", password: "z"))
+        #expect(netrc.entry(for: "b") == Netrc.Entry(login: "y", password: "#z"))
+        #expect(netrc.entry(for: "a", login: "me")?.password == "a \"b" && netrc.entry(for: "a", login: "x") == nil)
     }
 
     @Test("a storm that is not there, and a cookie jar that cannot be written, are named by their options")

@@ -39,7 +39,10 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("-X", "DELETE", "BASE/echo"), CurlCase("-H", "X-A: b", "-H", "X-A: c", "BASE/echo"),
         CurlCase("-H", "@DIR/fields", "BASE/echo", given: ["fields": "X-A: b\nX-C: d\n"]),
         CurlCase("-sSfL", "-m", "20", "--connect-timeout", "5", "BASE/echo"), CurlCase("-Z", "BASE/echo"),
-        CurlCase("-4", "BASE/echo"),
+        CurlCase("-4", "BASE/echo"), CurlCase("-A", "", "BASE/echo"), CurlCase("-H", "User-Agent:", "BASE/echo"),
+        CurlCase("-H", "Accept:", "BASE/echo"), CurlCase("-H", "X-E;", "-H", "X-None:", "BASE/echo"),
+        CurlCase("-d", "a", "-H", "Content-Type:", "BASE/echo"), CurlCase("--url-query", "a=b", "BASE/echo?"),
+        CurlCase("-K", "DIR/config", given: ["config": "-sS\n-XPUT\n--data =x\nurl = BASE/echo\n"]),
         CurlCase("-K", "DIR/config", given: ["config": "# one\nurl = BASE/echo\nuser-agent = \"a \\\"b\\\"\"\n-d x\n"]),
     ]
 
@@ -57,6 +60,12 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
             "DIR/netrc",
             "BASE/echo",
             given: ["netrc": "machine 127.0.0.1\n login me password \"a b\"\ndefault login x password y\n"]
+        ),
+        CurlCase(
+            "--netrc-file",
+            "DIR/netrc",
+            "http://b@127.0.0.1:PORT/echo",
+            given: ["netrc": "machine 127.0.0.1 login a password x\nmachine 127.0.0.1 login b password y\n"]
         ),
         CurlCase("--netrc-file", "DIR/netrc", "BASE/echo", given: ["netrc": "machine other login a password b\n"]),
     ]
@@ -122,11 +131,12 @@ struct CurlTests {
         let ended = try await Executable.run(words.map(filled), program: program)
         let isForm = test.words.contains { $0.hasPrefix("-F") || $0.hasPrefix("--form") }
         let requests = server.log.map { entry in
-            let namesAgent = test.words.contains("-A") || test.words.contains("-K")
+            let isInFile = entry.method == "POST" && test.words.contains("-K")
+            let namesAgent = isInFile || ["-A", "User-Agent:"].contains { test.words.contains($0) }
             let fields = entry.headers.filter { field in
                 let name = field[0].lowercased()
                 if name == "user-agent", namesAgent { return true }
-                if name == "accept", test.words.contains("--json") { return true }
+                if name == "accept", test.words.contains("--json") || test.words.contains("Accept:") { return true }
                 if name == "content-type", field[1].hasPrefix("multipart/") { return false }
                 // The boundary of a form has another length than curl's.
                 return !Self.ownFields.contains(name) && !(name == "content-length" && isForm)
@@ -241,7 +251,8 @@ struct CurlTests {
     func blanked() async throws {
         let server = try FaultServer()
         let words = [
-            "get", "-u", "me:SECRET", "-H", "X-Token: SECRET", "http://me:SECRET@127.0.0.1:\(server.port)/hang",
+            "get", "-u", "@me:SECRET", "-H", "X-Token: SECRET", "--data-raw", "@SECRET",
+            "http://me:SECRET@127.0.0.1:\(server.port)/hang",
         ]
         let running = try Executable.start(words)
         await server.requests(atLeast: 1)

@@ -10,6 +10,8 @@ struct BodyText: Sendable {
     var headers: [(name: String, value: String)] = []
     /// What goes behind the question mark of the URL: the data of `--get`, and `--url-query`.
     var query: String?
+    /// The options that make it, for messages.
+    var queryOption = "--url-query"
     /// Whether it is the content of a file to be uploaded, with PUT.
     var isUpload = false
     /// The file of an upload, whose name a URL that ends in a slash takes.
@@ -37,6 +39,7 @@ struct BodyText: Sendable {
         if arguments.has(.get) {
             if !data.isEmpty { query.append(String(decoding: try Self.joined(data), as: UTF8.self)) }
             (isGiven, digest) = (false, "")
+            if let name = data.first?.name.rawValue { queryOption = "--\(name)" }
         } else if !data.isEmpty {
             try readData(data)
         } else if !forms.isEmpty {

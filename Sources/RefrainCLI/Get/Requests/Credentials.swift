@@ -55,8 +55,10 @@ struct Credentials: Sendable {
     func apply(to request: inout HTTPRequest) {
         guard !request.headers.contains("Authorization") else { return }
         if let authorization { return request.headers["Authorization"] = authorization }
-        guard let netrc, let host = request.url.host(), request.url.user() == nil else { return }
-        guard let entry = netrc.entry(for: host) else { return }
+        guard let netrc, let host = request.url.host(), request.url.password() == nil else { return }
+        // Of the user that the URL names the file may have the password.
+        let user = request.url.user(percentEncoded: false)
+        guard let entry = netrc.entry(for: host, login: user) else { return }
         request.headers["Authorization"] = Self.basic("\(entry.login):\(entry.password)")
     }
 
@@ -73,15 +75,23 @@ struct Credentials: Sendable {
         defer { close(descriptor) }
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else { throw UsageError("--user: \(systemText(errno))") }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(descriptor, TCSAFLUSH, &silent)
-        defer { tcsetattr(descriptor, TCSAFLUSH, &before) }
-        _ = Array("Password of \(Sanitized.line(user)): ".utf8).withUnsafeBytes { systemWriteAll(descriptor, $0) }
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(descriptor, &byte, 1) == 1, byte != 0x0A { bytes.append(byte) }
-        _ = [UInt8(0x0A)].withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        let usual = before
+        let restore: @Sendable () -> Void = {
+            var usual = usual
+            tcsetattr(descriptor, TCSAFLUSH, &usual)
+            _ = [UInt8(0x0A)].withUnsafeBytes { systemWriteAll(descriptor, $0) }
+        }
+        let bytes = Signals.restoring(restore) {
+            var silent = usual
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(descriptor, TCSAFLUSH, &silent)
+            _ = Array("Password of \(Sanitized.line(user)): ".utf8).withUnsafeBytes { systemWriteAll(descriptor, $0) }
+            var bytes: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(descriptor, &byte, 1) == 1, byte != 0x0A { bytes.append(byte) }
+            return bytes
+        }
+        restore()
         return String(decoding: bytes, as: UTF8.self)
     }
 }
@@ -117,6 +127,11 @@ struct Netrc: Sendable {
         }
         var rest = words[...]
         while let (word, line) = rest.popFirst() {
+            // A comment behind the words of a line; a value may begin with that character.
+            guard word.first != "#" else {
+                rest = rest.drop { $0.line == line }
+                continue
+            }
             func following() throws(UsageError) -> String {
                 guard let next = rest.popFirst() else { throw UsageError("\(name):\(line): \(word) lacks its value") }
                 return next.text
@@ -164,8 +179,12 @@ struct Netrc: Sendable {
     }
 
     /// The login for a host: its own, or the default.
-    func entry(for host: String) -> Entry? {
-        machines.first { $0.name == nil || $0.name == host.lowercased() }?.entry
+    ///
+    /// - Parameter login: the user whose password is looked for; nil: any.
+    func entry(for host: String, login: String? = nil) -> Entry? {
+        let host = host.lowercased()
+        let entries = machines.filter { $0.name == nil || $0.name == host }.map(\.entry)
+        return login == nil ? entries.first : entries.first { $0.login == login }
     }
 }
 

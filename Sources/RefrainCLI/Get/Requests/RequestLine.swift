@@ -35,7 +35,14 @@ enum RequestLine {
         if let method = request.method, !HTTPToken.isValid(method) {
             throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")
         }
-        if let headers = node["headers"] { request.headers = try fields(headers, place) }
+        if let headers = node["headers"] {
+            request.headers = try fields(headers, place)
+            do throws(HTTPError) {
+                _ = try HTTPRequest(url, headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) })).validated()
+            } catch {
+                throw refuse("\"headers\": \(error.message ?? error.code.rawValue)")
+            }
+        }
         if let output = try text("output") { request.output = try checked(output, place) }
         if let key = try text("key") {
             guard !key.isEmpty, key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {

@@ -4,6 +4,10 @@ internal import Refrain
 struct RequestTemplate: Sendable {
     private let method: HTTPMethod
     private let headers: HTTPHeaders
+    /// Fields that are not sent although the transport would add them: `-H 'NAME:'`, as in curl.
+    let omittedFields: [String]
+    /// Those of the fields that no other origin is to see after a redirect.
+    private let secretFields: Set<String>
     private let body: BodyText
     private let credentials: Credentials
     private let timeout: Duration?
@@ -28,7 +32,8 @@ struct RequestTemplate: Sendable {
         let name = arguments.last(.request) ?? natural
         method = HTTPMethod(rawValue: name)
         guard method.isValid else { throw .badValue(name, of: "--request", "is no method (RFC 9110 §5.6.2)") }
-        headers = try Self.headers(arguments, body)
+        (headers, omittedFields) = try Self.headers(arguments, body)
+        secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
         let perAttempt = try Self.duration(.timeout, arguments)
         timeout = if let perAttempt { perAttempt } else { try Self.seconds(.maxTime, arguments) }
@@ -47,6 +52,16 @@ struct RequestTemplate: Sendable {
             try SizeText.parse(text, option: "--max-body")
         }
         // Tried out once here, so that what no request can have is refused before the first one is made.
+        if let query = body.query {
+            do throws(HTTPError) {
+                _ = try HTTPRequest("http://localhost/?" + query)
+            } catch {
+                throw UsageError(
+                    "the query that \(body.queryOption) makes contains white space or a control character; "
+                        + "--data-urlencode encodes it"
+                )
+            }
+        }
         do throws(HTTPError) {
             _ = try request(for: ListedRequest(url: "http://localhost/", place: "")).validated()
         } catch {
@@ -58,11 +73,19 @@ struct RequestTemplate: Sendable {
     }
 
     /// The fields of all requests: those of the options, and what they do not name.
-    private static func headers(_ arguments: Arguments, _ body: BodyText) throws(UsageError) -> HTTPHeaders {
+    private static func headers(
+        _ arguments: Arguments,
+        _ body: BodyText
+    ) throws(UsageError) -> (HTTPHeaders, omitted: [String]) {
         var headers = HTTPHeaders()
+        var omitted: [String] = []
         func add(_ text: String, _ option: String) throws(UsageError) {
+            // As in curl: without a value a field is left out, and with a semicolon it is sent without one.
+            if text.hasSuffix(";"), HTTPToken.isValid(String(text.dropLast())) {
+                return headers.add(String(text.dropLast()), "")
+            }
             let field = try HeaderText.parse(text, option: option)
-            headers.add(field.name, field.value)
+            if field.value.isEmpty { omitted.append(field.name) } else { headers.add(field.name, field.value) }
         }
         for text in arguments.all(.header) {
             guard text.hasPrefix("@") else {
@@ -71,11 +94,16 @@ struct RequestTemplate: Sendable {
             }
             let path = String(text.dropFirst())
             let lines = String(decoding: try BodyText.contents(path, "--header"), as: UTF8.self)
-                .split(whereSeparator: \.isNewline)
-            for line in lines { try add(String(line), "--header \(path)") }
+                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            for (index, line) in lines.enumerated() where !line.isEmpty {
+                try add(String(line), "--header \(path):\(index + 1)")
+            }
+        }
+        func isNamed(_ name: String) -> Bool {
+            headers.contains(name) || omitted.contains { HTTPHeaders.isSame($0, name) }
         }
         func addUnlessNamed(_ name: String, _ value: String?) throws(UsageError) {
-            if let value, !headers.contains(name) { try add("\(name): \(value)", "--\(name.lowercased())") }
+            if let value, !isNamed(name) { try add("\(name): \(value)", "--\(name.lowercased())") }
         }
         try addUnlessNamed("User-Agent", arguments.last(.userAgent))
         // Behind a semicolon curl has a setting for redirects.
@@ -83,7 +111,7 @@ struct RequestTemplate: Sendable {
         let cookies = arguments.all(.cookie).filter { $0.contains("=") }
         if !cookies.isEmpty { try addUnlessNamed("Cookie", cookies.joined(separator: "; ")) }
         for field in body.headers { try addUnlessNamed(field.name, field.value) }
-        return headers
+        return (headers, omitted)
     }
 
     /// Whether what is sent differs from a plain GET, so that it is more than its URL that names it.
@@ -106,7 +134,8 @@ struct RequestTemplate: Sendable {
             if url.hasSuffix("/") { url += name } else if !hasPath { url += "/\(name)" }
         }
         guard let query = body.query else { return url }
-        return url + (url.contains("?") ? "&" : "?") + query
+        guard url.contains("?") else { return url + "?" + query }
+        return url + (url.hasSuffix("?") || url.hasSuffix("&") ? "" : "&") + query
     }
 
     /// The request that a line or a word of the command line asks for.
@@ -120,6 +149,8 @@ struct RequestTemplate: Sendable {
             body: listed.body ?? body.body
         )
         for field in listed.headers { request.headers[field.name] = field.value }
+        let secrets = listed.headers.isEmpty ? secretFields : SecretFields.names(in: request.headers)
+        if !secrets.isEmpty { request.secretHeaders = secrets }
         credentials.apply(to: &request)
         // What is as it would be without is not set: each option is a step of work for each request.
         if let timeout { request.attemptTimeout = timeout }

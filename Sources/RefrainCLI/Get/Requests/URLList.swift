@@ -50,6 +50,9 @@ enum URLList {
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
+            if SanitizedURL.authorityStart(of: text) == nil, text.first.map({ $0.isNumber || $0 == "[" }) == true {
+                throw UsageError("\(place): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://")
+            }
             throw UsageError("\(place): \(Sanitized.text(SanitizedURL.refused(text), limit: 200)) \(reason(error))")
         }
     }

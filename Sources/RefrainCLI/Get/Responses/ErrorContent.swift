@@ -5,9 +5,9 @@ enum ErrorContent {
     /// How much of it is shown, in bytes of UTF-8.
     static let limit = 2000
 
-    /// The text of an answer of status 400 or more, each line indented; nil where it is none.
+    /// The text of an answer that failed, each line indented; nil where it is none.
     static func text(_ response: HTTPResponse) -> String? {
-        guard response.status.rawValue >= 400, let bytes = response.body.bytesInMemory, !bytes.isEmpty else {
+        guard let bytes = response.body.bytesInMemory, !bytes.isEmpty else {
             return nil
         }
         let type = response.headers["Content-Type"]?.lowercased() ?? "text/plain"

@@ -13,12 +13,16 @@ struct ResponseHead: Sendable {
     let headers: HTTPHeaders
     /// The URL that answered.
     let url: String
+    /// The URL that it led to; nil where it led nowhere.
+    let target: String?
 
     init(_ response: HTTPResponse) {
         version = response.exchange.version
         status = response.status
         headers = response.headers
         url = SanitizedURL.text(response.request.url.absoluteString)
+        target = response.headers["Location"].flatMap { URL(string: $0, relativeTo: response.request.url) }
+            .map { SanitizedURL.text($0.absoluteString) }
     }
 
     /// Whether it led elsewhere.

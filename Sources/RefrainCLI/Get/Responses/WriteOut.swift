@@ -142,7 +142,7 @@ struct WriteOut: Sendable {
         case .numConnects: return outcome.response.map { $0.exchange.reusedConnection ? "0" : "1" } ?? "0"
         case .numRedirects: return "\(outcome.attempts.count { $0.reason == .redirected })"
         case .numRetries: return "\(outcome.attempts.count { $0.decision == .retry && $0.reason != .redirected })"
-        case .redirectURL: return outcome.heads.last.flatMap { $0.isRedirect ? $0.headers["Location"] : nil } ?? ""
+        case .redirectURL: return outcome.heads.last.flatMap { $0.isRedirect ? $0.target : nil } ?? ""
         case .remoteIP: return connection?.remoteAddress ?? ""
         case .remotePort: return "\(connection?.remotePort ?? 0)"
         case .scheme: return outcome.effectiveURL.prefix { $0 != ":" }.uppercased()
@@ -177,6 +177,20 @@ struct WriteOut: Sendable {
         let others = Variable.allCases.filter {
             ![.json, .headerJSON, .standardError, .standardOutput, .onError].contains($0)
         }
-        return JSON.object(others.map { ($0.rawValue, .string(text($0, outcome))) }).text
+        return JSON.object(others.map { ($0.rawValue, value($0, outcome)) }).text
+    }
+
+    /// The value of a variable in JSON: a number where it is one, and null where there is no text.
+    private static func value(_ variable: Variable, _ outcome: FetchOutcome) -> JSON {
+        let text = text(variable, outcome)
+        switch variable {
+        case .exitCode, .httpCode, .responseCode, .localPort, .remotePort, .numConnects, .numRedirects, .numRetries,
+            .sizeDownload, .speedDownload, .urlNumber:
+            return .integer(Int64(text) ?? 0)
+        case .timeAppConnect, .timeConnect, .timeNameLookup, .timePreTransfer, .timeStartTransfer, .timeTotal:
+            return .rounded(Double(text) ?? 0, places: 6)
+        case .contentType, .errorMessage, .filename, .redirectURL: return text.isEmpty ? .null : .string(text)
+        default: return .string(text)
+        }
     }
 }

@@ -5,6 +5,7 @@ internal import CSQLite
 /// Not `Sendable`: one owner at a time uses it.
 final class Database {
     private let handle: OpaquePointer?
+    private let path: String
 
     /// Opens a database, and makes it where it is missing.
     ///
@@ -15,6 +16,7 @@ final class Database {
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         self.handle = handle
+        self.path = path
         guard code == SQLITE_OK, handle != nil else {
             throw DatabaseError(handle, code: code, doing: "cannot open \(path)")
         }
@@ -26,7 +28,7 @@ final class Database {
     /// Runs statements that return nothing.
     func run(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw DatabaseError(handle, code: code, doing: "cannot use the state") }
+        guard code == SQLITE_OK else { throw DatabaseError(handle, code: code, doing: "cannot use \(path)") }
     }
 
     /// Prepares a statement that is run more than once.
@@ -34,9 +36,9 @@ final class Database {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else {
-            throw DatabaseError(handle, code: code, doing: "cannot use the state")
+            throw DatabaseError(handle, code: code, doing: "cannot use \(path)")
         }
-        return Statement(statement, of: handle)
+        return Statement(statement, of: handle, path)
     }
 
     /// How many rows the last statement has written.
@@ -57,10 +59,12 @@ final class Database {
     final class Statement {
         private let statement: OpaquePointer
         private let handle: OpaquePointer?
+        private let path: String
 
-        fileprivate init(_ statement: OpaquePointer, of handle: OpaquePointer?) {
+        fileprivate init(_ statement: OpaquePointer, of handle: OpaquePointer?, _ path: String) {
             self.statement = statement
             self.handle = handle
+            self.path = path
         }
 
         deinit { sqlite3_finalize(statement) }
@@ -76,7 +80,7 @@ final class Database {
                 switch sqlite3_step(statement) {
                 case SQLITE_ROW: row(self)
                 case SQLITE_DONE: return
-                case let code: throw DatabaseError(handle, code: code, doing: "cannot use the state")
+                case let code: throw DatabaseError(handle, code: code, doing: "cannot use \(path)")
                 }
             }
         }
@@ -111,9 +115,12 @@ final class Database {
 /// What SQLite refused, in its words.
 struct DatabaseError: Error, Hashable, CustomStringConvertible {
     let description: String
+    /// Whether the file is damaged, or no state of this program, so that it will not be another time either.
+    let isUnusable: Bool
 
     fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
         let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         description = "\(what): \(text.map { String(cString: $0) } ?? "error \(code)")"
+        isUnusable = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
     }
 }

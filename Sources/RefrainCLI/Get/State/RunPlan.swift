@@ -63,7 +63,7 @@ struct RunPlan: Sendable {
     /// When rows were written last; nil: never.
     private var lastWrite: ContinuousClock.Instant?
     /// Rows of small files that end within this time of each other are written in one transaction.
-    private static let writeInterval = Duration.milliseconds(100)
+    static let writeInterval = Duration.milliseconds(100)
     /// So many rows wait at most.
     private static let mostRows = 2000
     /// A file of so many bytes is not fetched again because a process was killed before its row was written.
@@ -72,7 +72,7 @@ struct RunPlan: Sendable {
     /// Notes what a request has come to.
     ///
     /// The row of one that must not be sent twice is written at once, as is that of a large content, and any after a
-    /// pause. Other rows wait for the first request that ends a tenth of a second later.
+    /// pause. Other rows wait for a tenth of a second.
     mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
         guard state != nil, let row = Self.ended(outcome) else { return }
         ended.append(row)
@@ -80,6 +80,9 @@ struct RunPlan: Sendable {
         let isUrgent = row.key != nil || outcome.method != HTTPMethod.get.rawValue || row.bytes >= Self.leastUrgentSize
         if isUrgent || isAfterPause || ended.count >= Self.mostRows { try writeEnded() }
     }
+
+    /// Whether rows wait.
+    var hasUnwritten: Bool { !ended.isEmpty }
 
     /// Writes the rows that wait.
     mutating func writeEnded() throws(DatabaseError) {

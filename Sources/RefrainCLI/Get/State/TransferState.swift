@@ -41,6 +41,8 @@ final class TransferState: Sendable {
     private let path: String
     /// Whether it was not there before it was opened.
     private let isNew: Bool
+    /// Whether names that differ in case alone count as one: the files are where that is so, or where it is not known.
+    private let foldsNames: Bool
 
     /// The database and its statements; the lock round it makes it the property of one thread at a time.
     private struct DatabaseBox: @unchecked Sendable {
@@ -53,30 +55,51 @@ final class TransferState: Sendable {
     ///
     /// - Throws: ``UsageError`` where another run uses it, or it is no state of this program.
     init(path: String, option: String) throws(UsageError) {
-        isNew = Directory.kind(of: path) == .nothing
+        let isNew = Directory.kind(of: path) == .nothing
+        self.isNew = isNew
         self.path = path
         lock = try StateLock(state: path, option: option)
+        // The lock is there, so a file of this name is one that is the same in other letters.
+        foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
         do throws(DatabaseError) {
-            let database = try Self.prepared(path)
+            let database = try Self.prepared(path, foldsNames: foldsNames)
             let update = try database.prepare(Self.updateText)
             self.database = Locked(DatabaseBox(database: database, update: update))
         } catch {
-            throw UsageError("\(option): \(error)")
+            if isNew { Self.remove(path) }
+            let advice = error.isUnusable ? "; move it away, and a new one is begun" : ""
+            throw UsageError("\(option): \(error)\(advice)")
         }
+    }
+
+    /// A path whose last component is in capital letters.
+    private static func otherCase(_ path: String) -> String {
+        let folder = Directory.above(path)
+        return folder + path.dropFirst(folder.count).uppercased()
     }
 
     /// Takes a state away that was not there before it was opened.
     func withdraw() {
-        guard isNew else { return }
+        if isNew { Self.remove(path) }
+    }
+
+    private static func remove(_ path: String) {
         for ending in ["", "-wal", "-shm", "-lock"] { Directory.removeFile(path + ending) }
     }
 
-    private static func prepared(_ path: String) throws(DatabaseError) -> Database {
+    private static func prepared(_ path: String, foldsNames: Bool) throws(DatabaseError) -> Database {
         let isNew = Directory.kind(of: path) == .nothing
         let database = try Database(path: path)
         if isNew { Directory.makePrivate(path) }
         try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
         try database.run(schema)
+        var version: Int64 = 0
+        try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
+        if version < 1 {
+            // Earlier versions took names that differ in case for one everywhere.
+            if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
+            try database.run("PRAGMA user_version = 1")
+        }
         return database
     }
 
@@ -101,7 +124,7 @@ final class TransferState: Sendable {
     func register(_ entries: [Entry], isDurable: Bool) throws(DatabaseError) -> [Entry?] {
         let result: Result<[Entry?], DatabaseError> = database.withLock { box in
             do throws(DatabaseError) {
-                return .success(try Self.register(entries, box.database, isDurable))
+                return .success(try register(entries, box.database, isDurable))
             } catch {
                 try? box.database.run("ROLLBACK")
                 return .failure(error)
@@ -110,14 +133,14 @@ final class TransferState: Sendable {
         return try result.get()
     }
 
-    private static func register(
+    private func register(
         _ entries: [Entry],
         _ database: Database,
         _ isDurable: Bool
     ) throws(DatabaseError) -> [Entry?] {
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        let select = try database.prepare("SELECT \(columns) FROM requests WHERE identity = ?")
+        let select = try database.prepare("SELECT \(Self.columns) FROM requests WHERE identity = ?")
         let insert = try database.prepare(
             "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
                 + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
@@ -125,7 +148,8 @@ final class TransferState: Sendable {
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for entry in entries {
-            let folded = entry.name.map { Database.Value.text(OutputNaming.folded($0)) } ?? .null
+            let place = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
+            let folded = Database.Value.optional(place)
             try insert.run([
                 .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), folded,
                 .optional(entry.key),
@@ -182,11 +206,12 @@ final class TransferState: Sendable {
             outcome: row.text(4).flatMap(Outcome.init(rawValue:)) ?? .pending,
             status: row.integer(5).map { Int(clamping: $0) },
             validator: row.text(6),
-            bytes: row.integer(7) ?? 0,
-            attempts: Int(clamping: row.integer(8) ?? 0),
+            bytes: max(0, row.integer(7) ?? 0),
+            attempts: max(0, Int(clamping: row.integer(8) ?? 0)),
             key: row.text(9),
             error: row.text(10),
-            ended: row.real(11)
+            // A damaged row may hold any number; years have four digits.
+            ended: row.real(11).flatMap { (0..<253_402_300_800).contains($0) ? $0 : nil }
         )
     }
 

@@ -1,0 +1,120 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+@Suite("A state that something has happened to")
+struct StateRecoveryTests {
+    private let server: FaultServer
+    private let folder: ScratchFile
+    private var state: String { "\(folder.path)/\(TransferState.fileName)" }
+
+    init() throws {
+        server = try FaultServer()
+        folder = try ScratchFile()
+    }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
+        try await Executable.run(["get", "--attempts", "2", "--backoff", "constant:5ms"] + words)
+    }
+
+    @Test(
+        "numbers that no run has written neither end the process nor are shown",
+        arguments: ["1e300", "-1e300", "9e999", "1e19"]
+    )
+    func damagedRows(date: String) async throws {
+        #expect(
+            try await get([server.baseURL + "/ok?1", server.baseURL + "/ok?2", "--output-dir", folder.path]).status == 0
+        )
+        let database = try Database(path: state)
+        try database.run(
+            "UPDATE requests SET ended = \(date), attempts = 9223372036854775807, bytes = -5, status = 1e300"
+        )
+        let text = try await Executable.run(["status", folder.path])
+        #expect(text.status == 0 && text.text.contains("2 done; 0 B in"), "\(text.text) \(text.errors)")
+        let json = try await Executable.run(["status", "--json", folder.path])
+        #expect(json.status == 0 && json.lines.count == 2 && json.text.contains(#""ended":null"#), "\(json.text)")
+        #expect(try await get([server.baseURL + "/ok?1", "--output-dir", folder.path]).status == 0)
+        folder.remove()
+    }
+
+    @Test("a file that is no state is named, with what to do")
+    func noState() async throws {
+        try folder.makeFolder()
+        try await ScratchFile.at(state).overwrite(String(repeating: "no database ", count: 1000))
+        let ended = try await get([server.baseURL + "/ok", "--output-dir", folder.path])
+        #expect(
+            ended.status == 2 && ended.errors.contains(state) && ended.errors.contains("move it away"),
+            "\(ended.errors)"
+        )
+        #expect(server.log.isEmpty)
+        folder.remove()
+    }
+
+    @Test("what is done is in the state within a fraction of a second, while another file still comes")
+    func writtenInTime() async throws {
+        let urls = (0..<20).map { "\(server.baseURL)/bytes/100?n=\($0)" }
+        let running = try Executable.start(["get", "--output-dir", folder.path] + urls + [server.baseURL + "/hang"])
+        let deadline = ContinuousClock.now + .seconds(20)
+        var text = ""
+        while !text.contains("20 done"), ContinuousClock.now < deadline {
+            text = try await Executable.run(["status", folder.path]).text
+        }
+        running.signal(9)
+        _ = await running.end()
+        #expect(text.contains("21 requests: 20 done, 1 pending"), "\(text)")
+        folder.remove()
+    }
+
+    @Test("URLs that differ in case alone both get their file, where the file system tells them apart")
+    func lettersOfTwoCases() async throws {
+        try folder.makeFolder()
+        let probe = folder.file("probe")
+        try await probe.overwrite("")
+        guard !folder.file("PROBE").exists else { return folder.remove() }
+        probe.remove()
+        for name in ["/v/aBc", "/v/AbC"] { server.on(name) { _ in [.respond(.init(200, body: name))] } }
+        let urls = [server.baseURL + "/v/aBc", server.baseURL + "/v/AbC"]
+        let ended = try await get(urls + ["--output-dir", folder.path])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try folder.file(OutputNaming.tree(urls[0])).bytes() == Array("/v/aBc".utf8))
+        #expect(try folder.file(OutputNaming.tree(urls[1])).bytes() == Array("/v/AbC".utf8))
+        folder.remove()
+    }
+
+    @Test("both spellings of a letter beyond ASCII are one request")
+    func spellings() async throws {
+        let words = [server.baseURL + "/ok?ü", server.baseURL + "/ok?%C3%BC", "--output-dir", folder.path]
+        let ended = try await get(words)
+        #expect(ended.status == 0 && server.log.count == 1, "\(ended.errors)")
+        #expect(try await get(words).status == 0)
+        #expect(server.log.count == 1)
+        folder.remove()
+    }
+
+    @Test("how many were done before is said once, for the whole of a long list")
+    func skippedOnce() async throws {
+        let list = try ScratchFile((0..<1200).map { "\(server.baseURL)/ok?\($0)\n" }.joined())
+        let words = ["--from", list.path, "--output-dir", folder.path, "-j", "32"]
+        #expect(try await get(words).status == 0)
+        let again = try await get(words)
+        #expect(
+            again.errors == "refrain get: 1200 of 1200 were done in an earlier run, and are skipped\n",
+            "\(again.errors)"
+        )
+        list.remove()
+        folder.remove()
+    }
+
+    @Test("a header of a line that no request can have is refused with the line, before anything is sent")
+    func headersOfLines() async throws {
+        let list = try ScratchFile(
+            "\(server.baseURL)/ok\n{\"url\": \"\(server.baseURL)/ok\", \"headers\": {\"Content-Length\": \"5\"}}\n"
+        )
+        let ended = try await get(["--from", list.path, "--output-dir", folder.path])
+        #expect(ended.status == 2 && ended.errors.contains("\(list.path):2: \"headers\": "), "\(ended.errors)")
+        #expect(server.log.isEmpty)
+        list.remove()
+    }
+}
