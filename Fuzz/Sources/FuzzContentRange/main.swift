@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 fuzz { start, count in
     switch ContentRange.parse(fieldValues: lines(start, count)) {

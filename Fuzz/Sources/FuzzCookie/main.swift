@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // Every line is a value of `Set-Cookie`.
 fuzz { start, count in

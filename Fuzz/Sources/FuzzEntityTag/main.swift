@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // The first line is the tag, the second one the date of modification, the third one the response's.
 fuzz { start, count in

@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // The first line is a type, the others accept.
 fuzz { start, count in

@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // Lines belong to the fields in turn: RateLimit, its policy, three plain ones and the Date.
 fuzz { start, count in

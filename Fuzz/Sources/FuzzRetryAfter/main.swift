@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // The lines are the field's, and those of `Date` as well.
 fuzz { start, count in

@@ -1,6 +1,7 @@
 import FuzzSupport
 import RefrainCore
-import RefrainHTTP
+
+@testable import RefrainHTTP
 
 // The lines are read as a list, as a dictionary and as an item.
 fuzz { start, count in

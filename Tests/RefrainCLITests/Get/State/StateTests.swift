@@ -126,7 +126,8 @@ struct StateTests {
         for round in 0..<200 {
             let running = try Executable.start(words)
             let isKilled = await Executable.Running.onThread { () -> Bool in
-                poll(nil, 0, Int32(60 + round * 37 % 90))
+                // Later from round to round, so that a process that starts slowly comes to its download.
+                poll(nil, 0, Int32(60 + round * 37 % 90 + round * 2))
                 return kill(running.pid, SIGKILL) == 0
             }
             let end = await running.end()
