@@ -137,6 +137,12 @@ struct CookieTests {
         #expect(CookieJar(netscape: jar.netscapeText).cookies.map(\.name) == ["\u{36A}n"])
     }
 
+    @Test("a value with a line break that only Unicode knows is stored in one line")
+    func unicodeLineBreak() {
+        set("n=a\u{2028}b\u{85}c; Path=/")
+        #expect(CookieJar(netscape: jar.netscapeText).cookies.map(\.value) == ["a\u{2028}b\u{85}c"])
+    }
+
     @Test("what would break a field or a file is refused, and so is what is too long")
     func malformed() {
         for field in ["", "=v", "novalue", "n=a\u{1}b", "n=a\tb", "n=\(String(repeating: "x", count: 5000))", ";n=v"] {
