@@ -6,11 +6,12 @@ extension CookieJar.Cookie {
         guard field.utf8.count <= 4 * CookieJar.limits.bytes,
             !field.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F })
         else { return nil }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false)
-        guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
+        // By bytes: a combining mark makes one character with the separator or the space before it.
+        let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        guard let pair = parts.first, let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         self.init(
-            name: String(Self.trimmed(pair[..<equals])),
-            value: String(Self.trimmed(pair[pair.index(after: equals)...])),
+            name: Self.trimmed(pair[..<equals]),
+            value: Self.trimmed(pair[pair.index(after: equals)...]),
             domain: source.host,
             path: source.defaultPath
         )
@@ -46,12 +47,7 @@ extension CookieJar.Cookie {
         return true
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
-    }
+    private static func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(FieldValues.trimmed(text))) }
 
     private struct Attributes {
         var domain: String?
@@ -62,10 +58,10 @@ extension CookieJar.Cookie {
         var isHTTPOnly = false
 
         /// Reads one attribute; of several with one name, the last one counts.
-        mutating func read(_ text: Substring, _ now: WallClock.Instant) {
-            let pair = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = pair.count > 1 ? String(trimmed(pair[1])) : ""
-            switch trimmed(pair.first ?? "").lowercased() {
+        mutating func read(_ text: Substring.UTF8View, _ now: WallClock.Instant) {
+            let pair = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let value = pair.count > 1 ? trimmed(pair[1]) : ""
+            switch pair.first.map({ trimmed($0) })?.lowercased() {
             case "domain":
                 let name = value.hasPrefix(".") ? String(value.dropFirst()) : value
                 domain = name.isEmpty ? nil : HostName.ascii(name) ?? name.lowercased()

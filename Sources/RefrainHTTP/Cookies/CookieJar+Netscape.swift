@@ -73,7 +73,9 @@ extension CookieJar.Cookie {
         let isMarked = line.hasPrefix(mark)
         let line = isMarked ? String(line.dropFirst(mark.count)) : line
         guard !line.hasPrefix("#") else { return nil }
-        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        // By bytes: a combining mark at the beginning of a field makes one character with the tab.
+        let fields = line.utf8.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         guard fields.count >= 6, let seconds = Int64(fields[4]), !fields[5].isEmpty,
             !line.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F })
         else { return nil }

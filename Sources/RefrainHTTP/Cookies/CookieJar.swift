@@ -92,8 +92,9 @@ public final class CookieJar: HTTPMiddleware {
 
     /// Adds the cookies of a text in Netscape's format.
     public func insert(netscape text: String) {
-        for line in text.split(whereSeparator: \.isNewline) {
-            if let cookie = Cookie(netscapeLine: String(line)) { insert(cookie) }
+        // By bytes: a value may contain the line breaks that only Unicode knows.
+        for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            if let cookie = Cookie(netscapeLine: String(Substring(line))) { insert(cookie) }
         }
     }
 

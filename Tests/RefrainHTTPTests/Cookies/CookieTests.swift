@@ -130,6 +130,19 @@ struct CookieTests {
         #expect(sent("https://www.example.com/a/b") == "b=2; a=4; c=3")
     }
 
+    @Test("a name that begins with a combining mark is sent and stored without the space before it")
+    func combiningMark() {
+        set(" \u{36A}n=v;\u{36A}x; Path=/")
+        #expect(sent("https://www.example.com/") == "\u{36A}n=v")
+        #expect(CookieJar(netscape: jar.netscapeText).cookies.map(\.name) == ["\u{36A}n"])
+    }
+
+    @Test("a value with a line break that only Unicode knows is stored in one line")
+    func unicodeLineBreak() {
+        set("n=a\u{2028}b\u{85}c; Path=/")
+        #expect(CookieJar(netscape: jar.netscapeText).cookies.map(\.value) == ["a\u{2028}b\u{85}c"])
+    }
+
     @Test("what would break a field or a file is refused, and so is what is too long")
     func malformed() {
         for field in ["", "=v", "novalue", "n=a\u{1}b", "n=a\tb", "n=\(String(repeating: "x", count: 5000))", ";n=v"] {

@@ -121,13 +121,15 @@ struct StateTests {
         let size = 3_000_000
         let url = "\(server.baseURL)/bytes/\(size)?slow=6000000"
         let words = ["get", "-q", url, "--output-dir", folder.path]
+        // Under a sanitizer the process takes a second to start.
+        let start = try await ContinuousClock().measure { _ = try await Executable.run(["--version"]) }
+        let starting = Int32(start / .milliseconds(1))
         var ended: Executable.Ended?
         var kills = 0
         for round in 0..<200 {
             let running = try Executable.start(words)
             let isKilled = await Executable.Running.onThread { () -> Bool in
-                // Later from round to round, so that a process that starts slowly comes to its download.
-                poll(nil, 0, Int32(60 + round * 37 % 90 + round * 2))
+                poll(nil, 0, starting + Int32(30 + round * 37 % 90))
                 return kill(running.pid, SIGKILL) == 0
             }
             let end = await running.end()
