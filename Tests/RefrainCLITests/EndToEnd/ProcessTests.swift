@@ -86,13 +86,6 @@ struct ProcessTests {
         #expect(await running.end().status == 0)
     }
 
-    @Test("R25: the demonstration finds everything as it must be")
-    func demo() async throws {
-        let ended = try await Executable.run(["demo"])
-        #expect(ended.status == 0, "\(ended.text)")
-        #expect(ended.text.contains("sends, as the server counted them"))
-    }
-
     @Test("explain answers a question, a schedule and a batch")
     func explain() async throws {
         let one = try await Executable.run(["explain", "--status", "503", "-H", "Retry-After: 7", "--json"])
