@@ -187,7 +187,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RefrainURLSessionTests",
-            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting"]
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainURLSession", "RefrainTesting", "TestSupport"]
         ),
         .testTarget(
             name: "RefrainCLITests",
@@ -198,7 +198,7 @@ let package = Package(
         // Helpers that the tests of several targets use.
         .target(
             name: "TestSupport",
-            dependencies: ["RefrainCore", "RefrainTesting"],
+            dependencies: ["RefrainCore", "RefrainHTTP", "RefrainTesting"],
             path: "Tests/Support/TestSupport"
         ),
         // Real TLS on loopback for tests: a relay with certificates that are made when it starts.

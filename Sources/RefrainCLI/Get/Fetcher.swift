@@ -214,7 +214,7 @@ final class Fetcher: Sendable {
         }
         if case .failure(var error) = result, error.code == .cannotConnectToHost, let socket = settings.unixSocket {
             // libcurl names the host, to which no connection was made.
-            error.message = "nobody accepts connections on the socket \(socket) of --unix-socket"
+            error.message = "no process accepts connections on the socket \(socket) of --unix-socket"
             return .failure(error)
         }
         guard case .success(let response) = result else { return result }

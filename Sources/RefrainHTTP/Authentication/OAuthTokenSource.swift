@@ -40,7 +40,7 @@ struct OAuthTokenSource: Sendable {
                     await store.save(token)
                     event = .saved(token)
                 case .use(let token): return .success(token)
-                case .decline: return .failure(AuthenticationFailure.declined("nobody logged in"))
+                case .decline: return .failure(AuthenticationFailure.declined("no user is logged in"))
                 }
             } catch {
                 return .failure(AuthenticationFailure.thrown(error, by: step.name))

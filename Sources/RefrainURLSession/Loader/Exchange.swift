@@ -173,7 +173,7 @@ final class Exchange: @unchecked Sendable {
             defer { result = nil }
             return result
         }
-        return outcome ?? .failure(HTTPError(.unknown, request: request, message: "nobody answered"))
+        return outcome ?? .failure(HTTPError(.unknown, request: request, message: "the server did not answer"))
     }
 
     // MARK: Events of URLSession

@@ -199,7 +199,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("a socket that nobody listens on is named")
+    @Test("a socket without a listening process is named")
     func missingSocket() async throws {
         let ended = try await get("--unix-socket", "/nonexistent.sock", "http://h/")
         #expect(

@@ -77,7 +77,7 @@ struct PlacesTests {
 
     #if os(Linux)
     @Test(
-        "a file that cannot be replaced is refused before anything is fetched: a mount, or somebody's in a sticky folder",
+        "a file that cannot be replaced is refused before anything is fetched: a mount, or another user's in a sticky folder",
         .enabled(if: geteuid() == 0 && Executable.installed("setpriv") != nil),
         arguments: [
             "unshare -m true || exit 77; unshare -m sh -c 'mount --bind src \"a b\"; \"$0\" get \"$1\" -o \"a b\"' \"$1\" \"$2\"",

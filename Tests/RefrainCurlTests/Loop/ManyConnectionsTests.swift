@@ -15,31 +15,14 @@ import Musl
 struct ManyConnectionsTests {
     /// Accepts connections and says nothing.
     private final class SilentServer: Sendable {
-        let port: UInt16
         let accepted = Counter()
-        private let listener: Int32
+        private let listener = LoopbackListener(backlog: 4096)
+        var port: UInt16 { listener.port }
 
         init() {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            self.listener = listener
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    _ = bind(listener, address, length)
-                    _ = listen(listener, 4096)
-                    _ = getsockname(listener, address, &length)
-                }
-            }
-            port = UInt16(bigEndian: address.sin_port)
-            let accepted = accepted
-            startThread {
+            startThread { [listener, accepted] in
                 var connections: [Int32] = []
-                while true {
-                    let connection = accept(listener, nil, nil)
-                    guard connection >= 0 else { break }
+                while let connection = listener.accept() {
                     accepted.add(1)
                     connections.append(connection)
                 }
@@ -47,10 +30,7 @@ struct ManyConnectionsTests {
             }
         }
 
-        func stop() {
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
-        }
+        func stop() { listener.close() }
     }
 
     /// REFRAIN_CONNECTIONS=10000 is what was measured; it takes 20,000 open files.

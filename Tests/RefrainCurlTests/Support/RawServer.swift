@@ -7,34 +7,52 @@ import Glibc
 import Musl
 #endif
 
-/// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.
-final class RawServer: Sendable {
+/// A socket that listens on a free port of loopback.
+struct LoopbackListener: Sendable {
     let port: UInt16
-    private let listener: Int32
-    private let accepted = Counter()
+    private let descriptor: Int32
 
-    var connectionCount: Int { accepted.value }
-
-    init(_ serve: @escaping @Sendable (RawConnection) -> Void) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        self.listener = listener
+    /// Listens, with so many connections that wait to be accepted.
+    init(backlog: Int32) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                _ = bind(listener, address, length)
-                _ = listen(listener, 128)
-                _ = getsockname(listener, address, &length)
+                _ = bind(descriptor, address, length)
+                _ = listen(descriptor, backlog)
+                _ = getsockname(descriptor, address, &length)
             }
         }
+        self.descriptor = descriptor
         port = UInt16(bigEndian: address.sin_port)
-        let accepted = accepted
-        startThread {
-            while true {
-                let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else { return }
+    }
+
+    /// Waits for the next connection; nil after `close()`.
+    func accept() -> Int32? {
+        let connection = Glibc.accept(descriptor, nil, nil)
+        return connection >= 0 ? connection : nil
+    }
+
+    func close() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        _ = Glibc.close(descriptor)
+    }
+}
+
+/// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.
+final class RawServer: Sendable {
+    private let listener = LoopbackListener(backlog: 128)
+    private let accepted = Counter()
+
+    var port: UInt16 { listener.port }
+    var connectionCount: Int { accepted.value }
+
+    init(_ serve: @escaping @Sendable (RawConnection) -> Void) {
+        startThread { [listener, accepted] in
+            while let descriptor = listener.accept() {
                 accepted.add(1)
                 startThread {
                     serve(RawConnection(descriptor))
@@ -44,10 +62,7 @@ final class RawServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { listener.close() }
 }
 
 /// One connection, read and written by one thread.

@@ -59,7 +59,7 @@ struct DeduplicateTests {
     }
 
     @Test(
-        "B: de-duplication: the last one to leave cancels the exchange, and whoever comes next begins another",
+        "B: de-duplication: the last one to leave cancels the exchange, and the next request begins another",
         .timeLimit(.minutes(10))
     )
     func lastOneLeaves() async {

@@ -87,7 +87,7 @@ struct PrecedenceTests {
         #expect(loader.requests.count == 1)
     }
 
-    @Test("a policy or retrier on the request replaces the policy that nobody asked for")
+    @Test("a policy or retrier on the request replaces the default policy")
     func replacesUnasked() async throws {
         let declining = Retrier { _, _, _ in .doNotRetry }
         let adapter = Adapter { request, _ in request }
@@ -164,7 +164,7 @@ struct PrecedenceTests {
         #expect(loader.requests.count == 4)
     }
 
-    @Test("R24: within Task.retrying the policy that nobody asked for makes way, one send for each run")
+    @Test("R24: within Task.retrying the default policy does not retry, one send for each run")
     func withinTask() async throws {
         let loader = ScriptedLoader(.status(503), .status(503), .status(503), .status(200, body: "ok"))
         let session = unasked(loader)

@@ -34,7 +34,7 @@ struct PrecedenceWireTests {
         return Session(loader: CurlLoader(), settings: settings)
     }
 
-    @Test("what a caller's validation accepted is sent once, whoever would retry it")
+    @Test("what a caller's validation accepted is sent once, whichever policy would retry it")
     func accepted() async {
         let metrics = MetricsMonitor()
         let session = Session.overSockets(always, monitors: [metrics])
@@ -62,7 +62,7 @@ struct PrecedenceWireTests {
     }
 
     @Test(
-        "a policy on the request limits the one that nobody asked for, and not one that the session was given",
+        "a policy on the request limits the default policy, and not one that the session was given",
         arguments: [(0, 1), (1, 2)]
     )
     func ownPolicy(limit: Int, expected: Int) async {
@@ -81,7 +81,7 @@ struct PrecedenceWireTests {
             name: String, session: Session, method: HTTPMethod, replay: ReplayPermission?, runs: Int, sends: Int
         )
         let rows: [Row] = [
-            ("the policy that nobody asked for", unasked(), .get, nil, 4, 4),
+            ("the default policy", unasked(), .get, nil, 4, 4),
             ("a policy of no retries", Session.overSockets(RetryPolicy(retryLimit: 0)), .get, nil, 4, 4),
             ("a retrier that declined", Session.overSockets(always), .get, nil, 1, 3),
             ("a POST that may have been processed", Session.overSockets(RetryPolicy.recommended), .post, nil, 1, 1),

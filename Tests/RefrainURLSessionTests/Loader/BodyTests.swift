@@ -47,7 +47,7 @@ struct BodyTests {
     @Test("a body that is dropped unread ends its exchange")
     func dropping() async throws {
         do { #expect(try await loader.response(for: streaming("/hang-body")).status == 200) }
-        #expect(await eventually { server.openConnectionCount == 0 })
+        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
     }
 
     @Test("a reader that is cancelled ends the exchange, and so does a reset")
@@ -60,7 +60,7 @@ struct BodyTests {
         let second = try await loader.response(for: streaming("/hang-body")).body
         await loader.reset()
         #expect(try await #require(throws: HTTPError.self) { try await second.collect() }.code == .cancelled)
-        #expect(await eventually { server.openConnectionCount == 0 })
+        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
     }
 
     // MARK: Requests
@@ -109,7 +109,7 @@ struct BodyTests {
         let error = try failure(of: await loader.load(upload(body)))
         #expect(error.code == .callerFailed, "\(error)")
         #expect(error.underlyingError is SourceFailed)
-        #expect(await eventually { server.openConnectionCount == 0 })
+        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
         #expect(server.log.allSatisfy { !$0.complete })
     }
 
@@ -147,7 +147,7 @@ struct BodyTests {
         }
         let start = ContinuousClock.now
         let early = Task { await loader.load(try get()) }
-        #expect(await eventually { server.log.count == 1 })
+        #expect(await eventually(within: 20) { server.log.count == 1 })
         let first = Task { await loader.load(try upload()) }
         try await Task.sleep(for: .milliseconds(200))
         let second = Task { await loader.load(try upload()) }

@@ -1,27 +1,5 @@
-import RefrainHTTP
-import Testing
-
-/// The error of a result, or a failed test.
-func failure(of result: HTTPResult, _ location: SourceLocation = #_sourceLocation) throws -> HTTPError {
-    switch result {
-    case .success(let response):
-        Issue.record("the request succeeded with \(response.status)", sourceLocation: location)
-        throw Unexpected()
-    case .failure(let error):
-        return error
-    }
-}
-
-struct Unexpected: Error {}
-
-/// Waits until a condition holds; false after twenty seconds.
-func eventually(_ condition: () async -> Bool) async -> Bool {
-    for _ in 0..<2000 {
-        if await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(10))
-    }
-    return await condition()
-}
+// The helpers of all tests with sockets, for every file of this target.
+@_exported import TestSupport
 
 struct SourceFailed: Error {}
 

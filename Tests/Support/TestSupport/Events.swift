@@ -78,7 +78,7 @@ public final class Signal: Sendable {
     }
 }
 
-/// An object whose deallocation is awaited: whoever holds it has been deallocated, too.
+/// An object whose deallocation is awaited: what holds it has been deallocated, too.
 public final class Lifetime: Sendable {
     private let end: Signal
 

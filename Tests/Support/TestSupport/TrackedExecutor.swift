@@ -3,7 +3,7 @@ internal import RefrainTesting
 
 /// An executor that tells when its tasks have nothing to do: each has ended, or waits for something.
 ///
-/// What a task waits for need not signal that somebody waits: when all jobs have run, the task waits.
+/// What a task waits for need not signal that a task waits: when all jobs have run, the task waits.
 public final class TrackedExecutor: TaskExecutor {
     // One thread, so that tasks begin in the order in which they were made.
     private let queue = DispatchQueue(label: "tracked tasks")

@@ -20,7 +20,7 @@ final class Nginx {
         var template = Array("/tmp/refrain-bench.XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw BenchFailure("no temporary folder: \(errorText())") }
         folder = String(cString: made)
-        // The worker of a server that root starts is somebody else, who must be able to read the files.
+        // The worker of a server that root starts has another user, who must be able to read the files.
         chmod(folder, 0o755)
         let (plain, secure) = (try Self.freePort(), try Self.freePort())
         plainURL = "http://127.0.0.1:\(plain)"
@@ -130,7 +130,7 @@ final class Nginx {
         }
     }
 
-    /// A port that nobody has: the kernel chooses it, and it is given back at once.
+    /// A port that is free: the kernel chooses it, and it is given back at once.
     private static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A transport of somebody else's, which says nothing about what it has sent.
+/// A transport of another package, which says nothing about what it has sent.
 final class ForeignTransport: ClientTransport {
     struct Broken: Error, Equatable { var number: Int }
 
