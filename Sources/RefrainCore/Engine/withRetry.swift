@@ -5,8 +5,8 @@
 ///
 /// It runs on the caller's actor, so both closures can access the caller's state. It checks for cancellation before
 /// each attempt, after each decision and during a delay. No attempt but the first begins at or after the deadline: if
-/// a delay would reach it, `onTimeout` is called at once, without the delay. A first attempt that succeeds reads no
-/// clock (unless there is a timeout), draws no random number and allocates nothing.
+/// a delay would reach it, `onTimeout` is called at once, without the delay. A first attempt that succeeds draws no
+/// random number and, unless there is a timeout, reads no clock and allocates nothing.
 ///
 /// - Parameters:
 ///   - timeout: the time for all attempts and delays together. Clamped to zero … 68 years. It ends delays, not a
@@ -28,9 +28,10 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
+    let deadline = remaining.map { ClockDeadline(after: $0, clock) }
     let outcome = await withRetryUnlessCancelled(
-        until: remaining.map { clock.now.advanced(by: $0) },
         remaining: remaining,
+        timeLeft: { deadline?.timeLeft },
         clock: clock,
         operation: operation,
         decide: decide,
@@ -46,13 +47,13 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
 /// its frame for the whole delay. This form has none.
 ///
 /// - Parameters:
-///   - deadline: when the call ends; nil: no limit.
-///   - remaining: the time left until the deadline. It saves a clock read before the first attempt.
+///   - remaining: the time left when the call begins; nil: no limit.
+///   - timeLeft: returns the time left now; nil: no limit.
 @inlinable
 @inline(__always)
 package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>(
-    until deadline: C.Instant?,
     remaining: Duration?,
+    timeLeft: () -> Duration?,
     clock: C,
     operation: (Attempt) async -> Outcome,
     decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
@@ -70,19 +71,17 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>
             guard !Task.isCancelled else { return nil }
             let delay = requested > .zero ? requested.clampedToDelay : .zero
             var remaining: Duration?
-            if let deadline {
-                let left = clock.now.duration(to: deadline)
+            if let left = timeLeft() {
                 guard delay < left else { return onTimeout(attempt, outcome, delay) }
                 remaining = left
             }
             if delay > .zero {
                 // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
-                let last: Outcome? = deadline == nil ? nil : outcome
+                let last: Outcome? = remaining == nil ? nil : outcome
                 _ = consume outcome
                 guard await clock.waits(for: delay), !Task.isCancelled else { return nil }
                 // A delay can last longer than requested, on a busy machine or one that was suspended.
-                if let deadline, let last {
-                    let left = clock.now.duration(to: deadline)
+                if let last, let left = timeLeft() {
                     guard left > .zero else { return onTimeout(attempt, last, delay) }
                     remaining = left
                 }

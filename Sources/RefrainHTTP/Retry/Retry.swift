@@ -53,11 +53,7 @@ public struct Retry: HTTPMiddleware {
     /// Loads a request, as often as its strategy and the rules ask for it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let strategy = request.retryStrategy ?? strategy
-        // A policy finishes on every success, so it is not asked about one.
-        let asksAboutSuccess = strategy != nil && asksStrategyAboutSuccess && !(strategy is RetryPolicy)
-        // A policy decides by the head of a response; any other strategy may look at its body.
-        let decidesByHead =
-            strategy == nil || strategy is RetryPolicy || strategy is Backoff || strategy is RetryAfterStrategy
+        let (asksAboutSuccess, decidesByHead) = needs(of: strategy)
         // A stage further out that has deferred the bodies reads them itself.
         let isInner = request.deferredBodies.contains(.transientErrors)
         let outcome = await run(request.deferring(.transientErrors), asksAboutSuccess: asksAboutSuccess) { sent, _ in
@@ -73,7 +69,25 @@ public struct Retry: HTTPMiddleware {
             return await strategy.decide(outcome.result, in: context)
         }
         guard !isInner, !outcome.isRedirect else { return outcome.result }
-        return await outcome.collected(for: request).result
+        return await collect(outcome, for: request)
+    }
+
+    // Apart, these two, because the frame of each request in back-off would have room for them.
+
+    /// Whether a strategy is asked about a success, and whether it decides without the body of a response.
+    @inline(never)
+    private func needs(of strategy: (any RetryStrategy)?) -> (asksAboutSuccess: Bool, decidesByHead: Bool) {
+        // A policy finishes on every success, so it is not asked about one.
+        let asksAboutSuccess = strategy != nil && asksStrategyAboutSuccess && !(strategy is RetryPolicy)
+        // A policy decides by the head of a response; any other strategy may look at its body.
+        let decidesByHead =
+            strategy == nil || strategy is RetryPolicy || strategy is Backoff || strategy is RetryAfterStrategy
+        return (asksAboutSuccess, decidesByHead)
+    }
+
+    @inline(never)
+    private func collect(_ outcome: AttemptOutcome, for request: HTTPRequest) async -> HTTPResult {
+        await outcome.collected(for: request).result
     }
 
     /// Runs the attempts of one call, for this stage and for the pipeline of a session.
@@ -97,10 +111,9 @@ public struct Retry: HTTPMiddleware {
         } catch {
             return AttemptOutcome(.failure(error))
         }
-        let remaining = call.remaining
         let ended: Void? = await withRetryUnlessCancelled(
-            until: remaining.map { call.clock.now.advanced(by: $0.clampedToTimeout) },
-            remaining: remaining,
+            remaining: call.remaining,
+            timeLeft: { call.remaining },
             clock: call.clock,
             operation: { number in
                 let sent = call.prepare(number)

@@ -13,7 +13,8 @@ public struct RetryDecision: Sendable {
         /// The outcome stands.
         case finish
         /// Another attempt follows after this delay.
-        case retry(RetryDelay)
+        // Indirect: decisions pass through the frames of several asynchronous functions.
+        indirect case retry(RetryDelay)
         /// The outcome stands, because the server asks for a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }

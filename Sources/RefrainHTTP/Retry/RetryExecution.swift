@@ -91,17 +91,21 @@ final class RetryExecution {
         record: ([AttemptRecord]) -> Void
     ) async -> RetryStep<Void> {
         let step: RetryStep<Void>
-        if let decision = decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
-            step = conclude(decision)
+        if let known = stepWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
+            step = known
         } else {
-            step = conclude(await ask(decide, after: attempt))
+            step = await ask(decide, after: attempt)
         }
         record(attempts)
         return step
     }
 
-    /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
     @inline(never)
+    private func stepWithoutStrategy(asksAboutSuccess: Bool) -> RetryStep<Void>? {
+        decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess).map(conclude)
+    }
+
+    /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
     private func decisionWithoutStrategy(asksAboutSuccess: Bool) -> RetryDecision? {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
         elapsed = clocks.now - began
@@ -120,28 +124,64 @@ final class RetryExecution {
         return outcome.result.retriesAreExhausted ? .finish(.exhaustedWithin, [.nesting]) : nil
     }
 
+    /// What a strategy is asked, and what it answered; on the heap, so that no frame keeps it.
+    private final class Question: @unchecked Sendable {
+        // @unchecked Sendable: the answer is read after the one task that writes it.
+        let outcome: AttemptOutcome
+        let context: RetryContext
+        let request: HTTPRequest
+        var answer = RetryDecision.finish()
+
+        init(_ outcome: AttemptOutcome, _ context: RetryContext, _ request: HTTPRequest) {
+            self.outcome = outcome
+            self.context = context
+            self.request = request
+        }
+    }
+
     /// Asks a strategy about the last outcome, for no longer than the call has time (rule R20).
+    ///
+    /// What needs no waiting is done apart: a task keeps the memory of its largest frame until it ends, also while it
+    /// waits for its next attempt.
+    @inline(never)
     private func ask(
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         after attempt: Attempt
-    ) async -> RetryDecision {
-        guard let outcome else { return .finish(.cancelled, [.cancellation]) }
+    ) async -> RetryStep<Void> {
+        guard let question = question(after: attempt) else { return .finish((), .cancelled) }
+        let (_, isLate) = await request.withinDeadline(on: clocks) {
+            question.answer = await decide(question.outcome, question.context, question.request)
+        }
+        return conclude(question, isLate: isLate)
+    }
+
+    @inline(never)
+    private func question(after attempt: Attempt) -> Question? {
+        guard let outcome else { return nil }
         var context = RetryContext(request, outcome.result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
         context.isStatusAccepted = outcome.isStatusAccepted
         context.isNested = isNested
         if (context.progress ?? 0) > 0 { failingSince = nil }
         context.failingFor = elapsed - (failingSince ?? elapsed)
         failingSince = failingSince ?? elapsed
-        let (decision, isLate) = await request.withinDeadline(on: clocks) { [context, request] in
-            await decide(outcome, context, request)
-        }
-        if outcome.isSuccess, case .finish = decision.action {
+        return Question(outcome, context, request)
+    }
+
+    @inline(never)
+    private func conclude(_ question: Question, isLate: Bool) -> RetryStep<Void> {
+        conclude(accept(question, isLate: isLate))
+    }
+
+    /// Returns what follows from a strategy's decision.
+    private func accept(_ question: Question, isLate: Bool) -> RetryDecision {
+        let decision = question.answer
+        if question.outcome.isSuccess, case .finish = decision.action {
             let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(decision.reason)
             return isPlain ? .finish(.succeeded) : decision
         }
         // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
         if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
-        return isLate ? .finish(.deadlineExceeded, [.deadline]) : decision.applyingRules(context)
+        return isLate ? .finish(.deadlineExceeded, [.deadline]) : decision.applyingRules(question.context)
     }
 
     /// Holds a decision against the timeout and the budget, and records what comes of it.

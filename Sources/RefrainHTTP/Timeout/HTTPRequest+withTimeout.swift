@@ -4,6 +4,7 @@
 ///
 /// - Returns: the value, and whether the operation was cancelled because of the limit. The value may be complete even
 ///   then, if the operation finished as the limit passed.
+@inline(never)
 package func withTimeout<Value: Sendable>(
     _ limit: Duration,
     on clock: AnyClock,

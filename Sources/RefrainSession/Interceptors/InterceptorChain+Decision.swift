@@ -18,64 +18,9 @@ extension InterceptorChain {
         for request: Request,
         _ strategy: (any RetryStrategy)?
     ) async -> RetryDecision {
-        guard let failure = request.failure(of: outcome) else {
-            // Retriers are asked about failures; a strategy is asked about every outcome, because it may poll.
-            guard let strategy, !context.isNested else { return .finish(.succeeded) }
-            return await strategy.decide(outcome.result, in: context)
-        }
-        request.publish(failure, of: outcome, in: context)
-        guard let session = request.session else { return .finish(.finalFailure) }
-        guard !failure.isCancellation else { return .finish(.cancelled, [.cancellation]) }
-        var refusal: RetryDecision?
-        var hasDeclined = false
-        for retrier in retriers {
-            if let policy = retrier as? any RetryStrategy {
-                guard strategy == nil, !context.isNested else { continue }
-                let decision = await policy.decide(outcome.result, in: context)
-                guard case .finish = decision.action else { return decision }
-                refusal = refusal ?? decision
-                continue
-            }
-            let free = retrier as? any FreeRetry
-            if context.isNested, free?.drawsOnBudget != false { continue }
-            let pending = PendingDecision()
-            let answer = await pending.collect { await retrier.retry(request, for: session, dueTo: failure) }
-            switch pending.isImplemented ? answer : request.answer(ofAbsent: retrier) {
-            case .doNotRetry: hasDeclined = hasDeclined || (free == nil && pending.isImplemented)
-            case .doNotRetryWithError(let error):
-                let name = "\(type(of: retrier))"
-                var decision = RetryDecision.finish(.strategyDeclined)
-                decision.error = RefrainError.requestRetryFailed(retryError: error, originalError: failure, by: name)
-                return decision
-            case .retry: return pending.decision(after: .zero, free)
-            case .retryWithDelay(let delay): return pending.decision(after: delay, free)
-            }
-        }
-        guard !context.isNested else { return .finish(.nested, [.nesting]) }
-        if let strategy { return await strategy.decide(outcome.result, in: context) }
-        // A retrier of the caller's own that declined has decided for outer loops, too (rule R24).
-        if hasDeclined { return .finish(.strategyDeclined, refusal?.rules ?? []) }
-        if let refusal, refusal.reason != .succeeded { return refusal }
-        if hasDefaultPolicy, refusal == nil {
-            // Within `Task.retrying` the retries are the task's.
-            guard !OuterRetry.isInside else { return .finish(.nested, [.nesting]) }
-            let decision = RetryPolicy.recommended.decide(in: context)
-            if decision.reason != .succeeded { return decision }
-        }
-        if case .success(let response) = outcome.result, response.status.rawValue < 400 {
-            return .finish(.validationFailed)
-        }
-        return .finish(.noStrategy)
-    }
-}
-
-extension Request {
-    /// The answer of an interceptor without a retrying half: an error if it has no adapting half, either.
-    fileprivate func answer(ofAbsent interceptor: any RequestRetrier) -> RetryResult {
-        let type = type(of: interceptor)
-        let isEmpty = state.withLock { $0.cold?.absentAdapters.contains(ObjectIdentifier(type)) == true }
-        guard isEmpty else { return .doNotRetry }
-        return .doNotRetryWithError(CompletionForm.neither("adapt(_:for:) or retry(_:for:dueTo:)", of: type))
+        let poll = RetrierPoll(self, outcome, context, request, strategy)
+        if poll.begins() { await poll.ask() }
+        return poll.result()
     }
 }
 
@@ -111,6 +56,7 @@ final class PendingDecision: Sendable {
     static func noteNotImplemented() { current?.state.withLock { $0.isImplemented = false } }
 
     /// Returns the decision that a delay stands for.
+    @inline(never)
     func decision(after delay: Duration, _ free: (any FreeRetry)?) -> RetryDecision {
         let noted = state.withLock { $0 }
         var decision = noted.decision?.withDelay(delay) ?? .retry(after: delay)

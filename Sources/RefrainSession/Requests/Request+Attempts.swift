@@ -102,6 +102,9 @@ extension Request: RequestOwner {
     }
 
     /// Publishes a failed attempt before the retriers run.
+    ///
+    /// Not inlined: the frame of a request whose retriers are asked would have room for it.
+    @inline(never)
     func publish(_ failure: RefrainError, of outcome: AttemptOutcome, in context: RetryContext) {
         state.withLock { state in
             state.currentError = failure
