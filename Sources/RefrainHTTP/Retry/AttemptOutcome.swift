@@ -5,6 +5,9 @@ package struct AttemptOutcome: Sendable {
     private var contents: CopyOnWriteBox<Fields>
 
     /// Makes an outcome; `isStatusAccepted` is whether a status validation of the caller's accepted its status.
+    ///
+    /// Not inlined: the frames of all steps would have room for the fields on their way to the heap.
+    @inline(never)
     package init(_ result: HTTPResult, isStatusAccepted: Bool = false) {
         contents = CopyOnWriteBox(Fields(result: result, isStatusAccepted: isStatusAccepted))
     }
