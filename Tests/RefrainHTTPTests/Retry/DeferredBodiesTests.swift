@@ -1,0 +1,43 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import Testing
+
+@Suite("Bodies of answers that may not be the last one")
+struct DeferredBodiesTests {
+    /// Answers each request with an error whose body is still to be read.
+    private final class Answers: HTTPLoader {
+        let bodies = Locked<[HTTPBody]>([])
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let body = HTTPBody.oneShot(
+                AsyncStream { stream in
+                    stream.yield([1, 2, 3])
+                    stream.finish()
+                }
+            )
+            bodies.withLock { $0.append(body) }
+            var response = HTTPResponse(request: request, status: 503)
+            response.body = body
+            return .success(response)
+        }
+    }
+
+    @Test("R28: of several answers only the body of the last one is read by a policy; other strategies may look at each")
+    func reads() async throws {
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        #expect(try await bodies(policy) == [.once, .once, .onceAndRead])
+        let other: any RetryStrategy = .delay { _, attempt in attempt.number < 3 ? .zero : nil }
+        #expect(try await bodies(other) == [.onceAndRead, .onceAndRead, .onceAndRead])
+    }
+
+    /// What became of the bodies of three answers.
+    private func bodies(_ strategy: any RetryStrategy) async throws -> [HTTPBody.Replayability] {
+        let answers = Answers()
+        let chain = Retry(strategy, budgets: nil, clocks: TestClock(.autoAdvancing).retryClocks()) --> answers
+        let response = try await chain.response(for: HTTPRequest("http://a.example/"))
+        #expect(response.attempts.count == 3)
+        #expect(response.data?.count == 3)
+        return answers.bodies.withLock { $0 }.map(\.replayability)
+    }
+}
