@@ -14,6 +14,7 @@ struct CookieTarget {
     private let isAddress: Bool
 
     /// The target of a URL; nil for a URL without a host.
+    @_optimize(none)
     init?(_ url: URL) {
         guard let host = url.host(), !host.isEmpty else { return nil }
         self.host = host.lowercased()
@@ -48,6 +49,7 @@ struct CookieTarget {
         return String(path[..<slash])
     }
 
+    @_optimize(none)
     private static func isAddress(_ host: String) -> Bool {
         if host.contains(":") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -60,6 +62,7 @@ struct CookieTarget {
 /// The list of all of them (publicsuffix.org) changes every week, and is not part of this library. Refused are: names
 /// of one label; the usual second levels of the country codes, such as `co.uk`; and hosters with many users.
 enum PublicSuffix {
+    @_optimize(none)
     static func contains(_ domain: String) -> Bool {
         let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, let last = labels.last else { return true }

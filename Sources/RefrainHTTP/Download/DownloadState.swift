@@ -98,6 +98,7 @@ struct DownloadState: Hashable, Sendable {
     }
 
     /// Whether the body is multipart, with a head per part (RFC 9110 §14.6).
+    @_optimize(none)
     private static func hasParts(_ response: HTTPResponse) -> Bool {
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
         return type?.essence == "multipart/byteranges"
@@ -120,6 +121,7 @@ struct DownloadState: Hashable, Sendable {
 
     /// Classifies a part that was requested from the beginning on: without a strong validator no other part belongs to
     /// it for certain.
+    @_optimize(none)
     private func beginning(_ response: HTTPResponse) -> Continuation {
         guard !response.headers.contains("Content-Encoding"), !Self.hasParts(response),
             case .part(0, let last, let total?) = ContentRange.parse(
@@ -130,6 +132,7 @@ struct DownloadState: Hashable, Sendable {
         return .beginning(length: last + 1, total: total)
     }
 
+    @_optimize(none)
     private func rest(_ response: HTTPResponse) -> Continuation {
         guard source?.sent == Self.url(of: response.request) else {
             return .mismatch("the rest came from another place than the beginning")
@@ -160,6 +163,7 @@ struct DownloadState: Hashable, Sendable {
     ///
     /// A partial response has the entity tag of the whole (RFC 9110 §15.3.7), so one without it does not match. It may
     /// omit `Last-Modified`.
+    @_optimize(none)
     private func isSameRepresentation(_ response: HTTPResponse) -> Bool {
         let tags = response.headers[values: "ETag"]
         switch validator {
@@ -174,6 +178,7 @@ struct DownloadState: Hashable, Sendable {
     }
 
     /// The state at the start of a response that contains the whole resource.
+    @_optimize(none)
     static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallClock.Instant) -> DownloadState {
         atStart(of: response, to: request, ranges: response.status == .ok, now: now)
     }
@@ -222,6 +227,7 @@ struct DownloadState: Hashable, Sendable {
     ]
 
     /// The fields of a response with the rest, completed by those of the first response.
+    @_optimize(none)
     func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
         var completed = headers
         for name in Self.describingFields where !headers.contains(name) {

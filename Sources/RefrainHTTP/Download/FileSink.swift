@@ -31,6 +31,7 @@ public final class FileSink: DownloadSink {
     ///
     /// - Throws: ``LocalFileError`` if the folder does not exist or is not writable, or if the path is a folder, a
     ///   device, a pipe or anything else but a regular file.
+    @_optimize(none)
     public convenience init(path: String) throws(LocalFileError) {
         try self.init(path: path, withoutName: true)
     }
@@ -41,6 +42,7 @@ public final class FileSink: DownloadSink {
     }
 
     /// Creates the file, with a hidden name at once unless it may be without one.
+    @_optimize(none)
     init(path: String, withoutName: Bool, isNew: Bool = false) throws(LocalFileError) {
         self.path = path
         let resolved = isNew ? ResolvedFilePath(newFile: path) : try ResolvedFilePath(path)
@@ -103,6 +105,7 @@ public final class FileSink: DownloadSink {
     ///   - temporaryPath: the hidden file, see ``detach()``.
     ///   - offset: how many bytes of it are kept.
     /// - Throws: ``LocalFileError`` if the hidden file is not there, is no regular file or has fewer bytes.
+    @_optimize(none)
     package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(LocalFileError) {
         self.path = path
         target = try ResolvedFilePath(path).path
@@ -132,6 +135,7 @@ public final class FileSink: DownloadSink {
     }
 
     /// The longest prefix of a name that takes at most 100 bytes.
+    @_optimize(none)
     private static func beginning(of name: String) -> String {
         var end = name.startIndex
         for index in name.unicodeScalars.indices {
@@ -192,6 +196,7 @@ public final class FileSink: DownloadSink {
     }
 
     /// Gives a hidden name to a file that has none.
+    @_optimize(none)
     private func hide(_ descriptor: Int32) -> Result<String, LocalFileError> {
         var result = EEXIST
         for _ in 0..<100 where result == EEXIST {

@@ -25,6 +25,7 @@ struct ResolvedFilePath {
     /// pipe would remove it.
     ///
     /// - Throws: ``LocalFileError`` if the path is not a regular file, or if its links form a cycle.
+    @_optimize(none)
     init(_ path: String) throws(LocalFileError) {
         func failure(_ number: Int32) -> LocalFileError {
             LocalFileError(path: path, operation: .create, errno: number)
@@ -61,6 +62,7 @@ struct ResolvedFilePath {
     }
 
     /// The target of a symbolic link, or nil if the path is not one.
+    @_optimize(none)
     private static func link(_ path: String) -> [UInt8]? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink(path, &buffer, buffer.count)

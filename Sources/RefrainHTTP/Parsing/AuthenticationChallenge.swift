@@ -23,6 +23,7 @@ package struct AuthenticationChallenge: Hashable, Sendable {
     /// Parses the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may contain several challenges.
     ///
     /// Ignores malformed lines.
+    @_optimize(none)
     package static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
         fieldValues.flatMap { line -> [AuthenticationChallenge] in
             var scanner = FieldScanner(line)
@@ -36,6 +37,7 @@ extension FieldScanner {
     ///
     /// Commas separate both challenges and parameters: a word followed by an equals sign is a parameter of the current
     /// challenge, any other word is the scheme of the next one.
+    @_optimize(none)
     fileprivate mutating func takeChallenges() -> [AuthenticationChallenge]? {
         var challenges: [AuthenticationChallenge] = []
         while !isAtEnd {
@@ -82,6 +84,7 @@ extension FieldScanner {
     }
 
     /// Takes a token68 that ends the challenge; takes nothing and returns `nil` if a parameter follows.
+    @_optimize(none)
     private mutating func takeToken68() -> String? {
         let start = position
         var token = take { byte in

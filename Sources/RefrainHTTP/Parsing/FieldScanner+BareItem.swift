@@ -2,6 +2,7 @@ extension FieldScanner {
     /// Takes a bare item (RFC 9651 §4.2.3.1).
     ///
     /// Its first character determines its type.
+    @_optimize(none)
     mutating func takeBareItem() -> StructuredField.BareItem? {
         guard let first = current else { return nil }
         switch first {
@@ -19,6 +20,7 @@ extension FieldScanner {
     }
 
     /// Takes an integer or a decimal (RFC 9651 §4.2.4).
+    @_optimize(none)
     private mutating func takeSignedNumber() -> StructuredField.BareItem? {
         let sign: Int64 = take("-") ? -1 : 1
         let integer = take { $0.isDigit }
@@ -34,6 +36,7 @@ extension FieldScanner {
     /// Takes a string (RFC 9651 §4.2.5).
     ///
     /// Only quotes and backslashes may be escaped.
+    @_optimize(none)
     private mutating func takeString() -> StructuredField.BareItem? {
         guard take(.quote) else { return nil }
         var content: [UInt8] = []
@@ -63,6 +66,7 @@ extension FieldScanner {
     /// Takes a byte sequence (RFC 9651 §4.2.7).
     ///
     /// Padding may be missing, and its bits may have any value.
+    @_optimize(none)
     private mutating func takeByteSequence() -> StructuredField.BareItem? {
         guard take(":") else { return nil }
         var content: [UInt8] = []
@@ -98,6 +102,7 @@ extension FieldScanner {
     }
 
     /// Takes a display string (RFC 9651 §4.2.10): UTF-8 with lower-case percent escapes.
+    @_optimize(none)
     private mutating func takeDisplayString() -> StructuredField.BareItem? {
         guard take("%\"") else { return nil }
         var content: [UInt8] = []

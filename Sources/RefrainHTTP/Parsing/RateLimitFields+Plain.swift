@@ -6,6 +6,7 @@ extension RateLimitFields {
     ///
     /// If values are repeated, the first remaining quota belongs to the first reset, and so on. If their counts differ,
     /// all values of a field must be equal; otherwise the fields contradict each other and are ignored.
+    @_optimize(none)
     func plain(remaining: [String], reset: [String], quota: [String], now: ResponseTime) -> [RateLimit] {
         var remaining = numbers(remaining)
         var resets = numbers(reset)
@@ -27,6 +28,7 @@ extension RateLimitFields {
     /// The numbers in a field's lines; empty if one is malformed.
     ///
     /// Text after a semicolon, as in `10;w=60`, is ignored.
+    @_optimize(none)
     private func numbers(_ lines: [String]) -> [FieldDecimal] {
         var numbers: [FieldDecimal] = []
         for element in FieldValues.elements(lines) {
@@ -37,6 +39,7 @@ extension RateLimitFields {
     }
 
     /// One number for several equal ones, none for none; `nil` for different numbers.
+    @_optimize(none)
     private func same(_ numbers: [FieldDecimal]) -> [FieldDecimal]? {
         numbers.allSatisfy { $0 == numbers.first } ? Array(numbers.prefix(1)) : nil
     }

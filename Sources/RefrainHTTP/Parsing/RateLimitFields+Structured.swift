@@ -2,6 +2,7 @@ internal import RefrainCore
 
 /// `RateLimit` and `RateLimit-Policy`, in the current and earlier forms of draft-ietf-httpapi-ratelimit-headers.
 extension RateLimitFields {
+    @_optimize(none)
     func structured(_ lines: [String], policies: [String], now: ResponseTime) -> [RateLimit] {
         guard !lines.isEmpty else { return [] }
         if let members = StructuredField.list(fieldValues: lines) {
@@ -32,6 +33,7 @@ extension RateLimitFields {
     }
 
     /// The policies by name: `q` is the quota, `w` the window in seconds.
+    @_optimize(none)
     private func policies(_ lines: [String]) -> [String: RateLimit] {
         var result: [String: RateLimit] = [:]
         for case .item(let item) in StructuredField.list(fieldValues: lines) ?? [] {

@@ -53,6 +53,7 @@ public struct RateLimitFields: Hashable, Sendable {
     /// - Parameters:
     ///   - values: returns the values of a field, one per line, by its name in lower case.
     ///   - wallClock: the wall clock's time at which the response was received.
+    @_optimize(none)
     package func limits(wallClock: WallClock.Instant, values: (String) -> [String]) -> [RateLimit] {
         guard values("age").isEmpty else { return [] }
         let now = ResponseTime(date: values("date"), age: [], wallClock: wallClock)

@@ -16,6 +16,7 @@ package enum RetryAfter: Hashable, Sendable {
     /// - Parameters:
     ///   - fieldValues: the field's values, one per line.
     ///   - now: the wall clock's time, which determines the century of two-digit years.
+    @_optimize(none)
     package static func parse(fieldValues: [String], now: WallClock.Instant) -> RetryAfter? {
         var result: RetryAfter?
         var pending: Substring.UTF8View?

@@ -5,6 +5,7 @@ extension StructuredField {
     }
 
     /// Parses a list from the lines of its field (RFC 9651 §4.2.1); empty without lines, `nil` if they are malformed.
+    @_optimize(none)
     public static func list(fieldValues: [String]) -> [Member]? {
         parseAll(fieldValues) { $0.list() }
     }

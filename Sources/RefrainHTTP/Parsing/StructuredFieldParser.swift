@@ -7,6 +7,7 @@ struct StructuredFieldParser {
 
     var isAtEnd: Bool { scanner.isAtEnd }
 
+    @_optimize(none)
     mutating func list() -> [StructuredField.Member]? {
         var members: [StructuredField.Member] = []
         while !scanner.isAtEnd {
@@ -17,6 +18,7 @@ struct StructuredFieldParser {
         return members
     }
 
+    @_optimize(none)
     mutating func dictionary() -> StructuredField.Dictionary? {
         var members = StructuredField.Dictionary()
         while !scanner.isAtEnd {
@@ -38,6 +40,7 @@ struct StructuredFieldParser {
         return StructuredField.Item(value, parameters: parameters)
     }
 
+    @_optimize(none)
     private mutating func member() -> StructuredField.Member? {
         guard scanner.take("(") else { return item().map(StructuredField.Member.item) }
         var items: [StructuredField.Item] = []
@@ -52,6 +55,7 @@ struct StructuredFieldParser {
         return .innerList(StructuredField.InnerList(items, parameters: parameters))
     }
 
+    @_optimize(none)
     private mutating func parameters() -> StructuredField.Parameters? {
         var parameters = StructuredField.Parameters()
         while scanner.take(.semicolon) {
@@ -67,6 +71,7 @@ struct StructuredFieldParser {
         return parameters
     }
 
+    @_optimize(none)
     private mutating func key() -> String? {
         guard let first = scanner.current, first.isLowercaseLetter || first == UInt8(ascii: "*") else { return nil }
         let key = scanner.take { byte in

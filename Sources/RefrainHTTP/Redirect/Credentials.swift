@@ -42,6 +42,7 @@ extension HTTPRequest {
     }
 
     /// Takes out what belongs to the origin that the request leaves.
+    @_optimize(none)
     package mutating func dropCredentials() {
         let names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
         headersDroppedByRedirect = headersDroppedByRedirect.union(names)

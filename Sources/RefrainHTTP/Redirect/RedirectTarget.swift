@@ -14,6 +14,7 @@ enum RedirectTarget {
     case refused(HTTPError.Code, String)
 
     /// Reads a response.
+    @_optimize(none)
     init(of response: HTTPResponse, to request: HTTPRequest) {
         switch response.status.rawValue {
         case 301, 302, 303, 307, 308: break
@@ -68,6 +69,7 @@ enum RedirectTarget {
     ///
     /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
     /// again. Where no attempts follow one another, this one would not either.
+    @_optimize(none)
     static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
         guard case .failure(let error) = result, let reason = error.attempts.last?.reason,
             [.attemptsUsedUp, .timeUsedUp].contains(reason), asked < error.attempts.count,
@@ -96,6 +98,7 @@ enum RedirectTarget {
     ///
     /// Those of the request's own URL stay with its origin, as any other credentials, and so does its fragment where
     /// the Location has none (RFC 9110 §10.2.2).
+    @_optimize(none)
     private static func resolve(_ location: String, against base: URL) -> URL? {
         var text = URLText.escaped(location)
         if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {

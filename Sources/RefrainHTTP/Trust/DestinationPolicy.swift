@@ -31,6 +31,7 @@ public struct DestinationPolicy: Hashable, Sendable {
     /// As ``publicOnly``, and besides the addresses in these ranges, such as `10.1.0.0/16` or `fd00::/8`.
     ///
     /// - Throws: `InvalidArgument` for text that is no range of addresses.
+    @_optimize(none)
     public static func publicOnly(and ranges: [String]) throws(InvalidArgument) -> DestinationPolicy {
         var allowed: [AddressRange] = []
         for text in ranges {
@@ -56,10 +57,12 @@ public struct DestinationPolicy: Hashable, Sendable {
         }
     }
 
+    @_optimize(none)
     private static func isPublic(v4 address: [UInt8]) -> Bool {
         !AddressRange.specialV4.contains { $0.contains(address) }
     }
 
+    @_optimize(none)
     private func isPublic(v6 address: [UInt8]) -> Bool {
         // An address that stands for one of IPv4 is judged by that one.
         if AddressRange.mapped.contains(address) || AddressRange.nat64.contains(address) {
@@ -80,6 +83,7 @@ struct AddressRange: Hashable, Sendable {
     private let length: Int
 
     /// Reads `ADDRESS/BITS`, or a single address; nil for anything else.
+    @_optimize(none)
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = Self.bytes(of: String(first)) else { return nil }
@@ -92,12 +96,14 @@ struct AddressRange: Hashable, Sendable {
         length = bits
     }
 
+    @_optimize(none)
     private init(_ prefix: [UInt8], _ length: Int, size: Int) {
         self.prefix = prefix + [UInt8](repeating: 0, count: size - prefix.count)
         self.length = length
     }
 
     /// Whether an address of the same family begins with the same bits.
+    @_optimize(none)
     func contains(_ address: [UInt8]) -> Bool {
         guard address.count == prefix.count else { return false }
         for index in 0..<(length + 7) / 8 {
@@ -138,12 +144,14 @@ struct AddressRange: Hashable, Sendable {
         text.utf8.contains(UInt8(ascii: ":")) ? v6Bytes(of: text) : v4Bytes(of: text)
     }
 
+    @_optimize(none)
     private static func v4Bytes(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { $0.utf8.allSatisfy { (48...57).contains($0) } ? UInt8($0) : nil }
         return parts.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
+    @_optimize(none)
     private static func v6Bytes(of text: String) -> [UInt8]? {
         let halves = text.split(separator: "::", omittingEmptySubsequences: false)
         guard halves.count <= 2 else { return nil }

@@ -13,6 +13,7 @@ extension ServerTrust {
         /// Parses a pin in curl's format: `sha256//` and 44 characters of Base64.
         ///
         /// - Throws: `InvalidArgument` for any other text.
+        @_optimize(none)
         public init(_ text: String) throws(InvalidArgument) {
             let prefix = "sha256//"
             guard text.hasPrefix(prefix), let hash = Data(base64Encoded: String(text.dropFirst(prefix.count))),

@@ -63,6 +63,7 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
 
 extension AttemptRecord: CustomStringConvertible {
     /// One line: number, outcome, duration, and what followed.
+    @_optimize(none)
     public var description: String {
         let outcome = status.map { "status \($0)" } ?? error.map(\.rawValue) ?? "no outcome"
         let next = decision == .retry ? "again after \(delay.inMilliseconds) ms" : "ended"

@@ -60,6 +60,7 @@ extension HTTPHeaders.Field {
     }
 
     /// `User-Agent` with the program's name and this library's: `tool (Linux) Refrain`.
+    @_optimize(none)
     public static var defaultUserAgent: Self {
         let path = CommandLine.arguments.first ?? ""
         let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
@@ -85,6 +86,7 @@ extension HTTPHeaders.Field {
         #endif
     }
 
+    @_optimize(none)
     private static var preferredLanguages: [String] {
         #if canImport(FoundationEssentials)
         let environment = ProcessInfo.processInfo.environment
@@ -101,6 +103,7 @@ extension HTTPHeaders.Field {
     }
 
     /// Values in falling order of preference: 1.0, then 0.9 and so on.
+    @_optimize(none)
     private static func qualityEncoded(_ values: [String]) -> String {
         values.prefix(10).enumerated().map { index, value in
             index == 0 ? "\(value);q=1.0" : "\(value);q=0.\(10 - index)"

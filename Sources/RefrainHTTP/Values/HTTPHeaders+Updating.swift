@@ -3,6 +3,7 @@ public typealias HTTPHeader = HTTPHeaders.Field
 
 extension HTTPHeaders {
     /// Makes fields from a dictionary, sorted by name; of names that differ in case alone, the last one counts.
+    @_optimize(none)
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) })
     }

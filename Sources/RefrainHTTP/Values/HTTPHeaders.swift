@@ -72,11 +72,13 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
     }
 
     /// Removes all fields of a name.
+    @inline(never)
     public mutating func remove(_ name: String) {
         fields.removeAll { Self.isSame($0.name, name) }
     }
 
     /// Sorts the field lines by name, in lower case; lines of one name stay in their order.
+    @_optimize(none)
     public mutating func sort() {
         fields = fields.enumerated()
             .map { (key: $0.element.name.lowercased(), index: $0.offset, field: $0.element) }

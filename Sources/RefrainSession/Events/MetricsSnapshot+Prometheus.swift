@@ -1,5 +1,6 @@
 extension MetricsSnapshot {
     /// The counts in the Prometheus text format, version 0.0.4.
+    @_optimize(none)
     public var prometheusText: String {
         var lines: [String] = []
         func family(_ name: String, _ type: String, _ help: String, _ samples: [String]) {
@@ -43,12 +44,14 @@ extension MetricsSnapshot {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    @_optimize(none)
     private static func samples(_ name: String, _ counts: [ReasonKey: Int]) -> [String] {
         counts.map { key, count in
             "refrain_\(name)_total{\(label("host", key.host)),\(label("reason", key.reason.rawValue))} \(count)"
         }.sorted()
     }
 
+    @_optimize(none)
     private static func samples(_ host: String, _ histogram: DurationHistogram) -> [String] {
         let name = "refrain_attempt_duration_seconds"
         var lines: [String] = []
@@ -63,6 +66,7 @@ extension MetricsSnapshot {
         return lines
     }
 
+    @_optimize(none)
     private static func label(_ name: String, _ value: String) -> String {
         var escaped = ""
         var previous: Unicode.Scalar?

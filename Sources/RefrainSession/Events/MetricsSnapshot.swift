@@ -85,6 +85,7 @@ extension MetricsSnapshot.DurationHistogram {
     /// Decodes a histogram.
     ///
     /// - Throws: `DecodingError` if the number of counts is not the number of bounds plus one.
+    @_optimize(none)
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         counts = try members.decode([Int].self, forKey: .counts)

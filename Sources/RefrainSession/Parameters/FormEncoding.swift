@@ -87,6 +87,7 @@ public struct FormEncoding: Hashable, Sendable {
     }
 
     /// Returns the encoded parameters.
+    @_optimize(none)
     public func text(of parameters: Parameters) -> String {
         var pairs: [String] = []
         for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
@@ -95,6 +96,7 @@ public struct FormEncoding: Hashable, Sendable {
         return pairs.joined(separator: "&")
     }
 
+    @_optimize(none)
     private func append(_ value: ParameterValue, key: String, to pairs: inout [String]) {
         switch value {
         case .dictionary(let members):

@@ -31,6 +31,7 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     }
 
     /// The body, or nil if there is none.
+    @_optimize(none)
     public var data: Data? { response.map(\.content).flatMap { $0.isEmpty ? nil : $0 } }
     /// The value, or nil.
     public var value: Success? { try? result.get() }
@@ -121,6 +122,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "\(result)" }
 
     /// Request, response with its fields, size of the body and result, one on each line; bodies are not shown.
+    @_optimize(none)
     public var debugDescription: String {
         """
         [Request]: \(request.map { "\($0)" } ?? "None")

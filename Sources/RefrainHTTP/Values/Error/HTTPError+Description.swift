@@ -1,5 +1,6 @@
 extension HTTPError: CustomStringConvertible {
     /// The request, the failure, its cause and the attempts made.
+    @_optimize(none)
     public var description: String {
         var text = "\(request) failed: \(code.rawValue)"
         if let message { text += " (\(message))" }
