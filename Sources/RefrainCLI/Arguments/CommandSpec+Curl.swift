@@ -130,6 +130,7 @@ extension CommandSpec.Group {
         OptionSpec(.unixSocket, .required("FILE"), "Connect by this socket of the file system."),
         OptionSpec(.ipv4, short: "4", .none, "Use addresses of IPv4 only."),
         OptionSpec(.ipv6, short: "6", .none, "Use addresses of IPv6 only."),
+        OptionSpec(.http1, .none, "Speak HTTP/1.1 also where the server would agree to HTTP/2."),
         OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
     ]
 

@@ -136,6 +136,7 @@ enum OptionName: String, Sendable, Hashable {
     case insecure
     case ipv4
     case ipv6
+    case http1 = "http1.1"
     case jitter
     case json
     case key

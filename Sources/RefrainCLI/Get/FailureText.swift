@@ -14,6 +14,9 @@ enum FailureText {
             }
         } else if let status = outcome.status {
             text += "status \(status)"
+            if let schemes = unknownSchemes(outcome) {
+                text += " (the server takes \(schemes) credentials, and Basic and Bearer are spoken here)"
+            }
             if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }
         if let place = redirected(outcome) { text += ", at \(place)" }
@@ -24,6 +27,20 @@ enum FailureText {
             text += " [\(reason.rawValue)]"
         }
         return Sanitized.line(text)
+    }
+
+    /// The schemes of a 401 that has none that can be spoken (RFC 9110 §11.6.1); nil for any other answer.
+    private static func unknownSchemes(_ outcome: FetchOutcome) -> String? {
+        guard outcome.status?.rawValue == 401, let headers = outcome.response?.headers else { return nil }
+        let challenges = headers[values: "WWW-Authenticate"]
+        let isSpoken = challenges.contains { challenge in
+            let text = challenge.lowercased()
+            return text.contains("basic") || text.contains("bearer")
+        }
+        guard !isSpoken else { return nil }
+        let schemes = challenges.compactMap { $0.split(separator: " ").first.map(String.init) }
+        guard !schemes.isEmpty, schemes.allSatisfy(HTTPToken.isValid) else { return nil }
+        return Set(schemes).sorted().joined(separator: " and ")
     }
 
     /// Where a redirect has led to; nil where there was none.

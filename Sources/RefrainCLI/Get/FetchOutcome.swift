@@ -72,13 +72,16 @@ struct FetchOutcome: Sendable {
     var retryAfterDate: WallClock.Instant? { error?.retryAfterDate }
 
     /// The URL that answered, after redirects.
-    var effectiveURL: String {
-        let request =
-            switch result {
-            case .success(let response): response.request
-            case .failure(let error): error.request
-            }
-        return SanitizedURL.text(request.url.absoluteString)
+    var effectiveURL: String { SanitizedURL.text(lastRequest.url.absoluteString) }
+
+    /// The method of the last request, which a redirect can have changed.
+    var effectiveMethod: String { lastRequest.method.rawValue }
+
+    private var lastRequest: HTTPRequest {
+        switch result {
+        case .success(let response): response.request
+        case .failure(let error): error.request
+        }
     }
 
     /// When the last attempt began, counted from the beginning of the request.

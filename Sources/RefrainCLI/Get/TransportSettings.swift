@@ -101,6 +101,7 @@ enum TransportSettings {
         if let file = arguments.last(.cacert) {
             configuration.trust = .certificateFile(try authorities(file))
         }
+        if arguments.has(.http1) { configuration.versions = .http1Only }
         if arguments.has(.insecure) { configuration.trust = .insecure }
         configuration.clientCertificate = try ClientCertificateFiles.certificate(arguments)
         if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }

@@ -115,6 +115,8 @@ func receiveNote(
         guard let transfer = transfer(of: user) else { break }
         if HTTP2StreamLog.givesUpConnection(note) { transfer.noteRefusalOnReusedConnection() }
         if let last = transfer.stream.read(note) { transfer.connection?.lastProcessed = last }
+    case UInt8(ascii: "s"):
+        if let transfer = transfer(of: user), !transfer.head.hasBegun { transfer.stream.noteEnd(note) }
     case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
     default: break
     }

@@ -17,6 +17,10 @@ struct HTTP2StreamLog {
     private var isOver = false
     /// Whether the server wants the request over HTTP/1.1 (RFC 9113 §7).
     private(set) var wantsHTTP1 = false
+    /// Whether libcurl has dropped an answer that came before the server had the whole request (RFC 9113 §8.1).
+    ///
+    /// libcurl 7.88 does where the reset of the stream comes along with it.
+    private(set) var answerWasDropped = false
 
     /// Whether the server said that it did not process the request, in so many words or by the last stream that it has
     /// processed of the connection.
@@ -31,6 +35,16 @@ struct HTTP2StreamLog {
 
     /// Whether libcurl is about to look for another connection.
     static func givesUpConnection(_ note: UnsafeRawBufferPointer) -> Bool { note.begins(with: "Connection died") }
+
+    /// Notes that libcurl would have sent more of the request on a stream that the server has ended without an error,
+    /// although no answer was seen: over HTTP/1.1 the next one is not dropped.
+    mutating func noteEnd(_ note: UnsafeRawBufferPointer) {
+        guard number > 0, note.begins(with: "stream "), Self.number(in: note, after: 7) == number,
+            Self.place(of: " closed", in: note) != nil
+        else { return }
+        answerWasDropped = true
+        wantsHTTP1 = true
+    }
 
     /// Notes that the stream was refused, as the state of its connection shows.
     mutating func noteRefusal() { wasRefusedBySelf = true }

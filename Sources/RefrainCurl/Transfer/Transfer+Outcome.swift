@@ -80,6 +80,9 @@ extension Transfer {
                 } else {
                     "the connection was lost before an answer came"
                 }
+            } else if stream.answerWasDropped {
+                "the server answered before it had the whole request, and libcurl has dropped the answer; over HTTP/1.1 "
+                    + "it is read"
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
                 "the server's public key is none of those that are pinned for its host; it is "
                     + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"

@@ -350,6 +350,52 @@ struct HTTP2Tests {
         #expect(try failure(of: await other.value).code == .cancelled)
     }
 
+    @Test("R33: where libcurl drops an answer that came too early, the next attempt goes over HTTP/1.1 and reads it")
+    func droppedAnswer() async throws {
+        let (streams, heads) = (Counter(), Counter())
+        let server = RawServer { connection in
+            guard let start = connection.read(3) else { return }
+            guard start == Array("PRI".utf8) else {
+                while connection.readHead() != nil {
+                    heads.add(1)
+                    connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                    return
+                }
+                return
+            }
+            guard connection.read(21) != nil else { return }
+            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            while let head = connection.read(9) {
+                guard connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return }
+                if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
+                guard head[3] == 1 else { continue }
+                streams.add(1)
+                let stream = Array(head[5...])
+                // Status 404, the body and RST_STREAM with NO_ERROR, all at once.
+                let answer: [UInt8] = [0, 0, 1, 1, 4] + stream + [0x8D] + [0, 0, 2, 0, 1] + stream + [0x6E, 0x6F]
+                connection.write(answer + [0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
+            }
+        }
+        let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let body = HTTPBody.bytes([UInt8](repeating: 1, count: 1_000_000))
+        let put = try HTTPRequest(fixture.baseURL + "/", method: .put, body: body)
+        let response = try await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).response(for: put)
+        // A libcurl that keeps the answer hands it over.
+        guard response.attempts.count == 2 else {
+            #expect(response.status == 404 && heads.value == 0)
+            return
+        }
+        #expect(response.status == 413 && streams.value == 1 && heads.value == 1)
+        // What may have been processed is not sent again for it.
+        let post = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
+        let error = try failure(of: await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).load(post))
+        #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
+        #expect(error.message?.contains("over HTTP/1.1") == true, "\(error)")
+        #expect(streams.value == 2 && heads.value == 1)
+    }
+
     @Test("HTTP/1.1 only means that h2 is not offered")
     func http1Only() async throws {
         let (fixture, server) = try serve([.ok])

@@ -22,6 +22,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     static let leastSize: Int64 = 256 << 10
     /// After so many bytes they are known to be on the disk, and the record says so.
     static let syncInterval: Int64 = 512 << 20
+    /// From this size on the only file of a run is written beside the receiving.
+    static let leastSizeBeside: Int64 = 16 << 20
 
     /// Where an earlier process stopped.
     let checkpoint: DownloadCheckpoint?
@@ -41,6 +43,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var size: Int64 = 0
         var record: PartialRecord?
         var small: FileSink?
+        /// What writes beside the receiving; nil: nothing waits to be written.
+        var writer: BackgroundWriter?
         var isDone = false
     }
 
@@ -66,7 +70,12 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         state = Locked(found)
     }
 
-    deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
+    deinit {
+        state.withLock {
+            _ = $0.writer?.finish()
+            if $0.descriptor >= 0 { close($0.descriptor) }
+        }
+    }
 
     var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
 
@@ -117,6 +126,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try state.withLock { state in
+            try settle(&state)
             if let checkpoint, checkpoint.offset > 0 {
                 guard state.descriptor >= 0 else { return }
                 state.record?.total = checkpoint.total
@@ -167,22 +177,42 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try state.withLock { state in
-            guard systemWriteAll(state.descriptor, bytes) else { throw failure(errno) }
+            if state.writer == nil, isAlone, BackgroundWriter.isWorthwhile,
+                state.record?.total ?? 0 >= state.size + Self.leastSizeBeside
+            {
+                state.writer = BackgroundWriter(state.descriptor)
+            }
+            if let writer = state.writer {
+                if writer.append(bytes) != nil { try settle(&state) }
+            } else {
+                guard systemWriteAll(state.descriptor, bytes) else { throw failure(errno) }
+            }
             let before = state.size
             state.size += Int64(bytes.count)
             if before / Self.syncInterval != state.size / Self.syncInterval { sync(&state) }
         }
     }
 
+    /// Waits until all that came is in the file.
+    private func settle(_ state: inout State) throws(LocalFileError) {
+        guard let writer = state.writer else { return }
+        state.writer = nil
+        guard let code = writer.finish() else { return }
+        // What was written before the failure can be continued.
+        state.size = Int64(lseek(state.descriptor, 0, SEEK_CUR))
+        throw failure(code)
+    }
+
     /// Brings the bytes to the disk, and says so in the record.
     private func sync(_ state: inout State) {
-        guard state.record != nil, fsync(state.descriptor) == 0 else { return }
+        guard state.record != nil, (try? settle(&state)) != nil, fsync(state.descriptor) == 0 else { return }
         state.record?.synced = state.size
         try? state.record?.write(names(&state).record)
     }
 
     func startOver() async throws {
         let small = state.withLock { state in
+            try? settle(&state)
             if state.descriptor >= 0 {
                 unlink(names(&state).record)
                 state.record = nil
@@ -200,6 +230,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             if let small = state.small {
                 try small.finish()
             } else if state.descriptor >= 0 {
+                try settle(&state)
                 try move(&state)
             } else {
                 // A content of nothing: no response has brought a byte.
@@ -226,6 +257,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     func discard() {
         state.withLock { state in
             guard !state.isDone else { return }
+            try? settle(&state)
             state.small?.discard()
             state.small = nil
             guard state.descriptor >= 0 else { return }
@@ -237,7 +269,10 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     }
 
     func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
-        let (descriptor, size, small) = state.withLock { ($0.descriptor, $0.size, $0.small) }
+        let (descriptor, size, small) = try state.withLock { state in
+            try settle(&state)
+            return (state.descriptor, state.size, state.small)
+        }
         if let small {
             try small.readBack(body)
         } else if descriptor >= 0, !systemReadAll(descriptor, size, body) {

@@ -138,7 +138,7 @@ struct WriteOut: Sendable {
         case .json: return Self.json(outcome)
         case .localIP: return connection?.localAddress ?? ""
         case .localPort: return "\(connection?.localPort ?? 0)"
-        case .method: return outcome.method
+        case .method: return outcome.effectiveMethod
         case .numConnects: return outcome.response.map { $0.exchange.reusedConnection ? "0" : "1" } ?? "0"
         case .numRedirects: return "\(outcome.attempts.count { $0.reason == .redirected })"
         case .numRetries: return "\(outcome.attempts.count { $0.decision == .retry && $0.reason != .redirected })"

@@ -71,6 +71,17 @@ struct AnswerTests {
         #expect(ended.text.contains(#"["Set-Cookie","sid=…"]"#) && !ended.text.contains("SECRET"))
     }
 
+    @Test("A 401 that takes no credentials that are spoken here says which it takes")
+    func foreignCredentials() async throws {
+        let challenges = [(#"Digest realm="a", qop="auth""#, true), (#"Digest realm="a", Basic realm="b""#, false)]
+        for (challenge, isShown) in challenges {
+            server.on("/locked") { _ in [.respond(.init(401, headers: [("WWW-Authenticate", challenge)]))] }
+            let ended = try await get("-u", "me:pw", server.baseURL + "/locked")
+            #expect(ended.status == 22 && ended.errors.contains("status 401"))
+            #expect(ended.errors.contains("the server takes Digest credentials") == isShown, "\(ended.errors)")
+        }
+    }
+
     @Test("-w writes its variables after the content")
     func writeOut() async throws {
         let format =
@@ -84,6 +95,9 @@ struct AnswerTests {
         #expect(
             try await get("-w", "%{stderr}%{url_effective}", server.baseURL + "/ok").errors == server.baseURL + "/ok"
         )
+        server.on("/other") { _ in [.respond(.init(303, headers: [("Location", "/ok")]))] }
+        // As with curl, the method is that of the last request.
+        #expect(try await get("-d", "x", "-w", "%{method}", server.baseURL + "/other").text == "ok\nGET")
         let wrong = try await get("-w", "%{http_cod}", server.baseURL + "/ok")
         #expect(wrong.status == 2 && wrong.errors.contains("%{http_code}"))
     }

@@ -1,0 +1,177 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Writes to the end of a file on a thread of its own, so that more can be received meanwhile.
+///
+/// One thread at a time appends. What was appended is written in its order, in large pieces; nothing is known to be in
+/// the file before ``finish()`` returns.
+final class BackgroundWriter: @unchecked Sendable {
+    // @unchecked Sendable: the state is only touched with the mutex held, and `filling` only by the one who appends.
+
+    /// How many bytes are written at a time.
+    private static let pieceSize = 256 << 10
+    /// How many pieces there are at most: one that is filled, one that is written, one between them.
+    private static let mostPieces = 3
+
+    /// Whether there is a processor for it beside that of the thread that appends.
+    static let isWorthwhile = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
+
+    private struct State {
+        var full: [Piece] = []
+        var free: [Piece] = []
+        var isOver = false
+        /// The system's number of the first write that failed; nothing is written after it.
+        var failure: Int32?
+    }
+
+    private struct Piece {
+        let bytes: UnsafeMutableRawBufferPointer
+        var count = 0
+
+        init() { bytes = .allocate(byteCount: BackgroundWriter.pieceSize, alignment: 4096) }
+    }
+
+    private let descriptor: Int32
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    private var filling: Piece?
+    private var pieces = 0
+    private var thread: pthread_t?
+
+    /// Begins to write at the position of a file that stays open until ``finish()`` has returned; nil where the system
+    /// gives no thread.
+    init?(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        state.initialize(to: State())
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        change.initialize(to: pthread_cond_t())
+        pthread_cond_init(change, nil)
+        var thread = pthread_t(bitPattern: 0)
+        let retained = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread,
+            nil,
+            { pointer in
+                if let pointer { Unmanaged<BackgroundWriter>.fromOpaque(pointer).takeRetainedValue().run() }
+                return nil
+            },
+            retained.toOpaque()
+        )
+        guard code == 0 else {
+            retained.release()
+            return nil
+        }
+        self.thread = thread
+    }
+
+    deinit {
+        for piece in state.pointee.full + state.pointee.free { piece.bytes.deallocate() }
+        filling?.bytes.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+        pthread_cond_destroy(change)
+        change.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Takes bytes, and waits where more has come than can be written.
+    ///
+    /// - Returns: the system's number where an earlier write has failed.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Int32? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var piece: Piece
+            switch filling {
+            case let begun?: piece = begun
+            case nil:
+                if let failure = take(&filling) { return failure }
+                continue
+            }
+            let part = rest.prefix(piece.bytes.count - piece.count)
+            UnsafeMutableRawBufferPointer(rebasing: piece.bytes[piece.count...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+            piece.count += part.count
+            rest = rest.dropFirst(part.count)
+            filling = piece
+            if piece.count == piece.bytes.count { handOver() }
+        }
+        return nil
+    }
+
+    /// Writes all that was appended, and ends.
+    ///
+    /// - Returns: the system's number where a write has failed.
+    func finish() -> Int32? {
+        if filling?.count ?? 0 > 0 { handOver() }
+        locked {
+            $0.isOver = true
+            pthread_cond_broadcast(change)
+        }
+        if let thread { pthread_join(thread, nil) }
+        thread = nil
+        return locked { $0.failure }
+    }
+
+    /// Takes an empty piece, as soon as there is one.
+    private func take(_ piece: inout Piece?) -> Int32? {
+        if pieces < Self.mostPieces {
+            pieces += 1
+            piece = Piece()
+            return nil
+        }
+        return locked(after: { !$0.free.isEmpty || $0.failure != nil }) { state in
+            if state.failure == nil { piece = state.free.popLast() }
+            return state.failure
+        }
+    }
+
+    private func handOver() {
+        guard let piece = filling else { return }
+        filling = nil
+        locked {
+            $0.full.append(piece)
+            pthread_cond_broadcast(change)
+        }
+    }
+
+    /// Writes piece by piece, until all are written and no more will come.
+    private func run() {
+        while let piece = next() {
+            let isWritten = systemWriteAll(descriptor, UnsafeRawBufferPointer(rebasing: piece.bytes[..<piece.count]))
+            let failure = isWritten ? nil : errno
+            locked { state in
+                var empty = piece
+                empty.count = 0
+                state.free.append(empty)
+                state.failure = failure
+                pthread_cond_broadcast(change)
+            }
+        }
+    }
+
+    private func next() -> Piece? {
+        return locked(after: { !$0.full.isEmpty || $0.isOver }) { state in
+            state.failure == nil && !state.full.isEmpty ? state.full.removeFirst() : nil
+        }
+    }
+
+    @discardableResult
+    private func locked<Result>(_ body: (inout State) -> Result) -> Result { locked(after: { _ in true }, body) }
+
+    /// Runs `body` with exclusive access to the state, as soon as the condition holds.
+    private func locked<Result>(after holds: (State) -> Bool, _ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        // No access to the state lasts while another thread changes it.
+        while !holds(state.pointee) { pthread_cond_wait(change, mutex) }
+        return body(&state.pointee)
+    }
+}
