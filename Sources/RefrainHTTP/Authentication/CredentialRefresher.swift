@@ -109,6 +109,11 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
     /// Notes that a credential was refused, so that later requests are not signed with it.
     package func markRefused(_ version: CredentialVersion) { state.withLock { $0.machine.markRefused(version) } }
 
+    /// Lets one request be signed with a fresh credential, also where that says that it needs a refresh (rule R27).
+    package func allowUse(of version: CredentialVersion) {
+        state.withLock { $0.machine.allowUse(of: version, if: isUsable) }
+    }
+
     /// Removes the credential, cancels the refresh, and ends the wait of all requests.
     package func reset() async {
         let (waiters, task) = state.withLock { state in

@@ -39,6 +39,8 @@ package struct CredentialStateMachine<Credential> {
     private var lastGeneration = 0
     private var number = 0
     private var isRefused = false
+    /// How many requests may still be signed with the credential although it is due for a refresh.
+    private var usesWhenDue = 0
     private var endedRefreshes = 0
     private var lastFailure: (any Error)?
     private var history: RefreshHistory
@@ -73,7 +75,13 @@ package struct CredentialStateMachine<Credential> {
         if isUsable: (Credential) -> Bool
     ) -> Step {
         if generation != nil { return .join }
-        if let credential, !isRefused, isUsable(credential) { return .use(credential, version) }
+        if let credential, !isRefused {
+            if isUsable(credential) { return .use(credential, version) }
+            if usesWhenDue > 0 {
+                usesWhenDue -= 1
+                return .use(credential, version)
+            }
+        }
         return obtains ? refresh(now) : .unsigned(CredentialVersion(endedRefreshes: endedRefreshes))
     }
 
@@ -97,6 +105,14 @@ package struct CredentialStateMachine<Credential> {
         if refused.number == number, number > 0 { isRefused = true }
     }
 
+    /// Lets one request be signed with a credential that was due for a refresh when it came.
+    ///
+    /// A request that has waited for it is sent with it once, rather than wait for another one, which may be as due.
+    package mutating func allowUse(of fresh: CredentialVersion, if isUsable: (Credential) -> Bool) {
+        guard fresh.number == number, let credential, !isUsable(credential) else { return }
+        usesWhenDue = usesWhenDue.addingSaturated(1)
+    }
+
     /// Ends a refresh.
     ///
     /// Returns false, and changes nothing, if it is not the one that is running.
@@ -109,6 +125,7 @@ package struct CredentialStateMachine<Credential> {
             credential = new
             number += 1
             isRefused = false
+            usesWhenDue = 0
             lastFailure = nil
         case .failure(let failure):
             lastFailure = failure
@@ -123,6 +140,7 @@ package struct CredentialStateMachine<Credential> {
         credential = new
         generation = nil
         isRefused = false
+        usesWhenDue = 0
         lastFailure = nil
         // Also for nil, so that a request from before is not taken for one that was signed since.
         number += 1

@@ -6,7 +6,8 @@
 ///
 /// The stage belongs outside of ``Retry``: then each hop has attempts of its own, and a POST that was answered by a 303
 /// is not posted again because the page behind it failed. Across origins, credentials and the fields named
-/// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error. A redirect with a
+/// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error, and so is a
+/// `Location` that leads nowhere; without a `Location` the response is the answer (rule R8). A redirect with a
 /// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
 /// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
 public struct Redirect: HTTPMiddleware {
@@ -70,6 +71,13 @@ public struct Redirect: HTTPMiddleware {
     /// Whether a response is one that ``follow(_:send:)`` goes on from.
     package func follows(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.followsRedirects, case .follow = RedirectTarget(of: response, to: request) else { return false }
+        return true
+    }
+
+    /// Whether a response is the answer to its request: neither followed nor refused.
+    package func isAnswer(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard request.followsRedirects else { return true }
+        guard case .none = RedirectTarget(of: response, to: request) else { return false }
         return true
     }
 

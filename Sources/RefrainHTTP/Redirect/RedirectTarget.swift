@@ -23,8 +23,14 @@ enum RedirectTarget {
             return
         }
         let locations = response.headers[values: "Location"]
-        guard let location = locations.first, !location.isEmpty, locations.allSatisfy({ $0 == location }) else {
-            self = .refused(.redirectToNonExistentLocation, "a \(response.status) without a single Location")
+        // Without a Location it is an answer like any other (rule R8), as the 308 of a resumable upload is.
+        guard let location = locations.first else {
+            self = .none
+            return
+        }
+        guard !location.isEmpty, locations.allSatisfy({ $0 == location }) else {
+            let problem = location.isEmpty ? "an empty Location" : "several Locations"
+            self = .refused(.redirectToNonExistentLocation, "a \(response.status) with \(problem)")
             return
         }
         let base = Self.base(of: request, response)

@@ -175,12 +175,12 @@ final class RetryExecution {
     /// Returns what follows from a strategy's decision.
     private func accept(_ question: Question, isLate: Bool) -> RetryDecision {
         let decision = question.answer
+        // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
+        if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
         if question.outcome.isSuccess, case .finish = decision.action {
             let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(decision.reason)
             return isPlain ? .finish(.succeeded) : decision
         }
-        // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
-        if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
         return isLate ? .finish(.deadlineExceeded, [.deadline]) : decision.applyingRules(question.context)
     }
 

@@ -10,8 +10,9 @@ internal import RefrainCore
 ///
 /// A request that is refused is sent once more: after a refresh, or without one if it was signed with an older
 /// credential. A refresh that fails fails all requests that wait for it, and all requests that were in flight when it
-/// failed and are refused later. A request that is signed afterwards starts another refresh. The authenticator may send
-/// its requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+/// failed and are refused later. A request that is signed afterwards starts another refresh. A fresh credential that
+/// needs a refresh at once is used once as it is by each request that has waited for it. The authenticator may send its
+/// requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 ///
 /// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/AuthenticationMethod/none`` is neither signed nor
 /// refreshed for.
@@ -98,7 +99,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         do {
             // Not marked: after a failed refresh, requests are signed with the old credential and refused again.
             let answer = await refresher.replace(version, marking: false, by: refresh(for: session))
-            _ = try result(of: answer)
+            let (_, fresh) = try result(of: answer)
+            refresher.allowUse(of: fresh)
             return retryFreely()
         } catch {
             return .doNotRetryWithError(error)

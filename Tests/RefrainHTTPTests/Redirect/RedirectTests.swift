@@ -188,7 +188,7 @@ struct RedirectTests {
             Redirect(clocks: clock.retryClocks())
             --> Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) --> mock
         let replies: [MockReply] = [
-            .status(302), redirect(302, to: ""), redirect(302, to: "ftp://a.example/"), redirect(302, to: "http://"),
+            redirect(302, to: ""), redirect(302, to: "ftp://a.example/"), redirect(302, to: "http://"),
             redirect(302, to: "http://a.example:99999/"), redirect(302, to: "javascript:alert(1)"),
             .status(302, headers: HTTPHeaders([("Location", "/a"), ("Location", "/b")])),
         ]
@@ -202,6 +202,24 @@ struct RedirectTests {
             #expect(error.code == .redirectToNonExistentLocation)
             #expect(mock.requests.count == before + 1)
         }
+    }
+
+    @Test(
+        "R8: a 3xx without Location is an answer like any other, such as the 308 of a resumable upload",
+        arguments: [301, 302, 303, 307, 308] as [HTTPStatus]
+    )
+    func withoutLocation(status: HTTPStatus) async throws {
+        let retrying =
+            Redirect(clocks: clock.retryClocks())
+            --> Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) --> mock
+        mock.then(.status(status, headers: ["Range": "bytes=0-42"], body: .text("part")))
+        let request = try HTTPRequest("http://a.example/", method: .put, body: .text("x"))
+        let response = try await retrying.response(for: request)
+        #expect(response.status == status)
+        #expect(response.headers["Range"] == "bytes=0-42")
+        #expect(response.body.bytesInMemory == Array("part".utf8))
+        #expect(response.attempts.map(\.reason) == [.succeeded])
+        #expect(mock.requests.count == 1)
     }
 
     @Test("R4: a redirect that wants a spent body again is an error; a 303 wants none")

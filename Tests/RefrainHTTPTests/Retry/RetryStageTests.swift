@@ -278,6 +278,32 @@ struct RetryStageTests {
         #expect(mock.requests.count == 1)
     }
 
+    @Test(
+        "R9: a call that is cancelled while its strategy is asked ends as cancelled, whatever the answer was",
+        arguments: [202, 503] as [HTTPStatus]
+    )
+    func cancelledWhileAsked(status: HTTPStatus) async throws {
+        let (isAsked, held) = (Signal(), TestClock())
+        mock.then(.status(status))
+        var polled = try request()
+        polled.retryStrategy = .delay { _, _ in
+            isAsked.set()
+            try? await held.sleep(until: held.now.advanced(by: .seconds(1)))
+            return nil
+        }
+        let (loader, sent) = (chain(), polled)
+        let task = Task { await loader.load(sent) }
+        await isAsked.wait()
+        task.cancel()
+        guard case .failure(let error) = await task.value else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .cancelled)
+        #expect(error.attempts.map(\.reason) == [.cancelled])
+        #expect(mock.requests.count == 1)
+    }
+
     @Test("R9: a reset ends every wait of the stage, and nothing is tried again")
     func resetDuringWaits() async throws {
         let clock = TestClock()

@@ -107,7 +107,7 @@ enum ExpectedTable {
         | /redirect-loop | all | both | httpTooManyRedirects | 21 | finalFailure | R8 R26 |
         | /redirect-loop?status=307 | repeatable, POST | both | httpTooManyRedirects | 21 | finalFailure | R8 R26 |
         | | one-shot POST | both | requestBodyStreamExhausted | 1 | finalFailure | R4 R8 R26 |
-        | /redirect-no-location | all | both | redirectToNonExistentLocation | 1 | finalFailure | R8 R26 |
+        | /redirect-no-location | all | both | 302 | 1 | succeeded | R8 R26 |
         | /rate-limited?limit=0&window=1 | repeatable, POST | both | 429 | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
         | | one-shot POST | both | 429 | 1 | bodyNotReplayable | R4 |
         | /rate-limited?limit=0&window=1&no-retry-after=1 | repeatable | both | 429 | 3 | attemptsUsedUp | \

@@ -96,6 +96,21 @@ struct AuthenticationTests {
         #expect(service.refreshes == 1)
     }
 
+    @Test("R27: a fresh credential that needs a refresh is used once as it is, also where a refusal has asked for it")
+    func bornDue() async throws {
+        let service = TokenService(accepting: 1)
+        let authenticator = TokenAuthenticator { _, _ in Token(value: service.refresh(), requiresRefresh: true) }
+        let interceptor = Interceptor(authenticator: authenticator, credential: Token(value: "t0"))
+        let session = Session.testing(service, interceptor: interceptor)
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(service.refreshes == 1)
+        #expect(service.requests == 2)
+        // Used once, and no more: the next request gets one of its own before it is sent.
+        #expect(try await session.request(HTTPRequest.sample).validate().serializingString().value == "200")
+        #expect(service.refreshes == 2)
+        #expect(service.requests == 3)
+    }
+
     @Test("A: AuthenticationInterceptor: a credential that is due is refreshed before it is used")
     func due() async throws {
         let service = TokenService()

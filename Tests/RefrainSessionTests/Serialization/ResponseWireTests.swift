@@ -42,6 +42,14 @@ struct ResponseWireTests {
         return await withExtendedLifetime(session) { validate(request) }.serializingResponse().response.error
     }
 
+    @Test("R8, R28: a redirect that is the answer is decoded whole, however slowly its body comes")
+    func slowAnswerWithoutLocation() async throws {
+        let (request, session) = request("/trickle?bytes=8&interval=20&status=302")
+        let value = try await withExtendedLifetime(session) { request }.validate(statusCode: 300..<400)
+            .serializingString().value
+        #expect(value == "xxxxxxxx")
+    }
+
     @Test("A: validation: statuses, types and the request's Accept decide, and nothing does without validate()")
     func validation() async {
         serve("/missing", 404, type: "text/plain", body: "no")
