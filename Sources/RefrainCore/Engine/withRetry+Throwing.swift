@@ -8,9 +8,10 @@
 ///
 /// It runs on the caller's actor, and rethrows the error of the last attempt unchanged.
 ///
-/// Loops do not multiply (rule R24): an error on which a request or an inner loop of this package has used up its
-/// attempts is rethrown at once, and so is the error of a request that must not be sent twice. With
-/// `retriesExhausted: true` these errors are retried like any other.
+/// Loops over requests do not multiply (rule R24): the error of a request that has used up its attempts is rethrown at
+/// once, and so is that of a request that must not be sent twice, and any other ``RetryTerminalError`` that says so.
+/// With `retriesExhausted: true` these errors are retried like any other. An error that says nothing of it, such as one
+/// of the operation's own behind an inner `withRetry`, is retried.
 ///
 /// - Parameters:
 ///   - backoff: the delays and the number of attempts. Defaults to ``Backoff/standard``: 3 attempts.

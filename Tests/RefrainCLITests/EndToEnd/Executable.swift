@@ -43,7 +43,7 @@ struct Executable {
         func stopReading() { close(output) }
 
         /// Waits for its end, and makes one after so many seconds where it comes to none.
-        func end(readingOutput: Bool = true, within limit: Int = 60) async -> Ended {
+        func end(readingOutput: Bool = true, within limit: Int = 300) async -> Ended {
             async let errors = Self.onThread { [errors] in Self.readAll(errors) }
             async let output = Self.onThread { [output] in readingOutput ? Self.readAll(output) : [] }
             let status = await Self.onThread { [pid] in

@@ -65,8 +65,11 @@ struct ChangingNameTests {
         let loader = try chain()
         var request = try HTTPRequest(url(name))
         request.needsFreshConnection = true
+        let start = ContinuousClock.now
         for _ in 0..<10 { #expect(try await loader.response(for: request).status == 200) }
-        #expect(name.lookups == 1)
+        // It is kept for a minute, which ten requests may take on a busy machine.
+        let minutes = Int((ContinuousClock.now - start).components.seconds / 60)
+        #expect(name.lookups <= 1 + minutes)
         #expect(server.connectionCount == 10)
     }
 

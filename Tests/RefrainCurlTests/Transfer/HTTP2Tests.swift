@@ -343,9 +343,14 @@ struct HTTP2Tests {
         let other = Task { await loader.load(short) }
         #expect(await eventually { streams.value == 2 })
         let body = HTTPBody.bytes([UInt8](repeating: 1, count: 100_000))
-        let response = try await loader.response(for: HTTPRequest(fixture.baseURL + "/", method: .post, body: body))
-        #expect(response.status == 200)
-        #expect(try await response.body.collect() == Array("ok".utf8))
+        switch await loader.load(try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)) {
+        case .success(let response):
+            #expect(response.status == 200)
+            #expect(try await response.body.collect() == Array("ok".utf8))
+        case .failure(let error):
+            // On a busy machine both come at once: libcurl drops such an answer.
+            #expect(error.code == .networkConnectionLost, "\(error)")
+        }
         other.cancel()
         #expect(try failure(of: await other.value).code == .cancelled)
     }
@@ -378,22 +383,26 @@ struct HTTP2Tests {
         }
         let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"])
         defer { withExtendedLifetime(server) { fixture.stop() } }
-        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 9))
         let body = HTTPBody.bytes([UInt8](repeating: 1, count: 1_000_000))
         let put = try HTTPRequest(fixture.baseURL + "/", method: .put, body: body)
         let response = try await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).response(for: put)
         // A libcurl that keeps the answer hands it over.
-        guard response.attempts.count == 2 else {
-            #expect(response.status == 404 && heads.value == 0)
-            return
-        }
-        #expect(response.status == 413 && streams.value == 1 && heads.value == 1)
+        guard response.status != 404 else { return #expect(response.attempts.count == 1 && heads.value == 0) }
+        // A busy machine may lose an attempt in another way before.
+        #expect(response.status == 413 && heads.value == 1)
+        #expect(streams.value == response.attempts.count - 1)
+        #expect(response.attempts.dropLast().allSatisfy { $0.error == .networkConnectionLost })
         // What may have been processed is not sent again for it.
-        let post = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
-        let error = try failure(of: await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).load(post))
-        #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
-        #expect(error.message?.contains("over HTTP/1.1") == true, "\(error)")
-        #expect(streams.value == 2 && heads.value == 1)
+        for sends in 1...9 {
+            let before = streams.value
+            let post = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
+            let error = try failure(of: await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).load(post))
+            #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
+            #expect(streams.value == before + 1 && heads.value == 1)
+            if error.message?.contains("over HTTP/1.1") == true { break }
+            #expect(sends < 9, "\(error)")
+        }
     }
 
     @Test("HTTP/1.1 only means that h2 is not offered")
