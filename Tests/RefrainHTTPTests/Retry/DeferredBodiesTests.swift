@@ -23,7 +23,7 @@ struct DeferredBodiesTests {
         }
     }
 
-    @Test("R28: of several answers only the body of the last one is read by a policy; other strategies may look at each")
+    @Test("R28: of several answers a policy has only the last one read; other strategies may look at each")
     func reads() async throws {
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
         #expect(try await bodies(policy) == [.once, .once, .onceAndRead])
