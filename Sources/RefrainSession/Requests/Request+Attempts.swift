@@ -90,6 +90,17 @@ extension Request: RequestOwner {
         return outcome
     }
 
+    /// Reads a response whose body was deferred, then hands it to the checks and serializers.
+    ///
+    /// Few responses need it: not inlined, as the frames of all would have room for it.
+    @inline(never)
+    func readAndInspect(_ response: HTTPResponse, to request: HTTPRequest) async -> AttemptOutcome {
+        switch await response.collected(for: request) {
+        case .success(let whole): await inspect(whole, to: request)
+        case .failure(let error): AttemptOutcome(.failure(error))
+        }
+    }
+
     /// Returns the error of an attempt for the retriers; nil if it succeeded.
     func failure(of outcome: AttemptOutcome) -> RefrainError? {
         switch outcome.result {

@@ -132,15 +132,12 @@ final class RequestPipeline: Sendable {
     //    each attempt. A redirect that is followed is no answer.
     @inline(never)
     private func inspect(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
-        guard case .success(var response) = result, !redirect.follows(response, to: request) else {
+        guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
         // One that is the answer is read before it is checked and decoded.
         if response.status.rawValue < 400, response.isDeferred(for: request), redirect.isAnswer(response, to: request) {
-            switch await response.collected(for: request) {
-            case .success(let whole): response = whole
-            case .failure(let error): return AttemptOutcome(.failure(error))
-            }
+            return await owner.readAndInspect(response, to: request)
         }
         return await owner.inspect(response, to: request)
     }
