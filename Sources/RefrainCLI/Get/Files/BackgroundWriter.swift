@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -11,7 +13,8 @@ internal import Darwin
 /// One thread at a time appends. What was appended is written in its order, in large pieces; nothing is known to be in
 /// the file before ``finish()`` returns.
 final class BackgroundWriter: @unchecked Sendable {
-    // @unchecked Sendable: the state is only touched with the mutex held, and `filling` only by the one who appends.
+    // @unchecked Sendable: the state has its lock; `filling`, `pieces` and `thread` are touched only by the thread that
+    // appends.
 
     /// How many bytes are written at a time.
     private static let pieceSize = 256 << 10
@@ -37,9 +40,8 @@ final class BackgroundWriter: @unchecked Sendable {
     }
 
     private let descriptor: Int32
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    // Of the two threads at most one waits: the pieces are all full, or all empty, or both go on.
+    private let state = ConditionLock(State())
     private var filling: Piece?
     private var pieces = 0
     private var thread: pthread_t?
@@ -48,11 +50,6 @@ final class BackgroundWriter: @unchecked Sendable {
     /// gives no thread.
     init?(_ descriptor: Int32) {
         self.descriptor = descriptor
-        state.initialize(to: State())
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-        change.initialize(to: pthread_cond_t())
-        pthread_cond_init(change, nil)
         var thread = pthread_t(bitPattern: 0)
         let retained = Unmanaged.passRetained(self)
         let code = pthread_create(
@@ -72,14 +69,8 @@ final class BackgroundWriter: @unchecked Sendable {
     }
 
     deinit {
-        for piece in state.pointee.full + state.pointee.free { piece.bytes.deallocate() }
+        for piece in state.withLock({ $0.full + $0.free }) { piece.bytes.deallocate() }
         filling?.bytes.deallocate()
-        state.deinitialize(count: 1)
-        state.deallocate()
-        pthread_cond_destroy(change)
-        change.deallocate()
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
     }
 
     /// Takes bytes, and waits where more has come than can be written.
@@ -111,13 +102,11 @@ final class BackgroundWriter: @unchecked Sendable {
     /// - Returns: the system's number where a write has failed.
     func finish() -> Int32? {
         if filling?.count ?? 0 > 0 { handOver() }
-        locked {
-            $0.isOver = true
-            pthread_cond_broadcast(change)
-        }
+        state.withLock { $0.isOver = true }
+        state.signal()
         if let thread { pthread_join(thread, nil) }
         thread = nil
-        return locked { $0.failure }
+        return state.withLock { $0.failure }
     }
 
     /// Takes an empty piece, as soon as there is one.
@@ -127,7 +116,8 @@ final class BackgroundWriter: @unchecked Sendable {
             piece = Piece()
             return nil
         }
-        return locked(after: { !$0.free.isEmpty || $0.failure != nil }) { state in
+        state.wait(after: { _ in }, until: { !$0.free.isEmpty || $0.failure != nil })
+        return state.withLock { state in
             if state.failure == nil { piece = state.free.popLast() }
             return state.failure
         }
@@ -136,10 +126,8 @@ final class BackgroundWriter: @unchecked Sendable {
     private func handOver() {
         guard let piece = filling else { return }
         filling = nil
-        locked {
-            $0.full.append(piece)
-            pthread_cond_broadcast(change)
-        }
+        state.withLock { $0.full.append(piece) }
+        state.signal()
     }
 
     /// Writes piece by piece, until all are written and no more will come.
@@ -147,31 +135,20 @@ final class BackgroundWriter: @unchecked Sendable {
         while let piece = next() {
             let isWritten = systemWriteAll(descriptor, UnsafeRawBufferPointer(rebasing: piece.bytes[..<piece.count]))
             let failure = isWritten ? nil : errno
-            locked { state in
+            state.withLock { state in
                 var empty = piece
                 empty.count = 0
                 state.free.append(empty)
                 state.failure = failure
-                pthread_cond_broadcast(change)
             }
+            state.signal()
         }
     }
 
     private func next() -> Piece? {
-        return locked(after: { !$0.full.isEmpty || $0.isOver }) { state in
+        state.wait(after: { _ in }, until: { !$0.full.isEmpty || $0.isOver })
+        return state.withLock { state in
             state.failure == nil && !state.full.isEmpty ? state.full.removeFirst() : nil
         }
-    }
-
-    @discardableResult
-    private func locked<Result>(_ body: (inout State) -> Result) -> Result { locked(after: { _ in true }, body) }
-
-    /// Runs `body` with exclusive access to the state, as soon as the condition holds.
-    private func locked<Result>(after holds: (State) -> Bool, _ body: (inout State) -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        // No access to the state lasts while another thread changes it.
-        while !holds(state.pointee) { pthread_cond_wait(change, mutex) }
-        return body(&state.pointee)
     }
 }

@@ -6,16 +6,16 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A value behind a mutex, and one thread that can wait for a change of it.
+/// A value behind a mutex, and one thread at a time that can wait for a change of it.
 ///
 /// As `Locked`, with a condition variable beside the mutex.
-final class ConditionLock<State>: @unchecked Sendable {
+package final class ConditionLock<State>: @unchecked Sendable {
     // @unchecked Sendable: the state is only ever touched with the mutex held.
     private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let change: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = .allocate(capacity: 1)
         self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
@@ -36,14 +36,14 @@ final class ConditionLock<State>: @unchecked Sendable {
     }
 
     /// Runs `body` with exclusive access to the value; it must not block, nor take the lock again.
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&state.pointee)
     }
 
     /// Runs `begin`, and then waits until the condition holds; it is looked at after each ``signal()``.
-    func wait(after begin: (inout State) -> Void, until holds: (State) -> Bool) {
+    package func wait(after begin: (inout State) -> Void, until holds: (State) -> Bool) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         begin(&state.pointee)
@@ -51,5 +51,5 @@ final class ConditionLock<State>: @unchecked Sendable {
     }
 
     /// Lets the one who waits look again.
-    func signal() { pthread_cond_signal(change) }
+    package func signal() { pthread_cond_signal(change) }
 }
