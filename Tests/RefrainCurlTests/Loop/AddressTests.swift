@@ -131,12 +131,13 @@ struct AddressTests {
 
     @Test("R33: where all addresses failed before, they are tried all the same")
     func allFailed() async throws {
-        let port = try FaultServer(mode: .refuse).port
+        let refusing = try FaultServer(mode: .refuse)
+        let port = refusing.port
         let loader = try loader(["two.test:\(port):127.0.0.2,127.0.0.1"])
         let request = try HTTPRequest("http://two.test:\(port)/ok")
         for _ in 1...2 { #expect(try failure(of: await loader.load(request)).code == .cannotConnectToHost) }
-        let server: FaultServer
-        do { server = try FaultServer(port: port) } catch { return }
+        refusing.stop()
+        let server = try FaultServer(port: port)
         #expect(try await loader.response(for: request).status == 200)
         #expect(server.connectionCount == 1)
     }

@@ -113,16 +113,16 @@ final class MatrixRun: Sendable {
             before.stop()
             // The end of the connection has to reach the loader's side of it, whose thread may wait for a processor.
             try await Task.sleep(for: .milliseconds(250))
-            let after: FaultServer?
+            let after: FaultServer
             do {
-                after = mode == .refuse ? nil : try FaultServer(port: before.port, mode: mode)
+                after = try FaultServer(port: before.port, mode: mode)
             } catch {
                 // Another process was given the port.
                 continue
             }
             let result = try await send(cell, "\(before.baseURL)/ok?key=\(token)", through: loader, token)
-            let arrivals = (before.log + (after?.log ?? [])).count { $0.path.contains(token) }
-            after?.stop()
+            let arrivals = (before.log + after.log).count { $0.path.contains(token) }
+            after.stop()
             return observation(result, arrivals: arrivals)
         }
         throw Unexpected()

@@ -164,9 +164,9 @@ struct DiscardedBodyTests {
 
     @Test("R33: a redirector is asked again where no attempt could reach what it pointed to")
     func redirector() async throws {
-        let dead = try FaultServer(mode: .refuse).baseURL
+        let refusing = try FaultServer(mode: .refuse)
         server.on("/x") { request in
-            let target = request.occurrence < 3 ? dead + "/ok" : "/ok"
+            let target = request.occurrence < 3 ? refusing.baseURL + "/ok" : "/ok"
             return [.respond(.init(302, headers: [("Location", target)]))]
         }
         let response = try await chain().response(for: HTTPRequest(server.baseURL + "/x"))
@@ -178,8 +178,8 @@ struct DiscardedBodyTests {
 
     @Test("R33: it is asked within the same limits, and not with what must not be sent again")
     func redirectorLimits() async throws {
-        let dead = try FaultServer(mode: .refuse).baseURL
-        server.on("/x") { _ in [.respond(.init(307, headers: [("Location", dead + "/ok")]))] }
+        let refusing = try FaultServer(mode: .refuse)
+        server.on("/x") { _ in [.respond(.init(307, headers: [("Location", refusing.baseURL + "/ok")]))] }
         let url = server.baseURL + "/x"
         let error = try failure(of: await chain().load(HTTPRequest(url)))
         #expect(error.code == .cannotConnectToHost && error.attempts.count == 12)

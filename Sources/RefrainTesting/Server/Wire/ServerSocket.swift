@@ -15,8 +15,9 @@ struct ServerSocket: Sendable {
     init(port: UInt16, backlog: Int32?) throws(FaultServerError) {
         let descriptor = Self.stream()
         guard descriptor >= 0 else { throw .outOfResources(call: "socket", errno: errno) }
-        if backlog != nil {
-            // Not set for a port that refuses connections, because another server could then bind it too.
+        if backlog != nil || port != 0 {
+            // Not set for any port that refuses connections, because another server could then be given it too. A port
+            // that is named may have been another's a moment ago.
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         }
