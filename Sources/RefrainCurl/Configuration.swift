@@ -36,7 +36,8 @@ extension CurlLoader {
         public var destinations = DestinationPolicy.any
         /// Whether gzip and deflate are asked for and undone.
         ///
-        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes.
+        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes; that of
+        /// ``/RefrainHTTP/HTTPHeaders/default`` counts as none.
         /// A body that ends before its coding does fails with
         /// ``/RefrainHTTP/HTTPError/Code/cannotDecodeContentData`` (rule R10).
         /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle.

@@ -247,6 +247,22 @@ struct ProxyTests {
         #expect(try await loader.response(for: HTTPRequest(bomb)).body.length == 1_000_000)
     }
 
+    @Test("the default headers of other libraries leave the codings to the transport")
+    func defaultCodings() async throws {
+        var headers = HTTPHeaders.default
+        headers.add(name: "X-Own", value: "1")
+        let bomb = server.baseURL + "/gzip-bomb?bytes=1000000"
+        #expect(try await CurlLoader().response(for: HTTPRequest(bomb, headers: headers)).body.length == 1_000_000)
+        let entry = try #require(server.log.last)
+        #expect(entry.headers.filter { $0.first == "Accept-Encoding" }.map(\.last) == ["gzip, deflate"])
+        #expect(entry.header("X-Own") == "1" && entry.header("Accept-Language") != nil)
+        var configuration = CurlLoader.Configuration()
+        configuration.decompresses = false
+        let raw = try await CurlLoader(configuration: configuration).response(for: HTTPRequest(bomb, headers: headers))
+        #expect(try #require(raw.body.length) < 10_000)
+        #expect(server.log.last?.header("Accept-Encoding") == HTTPHeader.defaultAcceptEncoding.value)
+    }
+
     @Test("a fresh connection is made where one is asked for")
     func freshConnection() async throws {
         let loader = CurlLoader()

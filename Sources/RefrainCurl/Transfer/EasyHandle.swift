@@ -267,10 +267,15 @@ final class EasyHandle {
             decodes = settings.decodes
             return setList(settings.standardFields(isTLS: isTLS))
         }
-        decodes = settings.decodes && !headers.contains("Accept-Encoding")
+        let hasDefaultCodings = headers.hasDefaultCodings
+        decodes = settings.decodes && (hasDefaultCodings || !headers.contains("Accept-Encoding"))
+        // It names codings that are not undone here.
+        let leavesCodings = decodes && hasDefaultCodings
         let contentType = hasBody ? transfer.request.body.contentType : nil
         fields.begin(for: headers, extraBytes: settings.fieldBytes + (contentType?.utf8.count ?? 0))
-        for field in headers { fields.add(name: field.name, value: field.value) }
+        for field in headers where !leavesCodings || !HTTPHeaders.isSame(field.name, "Accept-Encoding") {
+            fields.add(name: field.name, value: field.value)
+        }
         let bringsAgent = headers.contains("User-Agent")
         // Those that all requests share are not written anew.
         let isStandard = decodes == settings.decodes && !bringsAgent

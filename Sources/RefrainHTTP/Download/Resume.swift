@@ -31,7 +31,8 @@ public struct Resume: HTTPMiddleware {
         part.streamsResponse = true
         // With the caller's own Range the body is a part of which no rest can be requested.
         let hasOwnRange = request.headers.contains("Range")
-        if !part.headers.contains("Accept-Encoding"), !request.acceptsCompressedDownload {
+        let namesCodings = part.headers.contains("Accept-Encoding") && !part.headers.hasDefaultCodings
+        if !namesCodings, !request.acceptsCompressedDownload {
             part.headers["Accept-Encoding"] = "identity"
         }
         let askedForRest = canResume && !hasOwnRange

@@ -115,8 +115,12 @@ extension HTTPHeaders.Field {
 extension HTTPHeaders {
     /// The fields that Alamofire's sessions send by default: `Accept-Encoding`, `Accept-Language` and `User-Agent`.
     ///
-    /// They are not sent unless a request names them: `Accept-Encoding` is the transport's to choose.
+    /// They are not sent unless a request names them. `Accept-Encoding` is the transport's to choose: libcurl's sends
+    /// the codings that it undoes in the place of this one.
     public static var `default`: HTTPHeaders {
         [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
     }
+
+    /// Whether `Accept-Encoding` is that of ``default``, which leaves the choice to the transport.
+    package var hasDefaultCodings: Bool { self["Accept-Encoding"] == Field.defaultAcceptEncoding.value }
 }
