@@ -1,7 +1,12 @@
-/// Opens the connections of an event stream: one attempt is a connection up to its first event.
+/// Opens the connections of an event stream: one attempt is a connection up to its first event, or to its end.
 final class EventConnector: HTTPLoader {
+    /// A connection that was open for so long has worked, whether or not there was an event: as long as the longest
+    /// wait of the default schedule.
+    private static let leastLife = Duration.seconds(30)
+
     private let loader: any HTTPLoader
     private let limit: Int
+    private let clocks: RetryClocks
     private let state = Locked(State())
 
     /// A connection that has brought an event.
@@ -17,11 +22,13 @@ final class EventConnector: HTTPLoader {
         var tooLong: HTTPBody.LineTooLong?
         // nonisolated(unsafe): written by the one attempt that is made at a time, and taken after the last one.
         nonisolated(unsafe) var connection: Connection?
+        var silentEnd: HTTPError?
     }
 
-    init(_ loader: any HTTPLoader, limit: Int) {
+    init(_ loader: any HTTPLoader, limit: Int, clocks: RetryClocks) {
         self.loader = loader
         self.limit = limit
+        self.clocks = clocks
     }
 
     /// The least wait before a reconnection, as the stream has set it.
@@ -43,11 +50,15 @@ final class EventConnector: HTTPLoader {
         state.withLock { state in
             state.failure = failure
             state.connection = nil
+            state.silentEnd = nil
         }
     }
 
     /// Returns the connection that the call has come to, once.
     func take() -> Connection? { state.withLock { $0.connection.take() } }
+
+    /// How the connection has ended that the call has come to, where it was open for long without an event.
+    var silentEnd: HTTPError? { state.withLock { $0.silentEnd } }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
@@ -69,28 +80,36 @@ final class EventConnector: HTTPLoader {
     /// Reads the first event: a connection that ends before it has brought nothing.
     private func open(_ response: HTTPResponse, _ parser: ServerSentEventParser) async -> HTTPResult {
         var events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
+        let start = clocks.now
         do {
             let first = try await events.next()
             adopt(events.parser)
-            guard let first else { return failure(response, "the event stream ended before its first event", nil) }
+            guard let first else {
+                return end(response, lost(response, "the event stream ended before its first event", nil), start)
+            }
             let connection = Connection(first: first, events: events)
             state.withLock { $0.connection = connection }
             return .success(response)
         } catch let error as HTTPError {
             adopt(events.parser)
-            return .failure(error)
+            return end(response, error, start)
         } catch let error as HTTPBody.LineTooLong {
             state.withLock { $0.tooLong = error }
             let message = "a line of the event stream is too long"
             return .failure(HTTPError(.dataLengthExceedsMaximum, request: response.request, message: message))
         } catch {
-            return failure(response, "the event stream broke", error)
+            return end(response, lost(response, "the event stream broke", error), start)
         }
     }
 
-    private func failure(_ response: HTTPResponse, _ message: String, _ error: (any Error)?) -> HTTPResult {
-        .failure(
-            HTTPError(.networkConnectionLost, request: response.request, underlyingError: error, message: message)
-        )
+    /// The result of a connection that has ended before its first event: a failure, unless it was open for long.
+    private func end(_ response: HTTPResponse, _ error: HTTPError, _ start: Duration) -> HTTPResult {
+        guard clocks.now - start >= Self.leastLife else { return .failure(error) }
+        state.withLock { $0.silentEnd = error }
+        return .success(response)
+    }
+
+    private func lost(_ response: HTTPResponse, _ message: String, _ error: (any Error)?) -> HTTPError {
+        HTTPError(.networkConnectionLost, request: response.request, underlyingError: error, message: message)
     }
 }

@@ -8,7 +8,8 @@ extension HTTPLoader {
     /// Each connection asks for `text/event-stream`, and sends the identifier of the last event as `Last-Event-ID`. The
     /// wait before a reconnection is what the strategy decides, and at least what the stream has set by `retry:`, up to
     /// the cap of ``HTTPRequest/retryAfterPolicy``. Connections that bring no event are attempts of one call, with its
-    /// limit of attempts, its timeout and its budget; an event starts a new call. The body is pulled as the events are.
+    /// limit of attempts, its timeout and its budget. An event starts a new call, and so does the end of a connection
+    /// that was open for 30 seconds: a stream may be silent for hours. The body is pulled as the events are.
     ///
     /// A 204 ends the sequence. So does the end of a stream whose request must not be sent twice, such as a POST
     /// without an idempotency key (rule R2). Any other status than 200, another content type and a failure are decided
@@ -37,7 +38,8 @@ extension HTTPLoader {
         request.streamsResponse = true
         if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
         if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
-        return ServerSentEventStream(loader: self, request: request, limit: max(1, limit)) { leastDelay in
+        let limit = max(1, limit)
+        return ServerSentEventStream(loader: self, request: request, limit: limit, clocks: clocks) { leastDelay in
             let strategy = ReconnectionStrategy(base: strategy, leastDelay: leastDelay)
             return Retry(strategy, budgets: budgets, clocks: clocks, random: random)
         }
@@ -54,6 +56,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
     let loader: any HTTPLoader
     let request: HTTPRequest
     let limit: Int
+    let clocks: RetryClocks
     /// Makes the retry stage of one call; it is given the least wait.
     let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
 
@@ -71,7 +74,7 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
         private var creditedBudget: ObjectIdentifier?
 
         init(_ stream: ServerSentEventStream) {
-            let connector = EventConnector(stream.loader, limit: stream.limit)
+            let connector = EventConnector(stream.loader, limit: stream.limit, clocks: stream.clocks)
             self.connector = connector
             retry = stream.makeRetry { connector.reconnectionDelay }
             request = stream.request
@@ -121,24 +124,29 @@ public struct ServerSentEventStream: AsyncSequence, Sendable {
         ///
         /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
         private mutating func connect(after failure: HTTPError?) async throws -> ServerSentEvent? {
-            var failure = failure
-            failure?.creditedBudget = creditedBudget
-            connector.begin(after: failure)
-            let result = await retry.load(request, next: connector)
-            try Task.checkCancellation()
-            if let error = connector.tooLong { throw error }
-            let response = try result.get()
-            guard response.status != .noContent else { return nil }
-            guard let connection = connector.take() else {
-                let message = "an event stream was asked for, and the answer was \(response.status)"
-                var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
-                error.attempts = response.attempts
-                throw error
-            }
-            creditedBudget = result.creditedBudget
-            events = connection.events
-            hasEnded = false
-            return connection.first
+            var end = failure
+            var response: HTTPResponse
+            repeat {
+                end?.creditedBudget = creditedBudget
+                connector.begin(after: end)
+                let result = await retry.load(request, next: connector)
+                try Task.checkCancellation()
+                if let error = connector.tooLong { throw error }
+                response = try result.get()
+                guard response.status != .noContent else { return nil }
+                creditedBudget = result.creditedBudget
+                if let connection = connector.take() {
+                    events = connection.events
+                    hasEnded = false
+                    return connection.first
+                }
+                // What was open for long is no failed attempt: the next call begins with its end.
+                end = connector.silentEnd
+            } while end != nil
+            let message = "an event stream was asked for, and the answer was \(response.status)"
+            var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
+            error.attempts = response.attempts
+            throw error
         }
 
         private func lost(_ message: String, _ error: (any Error)?) -> HTTPError {

@@ -82,6 +82,30 @@ struct ServerSentEventStreamTests {
         #expect(try await iterator.next() == nil)
     }
 
+    @Test("connections that were open for long are no failed attempts, though they bring no event")
+    func silence() async throws {
+        func silent(for time: Duration, breaks: Bool = false) -> MockReply {
+            MockReply { [clock] request in
+                let chunks = AsyncThrowingStream<[UInt8], any Error> {
+                    await clock.advance(by: time)
+                    if breaks { throw HTTPError(.networkConnectionLost, request: request) }
+                    return nil
+                }
+                let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+                return .success(HTTPResponse(request: request, status: 200, headers: headers, body: .oneShot(chunks)))
+            }
+        }
+        mock.then(times: 5, silent(for: .seconds(30))).then(times: 5, silent(for: .seconds(40), breaks: true))
+            .then(stream("data: a\n\n")).then(times: 3, silent(for: .seconds(29)))
+        var iterator = try events().makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        #expect(mock.requests.count == 11)
+        #expect(clock.sleeps == Array(repeating: .seconds(2), count: 10))
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.attempts.count == 3)
+        #expect(mock.requests.count == 13)
+    }
+
     @Test("a status that is final is thrown", arguments: [404, 501, 201])
     func finalStatus(status: Int) async throws {
         mock.then(.status(HTTPStatus(rawValue: status)))
