@@ -124,7 +124,9 @@ struct StreamTests {
 
     @Test("a reader that is cancelled ends the transfer")
     func cancelledReader() async throws {
-        let response = try await loader.response(for: streaming("/hang-body"))
+        var request = try streaming("/hang-body")
+        request.timeouts.idle = nil
+        let response = try await loader.response(for: request)
         let task = Task { try await response.body.collect() }
         try await Task.sleep(for: .milliseconds(50))
         task.cancel()

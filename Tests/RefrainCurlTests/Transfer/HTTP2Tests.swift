@@ -167,9 +167,11 @@ struct HTTP2Tests {
         defer { withExtendedLifetime(server) { fixture.stop() } }
         let loader = try loader(trusting: fixture)
         _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/"))
-        let request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        var request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        request.timeouts.idle = nil
+        let waiting = request
         try await concurrently(10, inFlight: 10) { _ in
-            let error = try failure(of: await loader.load(request))
+            let error = try failure(of: await loader.load(waiting))
             #expect(error.code == .requestNotProcessed, "\(error)")
         }
         #expect(streams.value == 11)

@@ -35,7 +35,7 @@ final class Gathering: Sendable {
         for _ in 0..<count { group.enter() }
     }
 
-    /// Returns when all have come, or after a minute and a half, so that a test fails instead of hanging; later requests
+    /// Returns when all have come, or after a minute and a half, so that a test fails and does not hang; later requests
     /// pass.
     func wait(_ request: FaultServer.Request) {
         guard request.occurrence <= count else { return }
