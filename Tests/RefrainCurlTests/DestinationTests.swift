@@ -30,7 +30,8 @@ struct DestinationTests {
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
         let request = try HTTPRequest("http://\(host):\(server.port)/ok")
         let error = try failure(of: await (Retry(policy, budgets: nil) --> loader).load(request))
-        #expect([.destinationRefused, .cannotFindHost, .badURL].contains(error.code), "\(error)")
+        // What is no address is asked of the machine's name server, which may not answer.
+        #expect([.destinationRefused, .cannotFindHost, .badURL, .timedOut].contains(error.code), "\(error)")
         if error.code == .destinationRefused { #expect(error.attempts.count == 1 && error.bytesSent == 0) }
         #expect(server.connectionCount == 0)
     }

@@ -107,7 +107,7 @@ func throttles(_ base: String, _ server: FaultServer) async throws {
 /// Loads A, which fails three times, then B; returns the order in which the server received them.
 func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ key: String) async throws -> String {
     var first = try HTTPRequest("\(base)/status/503?times=3&key=A\(key)")
-    first.retryStrategy = Backoff.constant(delay: .milliseconds(300), maxAttempts: 4)
+    first.retryStrategy = Backoff.constant(delay: .milliseconds(700), maxAttempts: 4)
     let task = loader.load(first) { _ in }
     while server.count(path: "/status/503?times=3&key=A\(key)") == 0 { await Task.yield() }
     _ = try await loader.response(for: HTTPRequest("\(base)/ok?key=B\(key)"))

@@ -44,7 +44,7 @@ struct CompletionTests {
         let program = try #require(Executable.installed(shell.rawValue))
         let script = try ScratchFile(Completions.script(for: shell))
         defer { script.remove() }
-        let ended = try await Executable.run(["-n", script.path], program: program)
+        let ended = try await Executable.run(["-n", script.path], inPlainLocale: program)
         #expect(ended.status == 0 && ended.text.isEmpty && ended.errors.isEmpty, "\(ended.errors)")
     }
 
@@ -81,7 +81,7 @@ struct CompletionTests {
         let script = try ScratchFile(Completions.script(for: .fish))
         defer { script.remove() }
         let command = "source \(script.path); complete -C \(Completions.quoted(typed.line))"
-        let ended = try await Executable.run(["--no-config", "-c", command], program: program)
+        let ended = try await Executable.run(["--no-config", "-c", command], inPlainLocale: program)
         #expect(ended.errors.isEmpty, "\(ended.errors)")
         #expect(ended.lines.map { String($0.prefix { $0 != "\t" }) }.sorted() == typed.candidates)
     }
@@ -99,7 +99,7 @@ struct CompletionTests {
             script.remove()
             keys.remove()
         }
-        let ended = try await Executable.run(["-f", keys.path, script.path, typed.line], program: program)
+        let ended = try await Executable.run(["-f", keys.path, script.path, typed.line], inPlainLocale: program)
         let completed = try #require(ended.lines.last, "\(ended.errors)")
         let candidate = try #require(typed.candidates.first)
         let typedBefore = typed.line.prefix(upTo: typed.line.lastIndex(of: " ") ?? typed.line.startIndex)
@@ -119,7 +119,7 @@ struct CompletionTests {
             COMP_WORDS=(\(words)); COMP_CWORD=\(typed.count - 1)
             set +e; _refrain refrain; printf '%s\\n' "${COMPREPLY[@]}"
             """
-        let ended = try await Executable.run(["--norc", "-c", command], program: program)
+        let ended = try await Executable.run(["--norc", "-c", command], inPlainLocale: program)
         #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
         return ended.lines.sorted()
     }

@@ -127,6 +127,12 @@ struct Executable {
         try await start(arguments, input: input, program: program).end()
     }
 
+    /// Runs a program of the system in the locale that each system has: bash and others warn of one that is set but not
+    /// installed.
+    static func run(_ arguments: [String], inPlainLocale program: String) async throws -> Ended {
+        try await run(["LC_ALL=C", program] + arguments, program: "/usr/bin/env")
+    }
+
     /// Where a program of the system lies, or nil where this machine has none of that name.
     static func installed(_ name: String) -> String? {
         ["/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }.first {

@@ -224,7 +224,7 @@ struct GetTests {
 
     @Test("R20: --timeout ends a try, --deadline ends the request")
     func times() async throws {
-        let tried = try await get(server.baseURL + "/hang?times=1", "--timeout", "300ms")
+        let tried = try await get(server.baseURL + "/hang?times=1", "--timeout", "3s")
         #expect(tried.status == 0 && server.count(path: "/hang?times=1") == 2)
         let ended = try await get(server.baseURL + "/hang", "--deadline", "300ms", "--report", "-")
         #expect(ended.status == 1 && ended.text.contains("deadlineExceeded"))

@@ -1,5 +1,6 @@
 import RefrainCore
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainCLI
@@ -140,9 +141,7 @@ struct OperatorTests {
             input: .at(path),
             program: Executable.installed("setsid") ?? ""
         )
-        let deadline = ContinuousClock.now + .seconds(20)
-        while hasEcho(), ContinuousClock.now < deadline { await Task.yield() }
-        #expect(!hasEcho())
+        #expect(await eventually { !hasEcho() })
         running.signal(signal)
         let ended = await running.end()
         #expect(ended.status == 128 + signal && hasEcho(), "\(ended.status)")
@@ -197,6 +196,15 @@ struct OperatorTests {
             )
             #expect(ended.status == 0, "\(place) \(ended.errors)")
         }
+    }
+
+    @Test("a proxy that was given is used whatever the environment takes away from proxies")
+    func givenProxy() async throws {
+        let proxy = try FaultServer()
+        let line = "no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 exec \"$@\""
+        let words = ["-c", line, "sh", Executable.path, "get", "--proxy", proxy.baseURL, server.baseURL + "/ok"]
+        let ended = try await Executable.run(words, program: "/bin/sh")
+        #expect(proxy.log.count == 1 && server.log.isEmpty, "\(ended.status) \(ended.errors)")
     }
 
     @Test("a socket without a listening process is named")

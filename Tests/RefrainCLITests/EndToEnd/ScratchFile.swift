@@ -19,7 +19,7 @@ struct ScratchFile {
     let path: String
 
     init() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "refrain-cli-tests")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "refrain-cli-tests-\(geteuid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appending(path: UUID().uuidString).path()
     }

@@ -85,7 +85,8 @@ struct CommandPolicyTests {
 
     @Test("the report, the line on standard error and explain name the time that is over")
     func reasonShown() async throws {
-        let words = ["get", "--retry-for", "300ms", "--report", "-", "http://127.0.0.1:9/"]
+        let refusing = try FaultServer(mode: .refuse)
+        let words = ["get", "--retry-for", "300ms", "--report", "-", refusing.baseURL + "/"]
         let ended = try await Executable.run(words)
         #expect(ended.status == 1)
         #expect(ended.text.contains(#""reason":"timeUsedUp""#), "\(ended.text)")
@@ -138,7 +139,10 @@ struct CommandPolicyTests {
 
     @Test("a host name that is not found ends after three attempts, within seconds")
     func unknownName() async throws {
-        let ended = try await Executable.run(["get", "http://refrain.invalid/", "--report", "-"])
+        // A name server that does not answer is asked once, and for a second.
+        let line = "RES_OPTIONS='timeout:1 attempts:1' exec \"$@\""
+        let words = ["-c", line, "sh", Executable.path, "get", "http://refrain.invalid/", "--report", "-"]
+        let ended = try await Executable.run(words, program: "/bin/sh")
         #expect(ended.status == 1 && ended.text.contains("cannotFindHost"))
         #expect(ended.text.contains(#""number":3"#) && !ended.text.contains(#""number":4"#), "\(ended.text)")
     }

@@ -42,6 +42,6 @@ struct ManualPageTests {
         let page = try ScratchFile(ManualPage.text)
         defer { page.remove() }
         let program = try #require(Executable.installed(name))
-        return try await Executable.run(arguments + [page.path], program: program)
+        return try await Executable.run(arguments + [page.path], inPlainLocale: program)
     }
 }

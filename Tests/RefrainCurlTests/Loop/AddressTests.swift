@@ -28,7 +28,16 @@ struct AddressTests {
                     return 0
                 }
             }
-            usleep(20_000)
+            // The queue takes one connection, as a rule at once.
+            var isFull = false
+            for _ in 0..<2000 where !isFull {
+                isFull = sockets.dropFirst().contains { socket in
+                    var writable = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+                    return poll(&writable, 1, 0) > 0
+                }
+                usleep(5_000)
+            }
+            guard isFull else { return nil }
         }
 
         private func open(_ port: UInt16, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32? {
@@ -61,16 +70,16 @@ struct AddressTests {
         let hole = try #require(BlackHole(port: server.port))
         let loader = try loader(["two.test:\(server.port):127.0.0.2,127.0.0.1"])
         var request = try HTTPRequest("http://two.test:\(server.port)/ok")
-        request.timeouts.connect = .seconds(2)
+        request.timeouts.connect = .seconds(8)
         request.needsFreshConnection = true
         let clock = ContinuousClock()
         var start = clock.now
         // Half of the time is for the silent address, and the rest for the other one.
         #expect(try await loader.response(for: request).status == 200)
-        #expect(clock.now - start >= .milliseconds(900))
+        #expect(clock.now - start >= .milliseconds(3900))
         start = clock.now
         #expect(try await loader.response(for: request).status == 200)
-        #expect(clock.now - start < .milliseconds(900))
+        #expect(clock.now - start < .milliseconds(3900))
         withExtendedLifetime(hole) {}
     }
 
@@ -80,8 +89,8 @@ struct AddressTests {
         let hole = try #require(BlackHole(port: server.port))
         let loader = try loader(["two.test:\(server.port):127.0.0.2,127.0.0.1"])
         var request = try HTTPRequest("http://two.test:\(server.port)/ok")
-        request.attemptTimeout = .milliseconds(400)
-        request.timeouts.connect = .seconds(10)
+        request.attemptTimeout = .seconds(3)
+        request.timeouts.connect = .seconds(60)
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
         let response = try await (Retry(policy, budgets: nil) --> loader).response(for: request)
         #expect(response.attempts.map(\.error) == [.timedOut, nil])
@@ -131,14 +140,18 @@ struct AddressTests {
 
     @Test("R33: where all addresses failed before, they are tried all the same")
     func allFailed() async throws {
-        let refusing = try FaultServer(mode: .refuse)
-        let port = refusing.port
-        let loader = try loader(["two.test:\(port):127.0.0.2,127.0.0.1"])
-        let request = try HTTPRequest("http://two.test:\(port)/ok")
-        for _ in 1...2 { #expect(try failure(of: await loader.load(request)).code == .cannotConnectToHost) }
-        refusing.stop()
-        let server = try FaultServer(port: port)
-        #expect(try await loader.response(for: request).status == 200)
-        #expect(server.connectionCount == 1)
+        for _ in 1...20 {
+            let refusing = try FaultServer(mode: .refuse)
+            let port = refusing.port
+            let loader = try loader(["two.test:\(port):127.0.0.2,127.0.0.1"])
+            let request = try HTTPRequest("http://two.test:\(port)/ok")
+            for _ in 1...2 { #expect(try failure(of: await loader.load(request)).code == .cannotConnectToHost) }
+            refusing.stop()
+            // Another server may be given the port in between.
+            guard let server = try? FaultServer(port: port) else { continue }
+            #expect(try await loader.response(for: request).status == 200)
+            return #expect(server.connectionCount == 1)
+        }
+        throw Unexpected()
     }
 }

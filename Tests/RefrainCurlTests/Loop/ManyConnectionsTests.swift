@@ -16,21 +16,31 @@ struct ManyConnectionsTests {
     /// Accepts connections and says nothing.
     private final class SilentServer: Sendable {
         let accepted = Counter()
+        private let clients = Locked<Set<UInt16>>([])
         private let listener = LoopbackListener(backlog: 4096)
         var port: UInt16 { listener.port }
 
         init() {
-            startThread { [listener, accepted] in
+            startThread { [listener, accepted, clients] in
                 var connections: [Int32] = []
                 while let connection = listener.accept() {
                     accepted.add(1)
                     connections.append(connection)
+                    clients.withLock { _ = $0.insert(RawConnection(connection).port(getpeername)) }
                 }
                 for connection in connections { close(connection) }
             }
         }
 
-        func stop() { listener.close() }
+        func stop() { listener.stop() }
+
+        /// Returns when all connections that were made so far have been accepted, which happens in their order.
+        func acceptAll() async throws {
+            let last = try #require(RawConnection.connect(to: port))
+            defer { close(last.descriptor) }
+            let client = last.port(getsockname)
+            #expect(await eventually { clients.withLock { $0.contains(client) } })
+        }
     }
 
     /// REFRAIN_CONNECTIONS=10000 is what was measured; it takes 20,000 open files.
@@ -66,6 +76,7 @@ struct ManyConnectionsTests {
             return await group.reduce(into: [Duration]()) { $0.append($1) }
         }
         let worst = late.max() ?? .zero
+        try await server.acceptAll()
         let accepted = server.accepted.value
         #expect(late.count { $0 > .zero } == count)
         // Beside all other tests the tasks themselves wait for a thread.

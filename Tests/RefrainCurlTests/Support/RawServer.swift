@@ -30,16 +30,27 @@ struct LoopbackListener: Sendable {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Waits for the next connection; nil after `close()`.
+    /// Waits for the next connection; nil after `stop()`.
+    ///
+    /// The thread that accepts closes the descriptor. Were `stop()` to do it, the thread might go on to accept from
+    /// another test's socket that was given the same number.
     func accept() -> Int32? {
-        let connection = Glibc.accept(descriptor, nil, nil)
-        return connection >= 0 ? connection : nil
+        while true {
+            let connection = Glibc.accept(descriptor, nil, nil)
+            guard connection < 0 else { return connection }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            // Other tests have all descriptors open for a moment.
+            case EMFILE, ENFILE: usleep(10_000)
+            default:
+                close(descriptor)
+                return nil
+            }
+        }
     }
 
-    func close() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        _ = Glibc.close(descriptor)
-    }
+    /// Ends the wait for connections, for good.
+    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
 /// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.
@@ -62,7 +73,7 @@ final class RawServer: Sendable {
         }
     }
 
-    deinit { listener.close() }
+    deinit { listener.stop() }
 }
 
 /// One connection, read and written by one thread.
@@ -116,13 +127,23 @@ final class RawConnection {
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: other.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            guard poll(&polls, 2, 10_000) > 0 else { return }
+            guard poll(&polls, 2, 90_000) > 0 else { return }
             for (from, to) in [(0, other), (1, self)] where polls[from].revents != 0 {
                 let number = recv(polls[from].fd, &buffer, buffer.count, 0)
                 guard number > 0 else { return }
                 to.write(Array(buffer[..<number]))
             }
         }
+    }
+
+    /// The port of this end, by `getsockname`, or of the other one, by `getpeername`.
+    func port(_ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(descriptor, $0, &length) }
+        }
+        return UInt16(bigEndian: address.sin_port)
     }
 
     /// Connects to a port on loopback.

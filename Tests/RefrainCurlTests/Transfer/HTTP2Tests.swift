@@ -119,7 +119,7 @@ struct HTTP2Tests {
 
     @Test("No more connections are made than there may be where the server takes few streams on each; requests wait")
     func fewStreams() async throws {
-        let (fixture, server) = try serve([.ok], limit: 2, delay: 150_000)
+        let (fixture, server) = try serve([.ok], limit: 2, delay: 400_000)
         defer { withExtendedLifetime(server) { fixture.stop() } }
         var configuration = CurlLoader.Configuration()
         configuration.trust = .certificateFile(fixture.caPath)
@@ -127,7 +127,7 @@ struct HTTP2Tests {
         let loader = try CurlLoader(configuration: configuration)
         var request = try HTTPRequest(fixture.baseURL + "/")
         // To wait for a stream is not to connect.
-        request.timeouts.connect = .seconds(2)
+        request.timeouts.connect = .seconds(5)
         let sent = request
         try await concurrently(80, inFlight: 80) { _ in
             let response = try await loader.response(for: sent)
@@ -167,9 +167,11 @@ struct HTTP2Tests {
         defer { withExtendedLifetime(server) { fixture.stop() } }
         let loader = try loader(trusting: fixture)
         _ = try await loader.response(for: HTTPRequest(fixture.baseURL + "/"))
-        let request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        var request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: .text("abc"))
+        request.timeouts.idle = nil
+        let waiting = request
         try await concurrently(10, inFlight: 10) { _ in
-            let error = try failure(of: await loader.load(request))
+            let error = try failure(of: await loader.load(waiting))
             #expect(error.code == .requestNotProcessed, "\(error)")
         }
         #expect(streams.value == 11)
@@ -259,7 +261,7 @@ struct HTTP2Tests {
         let before = streams.value
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 5))
         var request = try HTTPRequest(fixture.baseURL + "/")
-        request.timeouts.idle = .seconds(2)
+        request.timeouts.idle = .seconds(60)
         let error = try failure(of: await (Retry(policy, budgets: nil) --> loader).load(request))
         #expect(error.code == .badServerResponse, "\(error)")
         #expect(streams.value == before + 2)
@@ -297,7 +299,7 @@ struct HTTP2Tests {
         let loader = try loader(trusting: fixture)
         let body = HTTPBody.stream(length: 10) { AsyncStream { $0.yield([1, 2, 3]) } }
         var request = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
-        request.timeouts.idle = .milliseconds(500)
+        request.timeouts.idle = .seconds(4)
         let error = try failure(of: await loader.load(request))
         #expect(error.code == .timedOut, "\(error)")
         #expect(error.response?.status == 200)

@@ -35,11 +35,12 @@ final class Gathering: Sendable {
         for _ in 0..<count { group.enter() }
     }
 
-    /// Returns when all have come; later requests pass.
+    /// Returns when all have come, or after a minute and a half, so that a test fails and does not hang; later requests
+    /// pass.
     func wait(_ request: FaultServer.Request) {
         guard request.occurrence <= count else { return }
         group.leave()
-        group.wait()
+        _ = group.wait(timeout: .now() + .seconds(90))
     }
 }
 

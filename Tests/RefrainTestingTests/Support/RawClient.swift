@@ -20,11 +20,12 @@ final class RawClient {
     let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    init(_ port: UInt16, timeoutMilliseconds: Int = 20_000) throws {
+    init(_ port: UInt16, timeoutMilliseconds: Int = 90_000) throws {
         #if canImport(Darwin)
         descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // A process that another test starts must not keep the connection open.
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #endif
         var timeout = timeval(tv_sec: timeoutMilliseconds / 1000, tv_usec: .init(timeoutMilliseconds % 1000 * 1000))
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -198,7 +199,7 @@ extension RawClient {
         _ server: UInt16,
         _ target: String,
         method: String = "GET",
-        timeoutMilliseconds: Int = 20_000,
+        timeoutMilliseconds: Int = 90_000,
         limit: Int = .max
     ) throws -> (bytes: [UInt8], end: End) {
         let client = try RawClient(server, timeoutMilliseconds: timeoutMilliseconds)

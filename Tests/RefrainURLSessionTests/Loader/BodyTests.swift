@@ -47,7 +47,7 @@ struct BodyTests {
     @Test("a body that is dropped unread ends its exchange")
     func dropping() async throws {
         do { #expect(try await loader.response(for: streaming("/hang-body")).status == 200) }
-        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
+        #expect(await eventually { server.openConnectionCount == 0 })
     }
 
     @Test("a reader that is cancelled ends the exchange, and so does a reset")
@@ -60,7 +60,7 @@ struct BodyTests {
         let second = try await loader.response(for: streaming("/hang-body")).body
         await loader.reset()
         #expect(try await #require(throws: HTTPError.self) { try await second.collect() }.code == .cancelled)
-        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
+        #expect(await eventually { server.openConnectionCount == 0 })
     }
 
     // MARK: Requests
@@ -109,14 +109,14 @@ struct BodyTests {
         let error = try failure(of: await loader.load(upload(body)))
         #expect(error.code == .callerFailed, "\(error)")
         #expect(error.underlyingError is SourceFailed)
-        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
+        #expect(await eventually { server.openConnectionCount == 0 })
         #expect(server.log.allSatisfy { !$0.complete })
     }
 
     @Test("R20: the time for which a source makes the peer wait is no silence of the peer's")
     func slowSource() async throws {
-        var request = try upload(.stream { Chunks(count: 2, size: 10_000, end: .late(.seconds(4))) })
-        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(1500), total: nil)
+        var request = try upload(.stream { Chunks(count: 2, size: 10_000, end: .late(.seconds(8))) })
+        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .seconds(4), total: nil)
         #expect(try await loader.response(for: request).status == 200)
         #expect(server.log.map(\.bodyLength) == [20_000])
     }
@@ -138,16 +138,16 @@ struct BodyTests {
     @Test("R9, R20: while a source is silent, limits hold, and a cancellation, a reset and a shutdown come at once")
     func silentSource() async throws {
         func upload() throws -> HTTPRequest {
-            try self.upload(.stream { Chunks(count: 0, size: 0, end: .late(.seconds(30))) })
+            try self.upload(.stream { Chunks(count: 0, size: 0, end: .late(.seconds(600))) })
         }
-        func get(within limit: Duration = .seconds(60)) throws -> HTTPRequest {
+        func get(within limit: Duration = .seconds(600)) throws -> HTTPRequest {
             var request = try HTTPRequest(server.baseURL + "/hang")
             request.attemptTimeout = limit
             return request
         }
         let start = ContinuousClock.now
         let early = Task { await loader.load(try get()) }
-        #expect(await eventually(within: 20) { server.log.count == 1 })
+        #expect(await eventually { server.log.count == 1 })
         let first = Task { await loader.load(try upload()) }
         try await Task.sleep(for: .milliseconds(200))
         let second = Task { await loader.load(try upload()) }
@@ -166,7 +166,7 @@ struct BodyTests {
         await loader.shutdown()
         #expect(try failure(of: await third.value).code == .sessionInvalidated)
         #expect(try failure(of: await last.value).code == .sessionInvalidated)
-        #expect(ContinuousClock.now - start < .seconds(25))
+        #expect(ContinuousClock.now - start < .seconds(300))
     }
 
     @Test("R30: uploads that are cancelled before, while and after their task is made complete, and are deallocated")

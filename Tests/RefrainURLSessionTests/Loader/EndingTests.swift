@@ -33,10 +33,10 @@ struct EndingTests {
     @Test("R9: a cancelled task ends with the caller's cancellation, and the connection is closed")
     func cancellation() async throws {
         let task = Task { await loader.load(try request("/hang")) }
-        #expect(await eventually(within: 20) { server.log.count == 1 })
+        #expect(await eventually { server.log.count == 1 })
         task.cancel()
         #expect(try failure(of: await task.value).code == .cancelled)
-        #expect(await eventually(within: 20) { server.openConnectionCount == 0 })
+        #expect(await eventually { server.openConnectionCount == 0 })
     }
 
     @Test("R9: a request of a cancelled task is not sent")
@@ -69,7 +69,7 @@ struct EndingTests {
     @Test("a reset ends what is under way, awaits it, and goes on")
     func reset() async throws {
         let tasks = (0..<5).map { _ in Task { await loader.load(try request("/hang")) } }
-        #expect(await eventually(within: 20) { server.log.count == 5 })
+        #expect(await eventually { server.log.count == 5 })
         await loader.reset()
         for task in tasks { #expect(try failure(of: await task.value).code == .cancelled) }
         #expect(try await loader.response(for: request("/ok")).status == 200)
@@ -79,7 +79,7 @@ struct EndingTests {
     @Test("a shutdown ends what is under way, and refuses what comes later")
     func shutdown() async throws {
         let task = Task { await loader.load(try request("/hang")) }
-        #expect(await eventually(within: 20) { server.log.count == 1 })
+        #expect(await eventually { server.log.count == 1 })
         await loader.shutdown()
         #expect(try failure(of: await task.value).code == .sessionInvalidated)
         let late = try failure(of: await loader.load(request("/ok")))

@@ -32,7 +32,7 @@ int scripted_resolver_set(const char *name, const char *const *addresses, size_t
     pthread_mutex_lock(&mutex);
     script *found = find(name);
     if (found == NULL && script_count < most_names) found = &scripts[script_count++];
-    if (found != NULL && strlen(name) < longest && count > 0 && count <= most_addresses) {
+    if (found != NULL && strlen(name) < longest && count <= most_addresses) {
         memset(found, 0, sizeof *found);
         strncpy(found->name, name, longest - 1);
         for (size_t index = 0; index < count; index++) strncpy(found->addresses[index], addresses[index], longest - 1);
@@ -58,13 +58,16 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     resolver next = (resolver)dlsym(RTLD_NEXT, "getaddrinfo");
     if (next == NULL) return EAI_SYSTEM;
     char address[longest] = "";
+    int is_unknown = 0;
     pthread_mutex_lock(&mutex);
     script *found = name != NULL ? find(name) : NULL;
     if (found != NULL) {
+        is_unknown = found->count == 0;
         size_t index = (size_t)found->lookups < found->count ? (size_t)found->lookups : found->count - 1;
-        memcpy(address, found->addresses[index], longest);
+        if (!is_unknown) memcpy(address, found->addresses[index], longest);
         found->lookups += 1;
     }
     pthread_mutex_unlock(&mutex);
+    if (is_unknown) return EAI_NONAME;
     return next(found != NULL ? address : name, service, hints, result);
 }

@@ -40,8 +40,8 @@ public func concurrently(
     }
 }
 
-/// Waits until a condition holds; false after so many seconds.
-public func eventually(within seconds: Int = 10, _ condition: () async -> Bool) async -> Bool {
+/// Waits until a condition holds; false after so many seconds, which are more than a busy machine delays anything.
+public func eventually(within seconds: Int = 90, _ condition: () async -> Bool) async -> Bool {
     for _ in 0..<seconds * 200 {
         if await condition() { return true }
         // No event: what is waited for happens in the kernel or in a transport.

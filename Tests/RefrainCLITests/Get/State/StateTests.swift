@@ -118,8 +118,23 @@ struct StateTests {
 
     @Test("R11: killed at any instant, a download goes on, and in the end it is the source's, byte for byte")
     func killed() async throws {
-        let size = 3_000_000
-        let path = "/bytes/\(size)?slow=6000000"
+        // A busy machine may be too late with its kills.
+        var isMet = false
+        for number in 1...9 where !isMet { isMet = try await kills(number) > 2 && resumes(number) }
+        #expect(isMet)
+        folder.remove()
+    }
+
+    private func path(_ number: Int) -> String { "/bytes/3000000?slow=6000000&number=\(number)" }
+
+    private func resumes(_ number: Int) -> Bool {
+        server.requests(toPath: path(number)).contains { $0.header("Range") != nil && $0.header("If-Range") != nil }
+    }
+
+    /// Kills a download again and again until it is complete, and returns how often it was.
+    private func kills(_ number: Int) async throws -> Int {
+        let folder = folder.file("\(number)")
+        let path = path(number)
         let url = server.baseURL + path
         let words = ["get", "-q", url, "--output-dir", folder.path]
         var ended: Executable.Ended?
@@ -140,14 +155,12 @@ struct StateTests {
             }
             kills += 1
         }
-        #expect(ended?.status == 0 && kills > 2, "\(kills) kills, \(ended?.errors ?? "")")
+        #expect(ended?.status == 0, "\(kills) kills, \(ended?.errors ?? "")")
         let file = folder.file(OutputNaming.tree(url))
-        let source = try await Executable.run(["get", "\(server.baseURL)/bytes/\(size)"]).output
+        let source = try await Executable.run(["get", "\(server.baseURL)/bytes/3000000"]).output
         #expect(try file.bytes() == source)
         #expect(folder.files == [OutputNaming.tree(url)], "\(folder.files)")
-        let sent = server.requests(toPath: path)
-        #expect(sent.contains { $0.header("Range") != nil && $0.header("If-Range") != nil })
-        folder.remove()
+        return kills
     }
 
     @Test("R11: a partial file of a content that has changed since starts over")

@@ -39,7 +39,7 @@ struct CatalogueTests {
             let (bytes, end) = try RawClient.exchange(
                 server.port,
                 entry.example,
-                timeoutMilliseconds: isHang ? 300 : 20_000,
+                timeoutMilliseconds: isHang ? 2_000 : 90_000,
                 limit: 3_000_000
             )
             let seen: Wire =

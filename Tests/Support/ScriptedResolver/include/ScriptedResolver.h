@@ -5,6 +5,8 @@
 
 /// Answers look-ups of a name: the first one with the first address, and so on; the last address holds from then on.
 ///
+/// A name without addresses is never found, whatever the machine's name server does.
+///
 /// The name is in lower case, the addresses are numbers. Every look-up that this process makes with getaddrinfo is
 /// served, those of libraries included; other names are resolved as usual. Returns 0 without room for the name.
 int scripted_resolver_set(const char *name, const char *const *addresses, size_t count);

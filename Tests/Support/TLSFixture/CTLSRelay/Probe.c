@@ -17,8 +17,12 @@ static int connect_to(uint16_t port) {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+#ifdef SOCK_CLOEXEC
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+#else
     int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    struct timeval timeout = {.tv_sec = 20};
+#endif
+    struct timeval timeout = {.tv_sec = 90};
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
     close(descriptor);

@@ -70,7 +70,7 @@ static void reset(int client) {
     setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
-void pump_run(SSL *tls, int client, int upstream, int close_notify) {
+void pump_run(SSL *tls, int client, int upstream, int close_notify, atomic_size_t *passed_on) {
     static _Thread_local char up[buffer_size], down[buffer_size];
     ssize_t up_start = 0, up_end = 0, down_start = 0, down_end = 0;
     int upstream_ended = 0;
@@ -117,6 +117,7 @@ void pump_run(SSL *tls, int client, int upstream, int close_notify) {
             int count = SSL_write(tls, down + down_start, (int)(down_end - down_start));
             if (count > 0) {
                 down_start += count, moved = 1;
+                atomic_fetch_add(passed_on, (size_t)count);
             } else {
                 short events = wanted(tls, count);
                 if (events == 0) return;

@@ -106,6 +106,11 @@ public final class TLSFixture: Sendable {
         handle.withLock { $0.map { Int(tls_relay_handshakes($0.relay)) } ?? 0 }
     }
 
+    /// How many bytes of the upstream were passed on to clients.
+    public var bytesPassedOn: Int {
+        handle.withLock { $0.map { Int(tls_relay_passed_on($0.relay)) } ?? 0 }
+    }
+
     /// Ends every connection and waits for the relay's threads.
     ///
     /// Further calls do nothing.

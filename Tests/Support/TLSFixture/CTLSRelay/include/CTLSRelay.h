@@ -33,6 +33,9 @@ uint16_t tls_relay_port(const tls_relay *relay);
 /// How many handshakes were completed.
 int tls_relay_handshakes(tls_relay *relay);
 
+/// How many bytes of the upstream were passed on to clients.
+size_t tls_relay_passed_on(tls_relay *relay);
+
 /// Ends all connections, waits for the relay's threads and frees it.
 void tls_relay_stop(tls_relay *relay);
 

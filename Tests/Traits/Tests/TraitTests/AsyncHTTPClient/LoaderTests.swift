@@ -160,8 +160,8 @@ struct AsyncHTTPClientLoaderTests {
             }
             #expect(await meet("/hang", firstByte) == .timedOut)
             // Whatever moves is not idle; it takes twice the limit, and a pause of a busy machine does not reach it.
-            let patient = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(500), total: nil)
-            #expect(await meet("/trickle?bytes=20&interval=50", patient) == nil)
+            let patient = Timeouts(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
+            #expect(await meet("/trickle?bytes=20&interval=200", patient) == nil)
             // Takes two seconds, so that the whole cannot have arrived before it is read.
             #expect(await meet("/trickle?bytes=20&interval=100", total) == .timedOut)
         }
@@ -172,11 +172,11 @@ struct AsyncHTTPClientLoaderTests {
         try await withLoader { loader in
             let (chunks, source) = AsyncStream<[UInt8]>.makeStream()
             var request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .oneShot(chunks, length: nil))
-            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(500), total: nil)
+            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
             async let response = loader.response(for: request)
             source.yield([65])
             // Twice the limit. The limit leaves a busy machine time for the answer.
-            try await Task.sleep(for: .seconds(1))
+            try await Task.sleep(for: .seconds(4))
             source.finish()
             let status = try await response.status
             #expect(status == 200)
