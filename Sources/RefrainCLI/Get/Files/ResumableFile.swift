@@ -124,6 +124,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return type(of: sink) == ResumableFile.self ? Download(to: self) : Download(to: sink)
     }
 
+    var leastLengthOfCheckpoints: Int64 { Self.leastSize }
+
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try state.withLock { state in
             try settle(&state)
