@@ -22,8 +22,20 @@ final class Fetcher: Sendable {
         loader = AnyLoader(Redirect() --> retry --> Resume() --> inner)
     }
 
+    /// Fetches one job after the other, until there is none.
+    func fetchJobs(of board: RunBoard) async {
+        var outcome: FetchOutcome?
+        while let (job, number) = board.next(after: outcome, isCancelled: Task.isCancelled) {
+            if let known = outcomeWithoutRequest(job, number: number) {
+                outcome = known
+            } else {
+                outcome = await fetch(job, number: number)
+            }
+        }
+    }
+
     /// Makes one request, and delivers its content if it is a good one.
-    func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
+    private func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
@@ -62,7 +74,7 @@ final class Fetcher: Sendable {
             result: result
         )
         outcome.began = began
-        outcome.entry = job.entry
+        outcome.job = job
         if let condition = settings.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }

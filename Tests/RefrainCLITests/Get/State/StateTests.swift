@@ -58,6 +58,23 @@ struct StateTests {
         folder.remove()
     }
 
+    @Test("of a long list each URL is fetched once, and the run after that makes no request")
+    func longList() async throws {
+        let urls = (0..<1000).map { "\(server.baseURL)/bytes/10?n=\($0 % 900)" }
+        let list = try ScratchFile(urls.joined(separator: "\n"))
+        let words = ["--from", list.path, "-j", "16", "--output-dir", folder.path]
+        let first = try await get(words)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(Set(server.log.map(\.path)).count == 900 && server.log.count == 900)
+        for url in urls { #expect(try folder.file(OutputNaming.tree(url)).bytes().count == 10) }
+        server.clearLog()
+        let second = try await get(words)
+        #expect(second.status == 0 && second.errors.contains("900 of 900 were done"), "\(second.errors)")
+        #expect(server.log.isEmpty)
+        list.remove()
+        folder.remove()
+    }
+
     @Test("a file that was removed or cut is fetched again")
     func damaged() async throws {
         let urls = (0..<3).map { "\(server.baseURL)/bytes/1000?n=\($0)" }
