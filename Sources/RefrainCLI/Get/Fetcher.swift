@@ -14,7 +14,7 @@ final class Fetcher: Sendable {
         self.stream = stream
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
-        var inner = AnyLoader(settings.transport)
+        var inner = settings.transport
         if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
         if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
         var retry = Retry(settings.policy, budgets: budgets)
@@ -191,8 +191,13 @@ final class Fetcher: Sendable {
                 }
                 let url = SanitizedURL.text(job.request.url)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
-                    let isAlone = settings.isAlone
-                    let file = try ResumableFile(path: path, url: url, isFresh: isFresh, isAlone: isAlone)
+                    let file = try ResumableFile(
+                        path: path,
+                        url: url,
+                        isFresh: isFresh,
+                        isAlone: settings.isAlone,
+                        takesDirectly: settings.isAlone || settings.hasSeveralTransports
+                    )
                     return FetchTarget(file, path: path)
                 }
                 let connections = settings.segments ?? 1

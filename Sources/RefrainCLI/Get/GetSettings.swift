@@ -68,7 +68,9 @@ struct GetSettings: Sendable {
     let destination: Destination
     let template: RequestTemplate
     let policy: CommandPolicy
-    let transport: CurlLoader
+    let transport: AnyLoader
+    /// Whether there are several transports, so that one may write a file while others receive.
+    let hasSeveralTransports: Bool
     let concurrency: Int
     /// The socket of the file system that connections go by; nil: they go by the network.
     let unixSocket: String?
@@ -128,6 +130,8 @@ struct GetSettings: Sendable {
             openFiles: openFiles,
             omittedFields: template.omittedFields
         )
+        hasSeveralTransports =
+            TransportSettings.numberOfTransports(arguments, concurrency: concurrency * perFile) > 1
         unixSocket = arguments.last(.unixSocket)
         // What names one URL has to know that there is no other.
         readsStandardInput = Self.streamsList(arguments)
