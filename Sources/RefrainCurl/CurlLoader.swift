@@ -51,11 +51,7 @@ public final class CurlLoader: HTTPLoader {
             return .failure(error)
         }
         let transfer = Transfer(request, endOfOrigin: endOfOrigin)
-        if request.streamsResponse {
-            transfer.prepareToStream(for: self)
-        } else if !request.deferredBodies.isEmpty {
-            transfer.owner = self
-        }
+        if transfer.streams || !request.deferredBodies.isEmpty { transfer.owner = self }
         return await withTaskCancellationHandler {
             await resumption { loop.submit(transfer, .task($0)) }
         } onCancel: {

@@ -18,8 +18,11 @@ struct LifetimeTests {
         private let state = Locked(State())
 
         init(_ transfer: Transfer, _ loader: CurlLoader) {
-            state.withLock { $0 = State(transfer: transfer, pipe: transfer.pipe, loop: loader.loop) }
+            state.withLock { $0 = State(transfer: transfer, loop: loader.loop) }
         }
+
+        /// Notes the pipe of a body, which is there as soon as its response is.
+        func notePipe(of transfer: Transfer) { state.withLock { $0.pipe = transfer.pipe } }
 
         var transferIsGone: Bool { state.withLock { $0.transfer == nil && $0.pipe == nil } }
         var allIsGone: Bool { transferIsGone && state.withLock { $0.loop == nil } }
@@ -34,7 +37,7 @@ struct LifetimeTests {
         var request = try HTTPRequest(server.baseURL + path)
         request.streamsResponse = streams
         let transfer = Transfer(request)
-        if streams { transfer.prepareToStream(for: loader) }
+        if streams { transfer.owner = loader }
         return (transfer, Traces(transfer, loader))
     }
 
@@ -50,6 +53,7 @@ struct LifetimeTests {
             traces = made
             let result = await resumption { loader.loop.submit(transfer, .task($0)) }
             #expect(try result.get().status == 200)
+            traces.notePipe(of: transfer)
             // So that some of the body is held.
             try await Task.sleep(for: .milliseconds(50))
         }

@@ -33,8 +33,8 @@ struct FetchOutcome: Sendable {
     var remark: String?
     /// Whether the answer is the one that was waited for; nil: none was.
     var isAwaited: Bool?
-    /// The row of the request in the state, as it was before.
-    var entry: TransferState.Entry?
+    /// What was to be done, with the row of the request in the state as it was before; nil: nothing was done.
+    var job: GetSettings.Job?
     /// The heads of the answers, where they were asked for.
     var heads: [ResponseHead] = []
 

@@ -14,7 +14,7 @@ final class Fetcher: Sendable {
         self.stream = stream
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
-        var inner = AnyLoader(settings.transport)
+        var inner = settings.transport
         if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
         if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
         var retry = Retry(settings.policy, budgets: budgets)
@@ -22,8 +22,20 @@ final class Fetcher: Sendable {
         loader = AnyLoader(Redirect() --> retry --> Resume() --> inner)
     }
 
+    /// Fetches one job after the other, until there is none.
+    func fetchJobs(of board: RunBoard) async {
+        var outcome: FetchOutcome?
+        while let (job, number) = board.next(after: outcome, isCancelled: Task.isCancelled) {
+            if let known = outcomeWithoutRequest(job, number: number) {
+                outcome = known
+            } else {
+                outcome = await fetch(job, number: number)
+            }
+        }
+    }
+
     /// Makes one request, and delivers its content if it is a good one.
-    func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
+    private func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
@@ -62,7 +74,7 @@ final class Fetcher: Sendable {
             result: result
         )
         outcome.began = began
-        outcome.entry = job.entry
+        outcome.job = job
         if let condition = settings.policy.condition {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
@@ -179,8 +191,13 @@ final class Fetcher: Sendable {
                 }
                 let url = SanitizedURL.text(job.request.url)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
-                    let isAlone = settings.isAlone
-                    let file = try ResumableFile(path: path, url: url, isFresh: isFresh, isAlone: isAlone)
+                    let file = try ResumableFile(
+                        path: path,
+                        url: url,
+                        isFresh: isFresh,
+                        isAlone: settings.isAlone,
+                        takesDirectly: settings.isAlone || settings.hasSeveralTransports
+                    )
                     return FetchTarget(file, path: path)
                 }
                 let connections = settings.segments ?? 1

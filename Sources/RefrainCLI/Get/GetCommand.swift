@@ -15,7 +15,7 @@ struct GetCommand {
         Signals.beginWork()
         let settings = settings
         let fetcher = Fetcher(settings, stream: stream)
-        await Self.fetchAll(settings, fetcher, &queue, &plan, &coordinator)
+        await Self.fetchAll(settings, fetcher, queue, &plan, &coordinator)
         let status = coordinator.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
         return Task.isCancelled ? Signals.status : status
@@ -25,94 +25,100 @@ struct GetCommand {
     private static func fetchAll(
         _ settings: GetSettings,
         _ fetcher: Fetcher,
-        _ queue: inout JobQueue,
+        _ queue: consuming JobQueue,
         _ plan: inout RunPlan,
         _ coordinator: inout OutputCoordinator
     ) async {
-        await withTaskGroup(of: Event.self) { group in
-            var running = 0
+        let board = RunBoard(queue, workers: settings.concurrency)
+        await withDiscardingTaskGroup { group in
             var isReading = false
             var isPlanning = false
             var isPausing = false
             while true {
-                if !isPlanning, !coordinator.isClosed, !Task.isCancelled, let part = queue.takeUnplanned() {
+                let goesOn = !coordinator.isClosed && !Task.isCancelled
+                if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
                     isPlanning = true
                     // Beside the requests: their answers are on the way meanwhile.
-                    group.addTask { [plan] in .planned(Result { () throws(UsageError) in try plan.planned(part) }) }
+                    group.addTask { [plan] in board.post(.planned(part.planned(by: plan), count: part.count)) }
                 }
-                while running < settings.concurrency, coordinator.accepts(queue.taken), !Task.isCancelled {
-                    let index = queue.taken
-                    guard let job = queue.next() else { break }
-                    if let outcome = fetcher.outcomeWithoutRequest(job, number: index) {
-                        coordinator.take(outcome)
-                        continue
-                    }
-                    group.addTask { .fetched(await fetcher.fetch(job, number: index)) }
-                    running += 1
+                for _ in 0..<board.allow(below: goesOn ? coordinator.end : 0) {
+                    group.addTask { await fetcher.fetchJobs(of: board) }
                 }
-                if !isReading, queue.needsLine, !coordinator.isClosed, !Task.isCancelled, let stream = queue.stream {
+                if !isReading, goesOn, let stream = board.withQueue({ $0.needsLine ? $0.stream : nil }) {
                     isReading = true
-                    group.addTask { .read(await stream.next()) }
+                    group.addTask { board.post(.read(await stream.next())) }
                 }
-                if !isPlanning, let skipped = queue.takeSkipped() {
-                    coordinator.say("\(skipped) of \(queue.count) were done in an earlier run, and are skipped")
+                if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
+                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped")
                 }
-                if plan.hasUnwritten, !isPausing, running > 0 {
+                if plan.hasUnwritten, !isPausing, board.isWorking {
                     isPausing = true
                     group.addTask {
                         await RowPause.end()
-                        return .paused
+                        board.post(.paused)
                     }
                 }
-                // Nothing else is under way, so nothing is worth waiting for.
-                if isPausing, running == 0, !isReading, !isPlanning { group.cancelAll() }
-                switch await group.next() {
-                case .fetched(let outcome)?:
-                    running -= 1
-                    change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
-                    coordinator.take(outcome)
-                case .read(let item)?:
-                    isReading = false
-                    take(item, &queue, plan, &coordinator)
-                case .planned(let jobs)?:
-                    isPlanning = false
-                    do throws(UsageError) {
-                        queue.add(planned: try jobs.get())
-                    } catch {
-                        coordinator.fail("\(error)")
-                        queue.dropUnplanned()
-                    }
-                case .paused?:
-                    isPausing = false
-                    change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
-                case nil:
-                    return change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+                if !isReading, !isPlanning, board.isIdle {
+                    guard isPausing else { break }
+                    // Nothing else is under way, so nothing is worth waiting for.
+                    group.cancelAll()
                 }
-                if coordinator.isClosed { group.cancelAll() }
+                for event in await board.events() {
+                    switch event {
+                    case .fetched(let outcome):
+                        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
+                        coordinator.take(outcome)
+                    case .ended:
+                        break
+                    case .read(let item):
+                        isReading = false
+                        take(item, board, plan, &coordinator)
+                    case .planned(let jobs, let count):
+                        isPlanning = false
+                        take(jobs, count, board, &coordinator)
+                    case .paused:
+                        isPausing = false
+                        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+                    }
+                    if coordinator.isClosed { group.cancelAll() }
+                }
             }
         }
+        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
     }
 
-    private enum Event: Sendable {
-        indirect case fetched(FetchOutcome)
-        /// A part of the list, with its rows of the state.
-        case planned(Result<[GetSettings.Job], UsageError>)
-        /// The next item of a list; nil at its end.
-        case read(URLStream.Item?)
-        /// It is time to write the rows that wait.
-        case paused
+    /// Takes in a part of the list.
+    private static func take(
+        _ jobs: Result<[GetSettings.Job], UsageError>,
+        _ count: Int,
+        _ board: RunBoard,
+        _ coordinator: inout OutputCoordinator
+    ) {
+        switch jobs {
+        case .success(let jobs):
+            board.withQueue { $0.add(planned: jobs, of: count) }
+            coordinator.expect(jobs.count - count)
+        case .failure(let error):
+            coordinator.fail("\(error)")
+            board.withQueue { $0.dropUnplanned() }
+        }
     }
 
     /// Takes in an item of a list that is being read.
     private static func take(
         _ item: URLStream.Item?,
-        _ queue: inout JobQueue,
+        _ board: RunBoard,
         _ plan: RunPlan,
         _ coordinator: inout OutputCoordinator
     ) {
-        guard let item else { return queue.endStream() }
+        guard let item else { return board.withQueue { $0.endStream() } }
         do throws(UsageError) {
-            if try queue.add(try item.get(), to: plan) { coordinator.expectFurther() }
+            let request = try item.get()
+            let list = board.withQueue { $0.list }
+            guard let job = try list.withLock({ list throws(UsageError) in try list.add(request) }) else { return }
+            let planned = try plan.planned([job])
+            board.withQueue { $0.add(listed: planned) }
+            coordinator.expect(1)
         } catch {
             coordinator.refuse(error)
         }
@@ -137,13 +143,15 @@ struct GetCommand {
     private mutating func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, JobQueue) {
         let made = try prepareFolder()
         var plan: RunPlan?
-        let known = settings.takeJobs()
+        let (jobs, requests) = settings.takeJobs()
         do {
             let stream = try openStream()
             let opened = try RunPlan(settings)
             plan = opened
-            var queue = JobQueue(settings, unplanned: consume known)
-            queue.add(planned: try opened.planned(queue.takeUnplanned() ?? []))
+            var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
+            if let part = queue.takeUnplanned() {
+                queue.add(planned: try part.planned(by: opened).get(), of: part.count)
+            }
             return (stream, try OutputCoordinator(settings), opened, queue)
         } catch {
             plan?.state?.withdraw()

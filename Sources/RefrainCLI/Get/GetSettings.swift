@@ -53,18 +53,24 @@ struct GetSettings: Sendable {
         }
     }
 
-    /// The requests that are known before anything is sent.
+    /// The requests that are known before anything is sent, as jobs.
     private var jobs: [Job]
-    /// How many those are.
+    /// Those whose jobs are made while the first of them are fetched; some of them may turn out to be the same.
+    private var requests: [ListedRequest]
+    /// How many both are.
     let jobCount: Int
     /// Makes the jobs of further ones.
     private(set) var jobList: JobList
+    /// So many requests are all looked at before the first of them is made, which takes about a millisecond.
+    private static let fewRequests = 250
     /// Whether further requests come from standard input, which is read while the first of them are made.
     let readsStandardInput: Bool
     let destination: Destination
     let template: RequestTemplate
     let policy: CommandPolicy
-    let transport: CurlLoader
+    let transport: AnyLoader
+    /// Whether there are several transports, so that one may write a file while others receive.
+    let hasSeveralTransports: Bool
     let concurrency: Int
     /// The socket of the file system that connections go by; nil: they go by the network.
     let unixSocket: String?
@@ -124,6 +130,8 @@ struct GetSettings: Sendable {
             openFiles: openFiles,
             omittedFields: template.omittedFields
         )
+        hasSeveralTransports =
+            TransportSettings.numberOfTransports(arguments, concurrency: concurrency * perFile) > 1
         unixSocket = arguments.last(.unixSocket)
         // What names one URL has to know that there is no other.
         readsStandardInput = Self.streamsList(arguments)
@@ -146,10 +154,12 @@ struct GetSettings: Sendable {
             digests: digests
         )
         jobList.reserved = try OutputCollisions.reserved(arguments, destination)
-        var jobs: [Job] = []
-        for request in requests { if let job = try jobList.add(request) { jobs.append(job) } }
-        self.jobs = jobs
-        jobCount = jobs.count
+        if requests.count > Self.fewRequests, jobList.canWait(requests) {
+            (jobs, self.requests) = ([], requests)
+        } else {
+            (jobs, self.requests) = (try jobList.add(requests), [])
+        }
+        jobCount = jobs.count + self.requests.count
         report = try Self.file(arguments, .report)
         timelineSVG = try Self.file(arguments, .timelineSVG)
         if timelineSVG != nil {
@@ -174,13 +184,6 @@ struct GetSettings: Sendable {
         }
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
-        let goesToFiles =
-            switch destination {
-            case .file, .folder, .remoteNames: true
-            default: false
-            }
-        let hasBodies = readsStandardInput || !template.isPlainGet || requests.contains { $0.body != nil }
-        fetchesFiles = goesToFiles && !hasBodies && !digests.areGiven
         if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
         continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir) || segments != nil
     }
@@ -188,15 +191,10 @@ struct GetSettings: Sendable {
     /// Whether one request is all there is.
     var isAlone: Bool { jobCount == 1 && !readsStandardInput }
 
-    /// Whether every request is a GET without a body whose content goes into a file, without a digest to compare.
-    ///
-    /// Nothing that its tasks do waits for another process, or computes for long.
-    let fetchesFiles: Bool
-
     /// Hands over the requests that are known before anything is sent, so that they are kept once.
-    mutating func takeJobs() -> [Job] {
-        defer { jobs = [] }
-        return jobs
+    mutating func takeJobs() -> ([Job], [ListedRequest]) {
+        defer { (jobs, requests) = ([], []) }
+        return (jobs, requests)
     }
 
     /// Refuses segments of what is written in one piece.
@@ -303,7 +301,7 @@ struct GetSettings: Sendable {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
             try URLList.check(url, "URL")
-            requests.append(ListedRequest(url: url, place: "URL"))
+            requests.append(ListedRequest(url: url, place: .commandLine))
         }
         let lists = arguments.all(.from)
         let readers = lists.filter { $0 == "-" }.count + Self.readersOfStandardInput(arguments)

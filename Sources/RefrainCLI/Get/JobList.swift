@@ -15,6 +15,7 @@ struct JobList: Sendable {
     private let digests: DigestSettings
     private var remoteFiles: Set<String> = []
     private var occurrences: [String: Int] = [:]
+    private var tree = OutputTree()
     /// Files that no content may replace, with the option that reads or writes each.
     var reserved = ReservedFiles([:])
 
@@ -32,6 +33,22 @@ struct JobList: Sendable {
         self.digests = digests
     }
 
+    /// Whether requests need not be looked at before the first of them are made: none of them can be refused here.
+    ///
+    /// They are URLs alone, each for a file of its own in a folder that nothing else reads or writes in.
+    func canWait(_ requests: [ListedRequest]) -> Bool {
+        guard case .folder(let folder) = destination, !digests.areGiven else { return false }
+        return reserved.isOutside(folder) && requests.allSatisfy(\.isBare)
+    }
+
+    /// The jobs of requests, without those that the list has had already.
+    mutating func add(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
+        var jobs: [GetSettings.Job] = []
+        jobs.reserveCapacity(requests.count)
+        for request in requests { if let job = try add(request) { jobs.append(job) } }
+        return jobs
+    }
+
     /// The job of a request; nil where the list has had it already.
     ///
     /// - Throws: ``UsageError`` for a request that cannot be made with these options.
@@ -39,8 +56,7 @@ struct JobList: Sendable {
         var folder: String?
         if case .folder(let path) = destination { folder = path }
         var identity = identity(of: request)
-        let count = occurrences[identity, default: 0] + 1
-        occurrences[identity] = count
+        let count = Self.incremented(&occurrences[identity, default: 0])
         // One file for one URL: what stands twice in a list of files is fetched once. Two equal orders are two.
         let isFetch = request.body == nil && template.isPlainGet && template.method(of: request) == .get
         if count > 1 {
@@ -78,6 +94,11 @@ struct JobList: Sendable {
         }
     }
 
+    private static func incremented(_ count: inout Int) -> Int {
+        count += 1
+        return count
+    }
+
     private mutating func remoteFile(_ request: ListedRequest, _ folder: String) throws(UsageError) -> String {
         guard let name = OutputNaming.remote(request.url) else {
             throw UsageError(
@@ -113,11 +134,11 @@ struct JobList: Sendable {
         )
     }
 
-    private func name(of request: ListedRequest, _ identity: String, isFetch: Bool) -> String {
+    private mutating func name(of request: ListedRequest, _ identity: String, isFetch: Bool) -> String {
         if let output = request.output { return output }
         // Several requests to one URL differ in what they send, so their files do as well.
         let url = template.url(of: request)
         let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
-        return isFlat ? OutputNaming.flat(named) : OutputNaming.tree(named)
+        return isFlat ? OutputNaming.flat(named) : tree.path(of: named)
     }
 }

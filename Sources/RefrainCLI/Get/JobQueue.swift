@@ -1,72 +1,105 @@
+internal import Refrain
+
 /// The requests that are still to be made: those that are known, then those of a list that is being read.
-struct JobQueue {
+struct JobQueue: Sendable {
     /// Those whose rows of the state are known.
     ///
     /// The next one is the last: what is taken is not kept.
     private var known: [GetSettings.Job] = []
     /// Those whose rows of the state are still to be looked up; the next one is the last.
     private var unplanned: [GetSettings.Job]
+    /// Those whose jobs are still to be made; the next one is the last.
+    private var requests: [ListedRequest]
     /// How many there are, without those of a list that is being read.
-    let count: Int
+    private(set) var count: Int
     private var skipped = 0
-    private var list: JobList
+    /// Makes the jobs.
+    let list: Locked<JobList>
     /// The list that is being read; nil: there is none, or it has come to its end.
     private(set) var stream: URLStream?
     /// How many jobs were taken, which is the number of the next one.
     private(set) var taken = 0
 
-    init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job]) {
-        count = unplanned.count
+    init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job], requests: consuming [ListedRequest]) {
+        count = unplanned.count + requests.count
         self.unplanned = unplanned.reversed()
-        list = settings.jobList
+        self.requests = requests.reversed()
+        list = Locked(settings.jobList)
         stream = settings.readsStandardInput ? URLStream() : nil
     }
 
     /// Whether the next job has to come from the list.
-    var needsLine: Bool { known.isEmpty && unplanned.isEmpty && stream != nil }
+    var needsLine: Bool { known.isEmpty && unplanned.isEmpty && requests.isEmpty && stream != nil }
+
+    /// How many jobs can be taken.
+    var ready: Int { known.count }
 
     /// So many rows are looked up at a time: about a millisecond of work.
     private static let partSize = 250
     /// The next part is looked up when no more than this is ready.
     private static let lowWater = 300
 
+    /// Requests whose rows of the state are to be looked up together.
+    struct Part: Sendable {
+        /// How many there are.
+        let count: Int
+        fileprivate let jobs: [GetSettings.Job]
+        fileprivate let requests: [ListedRequest]
+        fileprivate let list: Locked<JobList>
+
+        /// The jobs, with their rows; fewer than there are requests where the list has had some of them.
+        func planned(by plan: RunPlan) -> Result<[GetSettings.Job], UsageError> {
+            Result { () throws(UsageError) in
+                guard !requests.isEmpty else { return try plan.planned(jobs) }
+                return try plan.planned(try list.withLock { list throws(UsageError) in try list.add(requests) })
+            }
+        }
+    }
+
+    /// Whether it is time to look up the next part.
+    var wantsPart: Bool { known.count <= Self.lowWater && !(unplanned.isEmpty && requests.isEmpty) }
+
     /// Takes the next part of those whose rows are to be looked up, where it is time to.
-    mutating func takeUnplanned() -> [GetSettings.Job]? {
-        guard !unplanned.isEmpty, known.count <= Self.lowWater else { return nil }
-        let part = Array(unplanned.suffix(Self.partSize).reversed())
-        unplanned.removeLast(part.count)
+    mutating func takeUnplanned() -> Part? {
+        guard wantsPart else { return nil }
+        let (jobs, requests) = (Self.taken(from: &unplanned), Self.taken(from: &self.requests))
+        return Part(count: jobs.count + requests.count, jobs: jobs, requests: requests, list: list)
+    }
+
+    private static func taken<Element>(from elements: inout [Element]) -> [Element] {
+        let part = Array(elements.suffix(partSize).reversed())
+        elements.removeLast(part.count)
         return part
     }
 
     /// Adds jobs with their rows, in the order of the list.
-    mutating func add(planned jobs: [GetSettings.Job]) {
+    ///
+    /// - Parameter count: how many requests they were made of.
+    mutating func add(planned jobs: [GetSettings.Job], of count: Int) {
+        self.count -= count - jobs.count
         skipped += jobs.count { $0.action == .skip }
         known.insert(contentsOf: jobs.reversed(), at: 0)
     }
 
     /// Gives up what was not looked up.
-    mutating func dropUnplanned() { unplanned = [] }
+    mutating func dropUnplanned() { (unplanned, requests) = ([], []) }
 
     /// How many were done in an earlier run, once that is known of all; nil: it is not, was said, or none was.
-    mutating func takeSkipped() -> Int? {
-        guard unplanned.isEmpty, skipped > 0 else { return nil }
+    mutating func takeSkipped() -> (skipped: Int, of: Int)? {
+        guard unplanned.isEmpty, requests.isEmpty, skipped > 0 else { return nil }
         defer { skipped = 0 }
-        return skipped
+        return (skipped, count)
     }
 
-    /// Takes the next job, where one is known.
-    mutating func next() -> GetSettings.Job? {
+    /// Takes the next job, where one is known, and its number.
+    mutating func next() -> (job: GetSettings.Job, number: Int)? {
         guard let job = known.popLast() else { return nil }
-        taken += 1
-        return job
+        defer { taken += 1 }
+        return (job, taken)
     }
 
-    /// Adds a request of the list; false where the list has had it already.
-    mutating func add(_ request: ListedRequest, to plan: RunPlan) throws(UsageError) -> Bool {
-        guard let job = try list.add(request) else { return false }
-        known.insert(contentsOf: try plan.planned([job]), at: 0)
-        return true
-    }
+    /// Adds jobs of a list that is being read, with their rows.
+    mutating func add(listed jobs: [GetSettings.Job]) { known.insert(contentsOf: jobs, at: 0) }
 
     /// Notes that the list has come to its end.
     mutating func endStream() { stream = nil }

@@ -56,9 +56,11 @@ enum OutputCollisions {
         }
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state) { try add(path, "--state", inputs) }
-        // There are no links below a folder that is still to be made.
+        // There are no links below a folder that is still to be made, or in which nothing is.
         var hasLinks = true
-        if case .folder(let path) = destination { hasLinks = Directory.kind(of: path) != .nothing }
+        if case .folder(let path) = destination {
+            hasLinks = Directory.kind(of: path) != .nothing && !Directory.isEmpty(path)
+        }
         return ReservedFiles(options.merging(inputs) { option, _ in option }, hasLinks: hasLinks)
     }
 }
@@ -88,7 +90,15 @@ struct ReservedFiles: Sendable {
         return options[Directory.identity(of: path)]
     }
 
+    /// Whether none of the files is in a folder, nor can be by a link.
+    func isOutside(_ folder: String) -> Bool {
+        guard !options.isEmpty else { return true }
+        let inner = OutputNaming.folded(Directory.path(Directory.identity(of: folder), ""))
+        return !hasLinks && options.keys.allSatisfy { !OutputNaming.folded($0).hasPrefix(inner) }
+    }
+
     private static func name(_ path: String) -> String {
-        OutputNaming.folded(String(path.dropFirst(Directory.above(path).count)))
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return OutputNaming.folded(slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path)
     }
 }

@@ -66,14 +66,15 @@ struct OutputCoordinator {
         }
     }
 
-    /// Whether the job of this number may begin: contents that wait for their turn are not piled up without end.
-    func accepts(_ index: Int) -> Bool {
-        guard !isClosed else { return false }
-        return settings.destination != .standardOutputInOrder || index < printed + 4 * settings.concurrency + 16
+    /// The number of the first job that may not begin yet: contents that wait for their turn are not piled up without
+    /// end.
+    var end: Int {
+        guard !isClosed else { return 0 }
+        return settings.destination == .standardOutputInOrder ? printed + 4 * settings.concurrency + 16 : .max
     }
 
-    /// Counts a request that was read from a list after the first ones were made.
-    mutating func expectFurther() { progress?.total += 1 }
+    /// Counts so many requests more, or less, than were known before the first ones were made.
+    mutating func expect(_ further: Int) { progress?.total += further }
 
     /// Reports a line of a list that cannot be used, or a list that cannot be read to its end.
     mutating func refuse(_ error: UsageError) {

@@ -87,16 +87,45 @@ enum TransportSettings {
         return overrides
     }
 
+    /// How many transports there are.
+    ///
+    /// Two for many requests at a time, where there are processors for them: what a thread that receives 1 GB does
+    /// beside is to write it, and then nothing has to be handed to another one.
+    static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
+        let hasMany = arguments.has(.from) || arguments.positionals.count >= leastRequests
+        return hasMany && concurrency >= leastRequests && BackgroundWriter.isWorthwhile ? 2 : 1
+    }
+
+    /// So few requests are left to one transport.
+    private static let leastRequests = 4
+
+    /// The transports that requests take turns on.
     static func transport(
         _ arguments: Arguments,
         concurrency: Int,
         openFiles: Int,
         omittedFields: [String] = []
+    ) throws(UsageError) -> AnyLoader {
+        let count = numberOfTransports(arguments, concurrency: concurrency)
+        var loaders: [AnyLoader] = []
+        for _ in 0..<count {
+            let loader = try single(arguments, concurrency, openFiles, omittedFields, among: count)
+            loaders.append(AnyLoader(loader))
+        }
+        return count == 1 ? loaders[0] : AnyLoader(RoundRobinLoader(loaders))
+    }
+
+    private static func single(
+        _ arguments: Arguments,
+        _ concurrency: Int,
+        _ openFiles: Int,
+        _ omittedFields: [String],
+        among count: Int
     ) throws(UsageError) -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
         configuration.keepsFreedMemory = true
-        let left = openFiles - filesOfOurs - 3 * concurrency
+        let left = (openFiles - filesOfOurs - 3 * concurrency) / count
         configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
         if let file = arguments.last(.cacert) {
             configuration.trust = .certificateFile(try authorities(file))

@@ -14,12 +14,22 @@ final class LoopIteration {
     /// Where no connection could be made to.
     @exclusivity(unchecked) var failedAddresses = FailedAddresses()
     @exclusivity(unchecked) private var pipes: [BodyPipe] = []
+    /// Transfers whose responses are to be handed over.
+    @exclusivity(unchecked) private var answered: [Transfer] = []
+
+    /// Notes a transfer whose response is handed over with what comes of its body in this round.
+    func note(_ transfer: Transfer) { answered.append(transfer) }
 
     /// Notes that a pipe has something for a reader who waits.
     func note(_ pipe: BodyPipe) { pipes.append(pipe) }
 
     /// Wakes the readers who wait: once for all that has come for them in this round.
     func wakeReaders() {
+        if !answered.isEmpty {
+            // Those that have ended get their responses as they are told of their end.
+            for transfer in answered { transfer.handOver() }
+            answered.removeAll(keepingCapacity: true)
+        }
         guard !pipes.isEmpty else { return }
         for pipe in pipes { pipe.wakeReader() }
         pipes.removeAll(keepingCapacity: true)

@@ -118,6 +118,8 @@ extension Transfer {
 
     /// Ends the transfer for the caller: with a response, an error, or the end of a stream.
     func complete(_ error: HTTPError?) {
+        // What came before a failure is delivered as a stream is: first the response, then as much as there is.
+        if streams, head.isComplete, pipe != nil || error != nil { openStream() }
         upload.close()
         upload = .none
         owner = nil
@@ -153,7 +155,7 @@ extension Transfer {
 
     /// The response as far as it has come, where its head was complete.
     private var arrivedResponse: HTTPResponse? {
-        guard pipe == nil, head.isComplete else { return nil }
+        guard pipe == nil, !streams, head.isComplete else { return nil }
         exchange.bytesSent = bytesSent
         return response(with: HTTPBody(.bytes(body)))
     }

@@ -35,26 +35,24 @@ extension Transfer {
         let length = bodyLength
         exchange = ExchangeFacts(
             // Else it is asked for at the end.
-            bytesSent: pipe == nil ? nil : bytesSent,
+            bytesSent: streams ? bytesSent : nil,
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
         if request.recordsConnection { exchange.connection = slot?.connectionFacts(isTLS: isTLS) }
         connection?.isSerial = head.version != .http2
         // `owner` is there where the request asks for it. A body that may be discarded is not refused for its length.
-        let isDeferrable = pipe == nil && owner != nil && request.deferredBodies.contains(status: head.status)
+        let isDeferrable = !streams && owner != nil && request.deferredBodies.contains(status: head.status)
         if let length, length > Int64(bodyLimit), !isDeferrable {
             stopReason = tooLarge
             return false
         }
         if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
-        if let pipe, let owner {
-            let completion = completion
-            self.owner = nil
-            self.completion = .none
-            let body = pipe.body(length: length, from: TransferSource(self, of: owner))
-            completion.resume(.success(response(with: body)))
+        if streams {
+            // What comes of the body in this round goes along with the response. All of a small one mostly does.
+            if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = BodyPipe() }
+            round.note(self)
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
@@ -137,17 +135,26 @@ extension Transfer {
     /// read it as a stream, or to make another connection meanwhile.
     private static let graceOfDeferredBodies: Int64 = 20_000_000
 
-    /// Hands the response over with a body that is read as it arrives, and begins with what has arrived so far.
+    /// The size up to which a streamed body is kept until the end of the round in which its response came.
+    private static let smallBody: Int64 = 64 << 10
+
+    /// Hands the response over with a body that is read as it arrives, unless that was done or the transfer has ended.
     func handOver() {
         handOverLimit = .never
-        guard !isFinished, pipe == nil, let owner else { return }
-        let pipe = BodyPipe()
+        guard !isFinished else { return }
+        if !streams { exchange.bytesSent = bytesSent }
+        openStream()
+    }
+
+    /// Hands the response over with a body that begins with what has arrived so far.
+    func openStream() {
+        guard let owner else { return }
+        let pipe = pipe ?? BodyPipe()
         self.pipe = pipe
         self.owner = nil
         let completion = completion
         self.completion = .none
-        exchange.bytesSent = bytesSent
-        body.withUnsafeBytes { _ = pipe.append($0) }
+        if !body.isEmpty { body.withUnsafeBytes { _ = pipe.append($0) } }
         body = Data()
         let rest = pipe.body(length: bodyLength, from: TransferSource(self, of: owner))
         completion.resume(.success(response(with: rest)))

@@ -26,6 +26,8 @@ final class Transfer: @unchecked Sendable {
     let isTLS: Bool
     /// Whether the request can be sent without waiting, and its body and response are in memory.
     let isPlain: Bool
+    /// Whether the response is handed over before its body is complete.
+    let streams: Bool
     /// Whether the request surely has no body.
     let isBodyless: Bool
     /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
@@ -40,7 +42,7 @@ final class Transfer: @unchecked Sendable {
     // Set once before the loop sees the transfer.
     @exclusivity(unchecked) var completion = Completion.none
     var submittedAt = MonotonicTime.never
-    /// The destination of a streamed body.
+    /// The destination of a streamed body, as soon as its response was handed over.
     @exclusivity(unchecked) var pipe: BodyPipe?
     /// The loader, which must live as long as a body that is read as it arrives.
     @exclusivity(unchecked) var owner: CurlLoader?
@@ -124,6 +126,7 @@ final class Transfer: @unchecked Sendable {
             ($0.count > 4 && $0[4] | 0x20 == UInt8(ascii: "s"), endOfOrigin ?? Self.hostEnd(in: $0))
         }
         needsFreshConnection = request.needsFreshConnection
+        streams = request.streamsResponse
         let bodySize = request.bodySizeInMemory ?? .max
         isPlain = !request.streamsResponse && !request.needsFreshConnection && bodySize <= EasyHandle.inlineLimit
         isBodyless = bodySize == 0
@@ -152,11 +155,6 @@ final class Transfer: @unchecked Sendable {
                 return memcmp(start, named, hostEnd) == 0
             }
         }
-    }
-
-    func prepareToStream(for loader: CurlLoader) {
-        pipe = BodyPipe()
-        owner = loader
     }
 
     // MARK: Times

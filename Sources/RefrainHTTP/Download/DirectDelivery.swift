@@ -30,16 +30,26 @@ final class DirectDelivery: Sendable {
         var failure: (any Error)?
     }
 
-    /// Prepares to deliver a body; nil where it has to be read in chunks.
-    init?(_ response: HTTPResponse, to download: Download, atMost length: Int64?) {
-        guard case .oneShot(let source) = response.body.storage, source.length ?? 0 >= Self.leastLength,
-            source.canBeDrained, let sink = download.sink as? any DirectSink, sink.takesDirectly
-        else { return nil }
+    private init(
+        _ source: OneShotSource,
+        _ sink: any DirectSink,
+        _ response: HTTPResponse,
+        _ download: Download,
+        _ length: Int64?
+    ) {
         self.source = source
         self.sink = sink
         self.response = response
         self.download = download
         self.length = length
+    }
+
+    /// Prepares to deliver a body; nil where it has to be read in chunks.
+    static func prepare(_ response: HTTPResponse, to download: Download, atMost length: Int64?) -> DirectDelivery? {
+        guard case .oneShot(let source) = response.body.storage, source.length ?? 0 >= leastLength,
+            source.canBeDrained, let sink = download.sink as? any DirectSink, sink.takesDirectly
+        else { return nil }
+        return DirectDelivery(source, sink, response, download, length)
     }
 
     /// How many bytes have arrived.

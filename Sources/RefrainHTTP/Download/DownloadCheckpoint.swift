@@ -40,6 +40,14 @@ package protocol DownloadObserver: DownloadSink {
     ///   - checkpoint: where the content goes on, or begins, if it can be continued after a cut; nil: it cannot, and
     ///     starts at its beginning.
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws
+    /// The length below which the sink keeps no checkpoint of a content that starts at its beginning, so that none is
+    /// made. Defaults to 0.
+    var leastLengthOfCheckpoints: Int64 { get }
+}
+
+extension DownloadObserver {
+    /// Returns 0.
+    package var leastLengthOfCheckpoints: Int64 { 0 }
 }
 
 extension DownloadState {

@@ -45,6 +45,9 @@ struct DownloadState: Hashable, Sendable {
         case mismatch(String)
         /// A response without content of the download.
         case other
+
+        /// The length of the whole resource, where that is what comes and its length is known.
+        var total: Int64? { if case .whole(let total) = self { total } else { nil } }
     }
 
     /// Whether the sink is known to be empty.

@@ -75,7 +75,14 @@ public struct Resume: HTTPMiddleware {
             return await deliver(response, to: download, atMost: length, isRest: false)
         case .whole:
             if !state.isEmpty, let failure = await startOver(download, response) { return .failure(failure) }
-            download.current = hasOwnRange ? DownloadState() : .atStart(of: response, to: request, now: wallClock())
+            if hasOwnRange {
+                download.current = DownloadState()
+            } else if case .bytes(let bytes) = response.body.storage, Int64(bytes.count) == continuation.total {
+                // What has arrived is not interrupted any more: nothing is noted that a rest could be requested by.
+                download.current = DownloadState(total: continuation.total)
+            } else {
+                download.current = .atStart(of: response, to: request, now: wallClock())
+            }
             // Other methods have no ranges (RFC 9110 §14.2); an interrupted response is requested again from the
             // beginning.
             if request.method != .get { download.current.validator = nil }
@@ -94,7 +101,9 @@ public struct Resume: HTTPMiddleware {
     private func announce(_ response: HTTPResponse, to download: Download) async -> HTTPError? {
         guard let observer = download.observer else { return nil }
         do {
-            try await observer.willReceive(response, from: download.current.checkpoint)
+            let state = download.current
+            let isTooShort = state.offset == 0 && state.total.map { $0 < observer.leastLengthOfCheckpoints } ?? false
+            try await observer.willReceive(response, from: isTooShort ? nil : state.checkpoint)
             return nil
         } catch {
             download.current.isIntact = false
@@ -112,7 +121,7 @@ public struct Resume: HTTPMiddleware {
         let countsProgress = isRest && length != nil
         var received: Int64 = 0
         do {
-            if let direct = DirectDelivery(response, to: download, atMost: length) {
+            if let direct = DirectDelivery.prepare(response, to: download, atMost: length) {
                 defer { received = direct.received }
                 try await direct.run()
             } else {

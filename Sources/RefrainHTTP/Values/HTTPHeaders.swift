@@ -59,8 +59,9 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
 
     /// All values of a name, one per field line.
     public subscript(values name: String) -> [String] {
-        guard !fields.isEmpty else { return [] }
-        return fields.filter { Self.isSame($0.name, name) }.map(\.value)
+        var values: [String] = []
+        for field in fields where Self.isSame(field.name, name) { values.append(field.value) }
+        return values
     }
 
     /// Whether there is a field of that name.

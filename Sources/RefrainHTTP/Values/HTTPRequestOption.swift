@@ -91,8 +91,12 @@ struct OptionValues: Sendable {
     ///
     /// Nodes are shared, so the nodes before that one are copied.
     private static func list(_ first: OptionNode?, without key: ObjectIdentifier) -> OptionNode? {
-        var before: [OptionNode] = []
         var node = first
+        while let current = node, current.key != key { node = current.next }
+        // Mostly the option was not set.
+        guard node != nil else { return first }
+        var before: [OptionNode] = []
+        node = first
         while let current = node {
             if current.key == key { return before.reversed().reduce(current.next) { $1.copy(before: $0) } }
             before.append(current)

@@ -46,7 +46,7 @@ package enum URLText {
     /// Whether the text begins with `http` or `https`, a host name and an optional port, and needs no escaping.
     ///
     /// False means that the text needs a full parse.
-    static func isPlain(_ text: String) -> Bool {
+    package static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             guard let end = endOfPlainOrigin(bytes) else { return false }
             return !needsEscapes(bytes[end...])

@@ -30,6 +30,32 @@ struct StreamTests {
         #expect(response.body.replayability == .once)
     }
 
+    @Test("a small body that comes with its head is there with the response", arguments: [0, 10, 2000])
+    func small(count: Int) async throws {
+        let response = try await loader.response(for: streaming("/bytes/\(count)"))
+        #expect(response.body.replayability == (count == 0 ? .none : .replayable))
+        #expect(response.body.length == Int64(count))
+        #expect(try await response.body.collect().count == count)
+    }
+
+    @Test("what has come of a small body that is cut is read before its failure")
+    func smallCut() async throws {
+        let server = RawServer { connection in
+            while connection.readHead() != nil {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")
+                return
+            }
+        }
+        var request = try HTTPRequest("http://127.0.0.1:\(server.port)/")
+        request.streamsResponse = true
+        let response = try await loader.response(for: request)
+        var bytes: [UInt8] = []
+        let error = try await #require(throws: HTTPError.self) {
+            for try await chunk in response.body { bytes += chunk }
+        }
+        #expect(error.code == .networkConnectionLost && bytes == Array("0123456789".utf8))
+    }
+
     @Test("a streamed body arrives whole, however slowly it is read", arguments: [false, true])
     func whole(isSlow: Bool) async throws {
         let response = try await loader.response(for: streaming("/bytes/3000000"))

@@ -45,6 +45,33 @@ struct ResumeTests {
         return await loader.load(request)
     }
 
+    /// A sink that notes which checkpoints it is told of.
+    private final class ObservingSink: DownloadObserver {
+        let leastLengthOfCheckpoints: Int64
+        let offsets = Locked<[Int64?]>([])
+
+        init(leastLength: Int64) { leastLengthOfCheckpoints = leastLength }
+
+        func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
+            offsets.withLock { $0.append(checkpoint?.offset) }
+        }
+        func write(_ bytes: [UInt8]) async throws {}
+        func startOver() async throws {}
+    }
+
+    @Test("a sink is told of no checkpoint of a content that is too short for it, unless the content goes on")
+    func leastLength() async throws {
+        for (least, expected) in [(0, [0, 400]), (1000, [0, 400]), (1001, [nil, 400])] as [(Int64, [Int64?])] {
+            mock.then(part(0..<400, status: 200, headers: whole, cut: true))
+            mock.then(part(400..<1000, status: 206, headers: rest(400, 999), cut: false))
+            let sink = ObservingSink(leastLength: least)
+            var request = try HTTPRequest("http://a.example/file")
+            request.download = Download(to: sink)
+            #expect(try await chain().load(request).get().status == .partialContent)
+            #expect(sink.offsets.withLock { $0 } == expected)
+        }
+    }
+
     @Test("R11: a cut download goes on with Range and If-Range, and no byte is doubled")
     func resumes() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))

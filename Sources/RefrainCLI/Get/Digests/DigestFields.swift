@@ -18,6 +18,8 @@ enum DigestFields {
     }
 
     private static func digests(_ response: HTTPResponse, _ name: String) -> [ContentDigest] {
+        // Most responses have none.
+        guard response.headers.contains(name) else { return [] }
         guard let members = StructuredField.dictionary(fieldValues: response.headers[values: name]) else { return [] }
         return ContentDigest.Algorithm.allCases.compactMap { algorithm in
             guard case .item(let item)? = members[algorithm.rawValue], case .bytes(let bytes) = item.value,

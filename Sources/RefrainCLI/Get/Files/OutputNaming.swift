@@ -28,6 +28,9 @@ enum OutputNaming {
         return parts.host + "/" + digested("long", of: parts.text)
     }
 
+    /// The name of a file in the tree, by the last component of a path without a query.
+    static func file(_ last: Substring) -> String { fileName(last, query: nil) }
+
     /// A name in one folder: the last component, and the digest of the URL.
     static func flat(_ url: String) -> String {
         let last = lastComponent(of: url)
@@ -93,12 +96,15 @@ enum OutputNaming {
     /// Whether a name is made of letters, digits, points, hyphens and underscores, as most are.
     ///
     /// Every file system takes such a name, unless it begins or ends with a point or begins with a hyphen.
-    private static func isOrdinary(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard let first = bytes.first, bytes.count <= maximumLength, first != point, first != hyphen,
-            bytes.last != point
-        else { return false }
-        return bytes.allSatisfy { isLetterOrDigit($0) || $0 == point || $0 == hyphen || $0 == UInt8(ascii: "_") }
+    static func isOrdinary(_ text: some StringProtocol) -> Bool {
+        var (count, last) = (0, point)
+        for byte in text.utf8 {
+            guard isLetterOrDigit(byte) || byte == point || byte == hyphen || byte == UInt8(ascii: "_"),
+                count > 0 || byte != point && byte != hyphen
+            else { return false }
+            (count, last) = (count + 1, byte)
+        }
+        return last != point && count <= maximumLength
     }
 
     /// A readable name that ends in the digest of what it stands for.

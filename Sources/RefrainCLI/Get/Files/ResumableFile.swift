@@ -34,6 +34,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private let url: String
     private let isFresh: Bool
     private let isAlone: Bool
+    private let mayTakeDirectly: Bool
     private let state: Locked<State>
 
     private struct State {
@@ -53,12 +54,20 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// - Parameters:
     ///   - isFresh: whether it is known that no earlier process has left anything of this file.
     ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
+    ///   - takesDirectly: whether a large content is written by the thread that receives it.
     /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
-    init(path: String, url: String, isFresh: Bool = false, isAlone: Bool = false) throws(LocalFileError) {
+    init(
+        path: String,
+        url: String,
+        isFresh: Bool = false,
+        isAlone: Bool = false,
+        takesDirectly: Bool = false
+    ) throws(LocalFileError) {
         self.path = path
         self.url = url
         self.isFresh = isFresh
         self.isAlone = isAlone
+        mayTakeDirectly = takesDirectly
         var found = State()
         if isFresh {
             (checkpoint, remark) = (nil, nil)
@@ -124,6 +133,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return type(of: sink) == ResumableFile.self ? Download(to: self) : Download(to: sink)
     }
 
+    var leastLengthOfCheckpoints: Int64 { Self.leastSize }
+
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try state.withLock { state in
             try settle(&state)
@@ -173,7 +184,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         try bytes.withUnsafeBytes { try append($0) }
     }
 
-    var takesDirectly: Bool { isAlone && state.withLock { $0.small == nil } }
+    var takesDirectly: Bool { mayTakeDirectly && state.withLock { $0.small == nil } }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try state.withLock { state in

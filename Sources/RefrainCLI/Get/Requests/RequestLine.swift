@@ -8,8 +8,9 @@ enum RequestLine {
 
     /// Reads a line.
     ///
-    /// - Parameter place: the file and the number of the line, for messages.
-    static func parse(_ line: [UInt8], place: String) throws(UsageError) -> ListedRequest {
+    /// - Parameter position: the file and the number of the line, for messages.
+    static func parse(_ line: [UInt8], at position: ListedRequest.Position) throws(UsageError) -> ListedRequest {
+        let place = "\(position)"
         func refuse(_ what: String) -> UsageError { UsageError("\(place): \(what)") }
         let node: JSONNode
         do throws(JSONNode.Failure) {
@@ -30,7 +31,7 @@ enum RequestLine {
         }
         guard let url = try text("url") else { throw refuse("lacks \"url\"") }
         try URLList.check(url, "\(place): \"url\"")
-        var request = ListedRequest(url: url, place: place)
+        var request = ListedRequest(url: url, place: position)
         request.method = try text("method")
         if let method = request.method, !HTTPToken.isValid(method) {
             throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")

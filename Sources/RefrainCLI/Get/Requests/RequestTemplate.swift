@@ -63,7 +63,7 @@ struct RequestTemplate: Sendable {
             }
         }
         do throws(HTTPError) {
-            _ = try request(for: ListedRequest(url: "http://localhost/", place: "")).validated()
+            _ = try request(for: ListedRequest(url: "http://localhost/", place: .commandLine)).validated()
         } catch {
             throw UsageError("--header: \(error.message ?? error.code.rawValue)")
         }
@@ -156,8 +156,9 @@ struct RequestTemplate: Sendable {
         if let timeout { request.attemptTimeout = timeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let deadline { request.timeout = deadline }
-        request.retryAfterPolicy = retryAfterPolicy
-        request.idempotencyKey = (storedKey ?? listed.key).map(IdempotencyKey.custom) ?? key
+        if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
+        let key = (storedKey ?? listed.key).map(IdempotencyKey.custom) ?? key
+        if key != .none { request.idempotencyKey = key }
         if isReplayUnsafe { request.replay = .allowed }
         if !followsRedirects { request.followsRedirects = false }
         if acceptsCompressed { request.acceptsCompressedDownload = true }

@@ -19,9 +19,12 @@ enum URLList {
     static func parse(_ bytes: [UInt8], name: String) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
         var number = 0
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        var start = 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
             number += 1
-            if let request = try request(in: line, number: number, of: name) { requests.append(request) }
+            if let request = try request(in: bytes[start..<end], number: number, of: name) { requests.append(request) }
+            start = end + 1
         }
         return requests
     }
@@ -38,22 +41,24 @@ enum URLList {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let line = trimmed(number == 1 && line.starts(with: mark) ? line.dropFirst(mark.count) : line)
         guard let first = line.first, first != UInt8(ascii: "#") else { return nil }
-        let place = "\(name):\(number)"
-        if first == UInt8(ascii: "{") { return try RequestLine.parse(Array(line), place: place) }
+        let place = ListedRequest.Position.line(number, of: name)
+        if first == UInt8(ascii: "{") { return try RequestLine.parse(Array(line), at: place) }
         guard let text = String(validating: line, as: UTF8.self) else { throw UsageError("\(place): is not UTF-8") }
-        try check(text, place)
+        try check(text, "\(place)")
         return ListedRequest(url: text, place: place)
     }
 
     /// Refuses what is no URL that can be fetched.
-    static func check(_ text: String, _ place: String) throws(UsageError) {
+    static func check(_ text: String, _ place: @autoclosure () -> String) throws(UsageError) {
+        // Most are; to make a request of one takes ten times as long.
+        if URLText.isPlain(text) { return }
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
             if SanitizedURL.authorityStart(of: text) == nil, text.first.map({ $0.isNumber || $0 == "[" }) == true {
-                throw UsageError("\(place): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://")
+                throw UsageError("\(place()): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://")
             }
-            throw UsageError("\(place): \(Sanitized.text(SanitizedURL.refused(text), limit: 200)) \(reason(error))")
+            throw UsageError("\(place()): \(Sanitized.text(SanitizedURL.refused(text), limit: 200)) \(reason(error))")
         }
     }
 

@@ -96,7 +96,7 @@ struct RunPlan: Sendable {
 
     /// The row of a request that has ended.
     private static func ended(_ outcome: FetchOutcome) -> TransferState.Entry? {
-        guard var entry = outcome.entry, !outcome.isSkipped else { return nil }
+        guard var entry = outcome.job?.entry, !outcome.isSkipped else { return nil }
         entry.attempts = outcome.attempts.count
         entry.status = outcome.status?.rawValue
         let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components

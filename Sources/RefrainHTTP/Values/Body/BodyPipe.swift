@@ -54,6 +54,14 @@ package final class BodyPipe: Sendable {
             }
             return chunk
         }
+
+        /// What the reader gets without waiting, if anything, and whether the transport goes on then.
+        mutating func takeReady() -> (ready: Result<HTTPBody.Chunk?, HTTPError>?, mustResume: Bool) {
+            guard let chunk = popFirst() else { return (end.map { $0.map { nil } }, false) }
+            let mustResume = transportWaits && held <= lowWater
+            if mustResume { transportWaits = false }
+            return (.success(chunk), mustResume)
+        }
     }
 
     /// What the reader's side does to the transport.
@@ -138,18 +146,21 @@ package final class BodyPipe: Sendable {
 
     // MARK: On the reader's side
 
+    /// The next chunk, or nil at the end, where that is known already; `resume` is called where the transport waits for
+    /// room.
+    package func ready(resume: () -> Void) -> Result<HTTPBody.Chunk?, HTTPError>? {
+        let (ready, mustResume) = state.withLock { $0.takeReady() }
+        if mustResume { resume() }
+        return ready
+    }
+
     /// The next chunk, nil at the end; `resume` is called where the transport waits for room.
     package func next(resume: () -> Void) async throws(HTTPError) -> HTTPBody.Chunk? {
         let result = await resumption { (continuation: Reader) in
             let (ready, mustResume) = state.withLock { state -> (Result<HTTPBody.Chunk?, HTTPError>?, Bool) in
-                if let chunk = state.popFirst() {
-                    let mustResume = state.transportWaits && state.held <= Self.lowWater
-                    if mustResume { state.transportWaits = false }
-                    return (.success(chunk), mustResume)
-                }
-                if let end = state.end { return (end.map { nil }, false) }
-                state.reader = continuation
-                return (nil, false)
+                let result = state.takeReady()
+                if result.ready == nil { state.reader = continuation }
+                return result
             }
             if mustResume { resume() }
             if let ready { continuation.resume(returning: ready) }
@@ -194,6 +205,8 @@ private final class BodyReader: Sendable {
     deinit { source.discard() }
 
     func next() async throws(HTTPError) -> HTTPBody.Chunk? {
+        // What has arrived needs neither a wait nor a handler that would end one.
+        if !Task.isCancelled, let ready = pipe.ready(resume: { source.resume() }) { return try ready.get() }
         let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
             do throws(HTTPError) {
                 return .success(try await pipe.next { source.resume() })

@@ -52,6 +52,30 @@ struct OutputNamingTests {
         #expect(files.isDisjoint(with: folders))
     }
 
+    @Test("of URLs one after the other, each is named as it is alone")
+    func manyTrees() {
+        let starts = [
+            "https://h/", "http://h/", "http://H:80/", "https://u:p@h/a/", "https://u:p/w@h/a/", "https://h",
+            "https://",
+            "https://h/a/", "https://h/a/b/", "https://h/a//", "https://h/a?b/", "https://h/a#b/", "https://h/v1.2/",
+            "https://h/.a/", "https://h/%61/", "https://h/\(String(repeating: "long/", count: 178))", "h/",
+        ]
+        let ends = [
+            "1.bin", "2.bin", "a", "", "x.data", "x_", "y.z_", "..", ".hidden", "-rf", "a?b=1", "a#f", "a#f/2.bin",
+            "b%41.c", "ü", "c~d", "e@f", "g/h.i", "k\u{301}", String(repeating: "n", count: 200), "?q=/1.bin",
+            "@h/2.bin",
+        ]
+        var tree = OutputTree()
+        var number: UInt32 = 1
+        for _ in 0..<20_000 {
+            number = number &* 1_664_525 &+ 1_013_904_223
+            // The start changes seldom, as in a list.
+            let start = starts[Int(number >> 24) % 4 == 0 ? Int(number >> 16) % starts.count : 3]
+            let url = start + ends[Int(number >> 8) % ends.count]
+            #expect(tree.path(of: url) == OutputNaming.tree(url), "\(url)")
+        }
+    }
+
     @Test("a flat name has the last component and a digest of the whole URL")
     func flat() {
         let (a, b) = (OutputNaming.flat("https://h/a/index.html"), OutputNaming.flat("https://h/b/index.html"))

@@ -1,3 +1,4 @@
+import RefrainHTTP
 import Testing
 
 @testable import RefrainCLI
@@ -16,6 +17,35 @@ struct URLListTests {
             ]
         )
         #expect(try parse("") == [])
+    }
+
+    @Test("lines are counted, also empty ones and those without an end")
+    func places() throws {
+        let requests = try URLList.parse(Array("http://h/1\n\n#\nhttp://h/4\n\nhttp://h/6".utf8), name: "list")
+        #expect(requests.map { "\($0.place)" } == ["list:1", "list:4", "list:6"])
+    }
+
+    @Test("what is taken for a URL at a glance is one that a request can be made of")
+    func glance() {
+        let pieces = [
+            "http://", "https://", "h", "H.x", "-", ".", ":", ":80", ":0", ":65536", "/", "//", "?", "#", "a", "%41",
+            "%",
+            "%4", "@", "[", "]", "::1", " ", "\t", "ü", "|", "\\", "^", "'", "\"", "<", "{", "..", ";", "\u{7F}",
+            "\u{0}",
+        ]
+        var number: UInt32 = 1
+        var plain = 0
+        for _ in 0..<50_000 {
+            var url = number & 1 == 0 ? "http://h/" : "https://"
+            for _ in 0..<4 {
+                number = number &* 1_664_525 &+ 1_013_904_223
+                url += pieces[Int(number >> 16) % pieces.count]
+            }
+            guard URLText.isPlain(url) else { continue }
+            plain += 1
+            #expect(throws: Never.self, "\(url)") { try HTTPRequest(url) }
+        }
+        #expect(plain > 200)
     }
 
     @Test("a byte order mark in front of the list is no part of its first line")

@@ -58,6 +58,36 @@ struct StateTests {
         folder.remove()
     }
 
+    @Test("of a long list each URL is fetched once, and the run after that makes no request")
+    func longList() async throws {
+        let urls = (0..<1000).map { "\(server.baseURL)/bytes/10?n=\($0 % 900)" }
+        let list = try ScratchFile(urls.joined(separator: "\n"))
+        let words = ["--from", list.path, "-j", "16", "--output-dir", folder.path]
+        let first = try await get(words)
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(Set(server.log.map(\.path)).count == 900 && server.log.count == 900)
+        for url in urls { #expect(try folder.file(OutputNaming.tree(url)).bytes().count == 10) }
+        server.clearLog()
+        let second = try await get(words)
+        #expect(second.status == 0 && second.errors.contains("900 of 900 were done"), "\(second.errors)")
+        #expect(server.log.isEmpty)
+        list.remove()
+        folder.remove()
+    }
+
+    @Test("large files of a list arrive whole, whichever thread writes them")
+    func largeFiles() async throws {
+        let content = (0..<300_000).map { "\(1_000_000_000 + $0)" }.joined()
+        server.on("/large") { _ in [.respond(.init(200, headers: [("ETag", "\"1\"")], body: content))] }
+        let urls = (0..<24).map { "\(server.baseURL)/large?n=\($0)" }
+        let list = try ScratchFile(urls.joined(separator: "\n"))
+        let ended = try await get(["--from", list.path, "-j", "8", "--output-dir", folder.path])
+        #expect(ended.status == 0, "\(ended.errors)")
+        for url in urls { #expect(try folder.file(OutputNaming.tree(url)).bytes() == Array(content.utf8)) }
+        list.remove()
+        folder.remove()
+    }
+
     @Test("a file that was removed or cut is fetched again")
     func damaged() async throws {
         let urls = (0..<3).map { "\(server.baseURL)/bytes/1000?n=\($0)" }

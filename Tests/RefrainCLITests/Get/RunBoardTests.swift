@@ -1,0 +1,100 @@
+import RefrainCore
+import RefrainHTTP
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("What the workers of a run share")
+struct RunBoardTests {
+    private let folder: ScratchFile
+
+    init() throws {
+        folder = try ScratchFile()
+        mkdir(folder.path, 0o700)
+    }
+
+    private func settings(_ urls: [String], _ words: [String] = []) throws -> GetSettings {
+        let spec = try #require(CommandSpec.named(.get))
+        let arguments = try Arguments(urls + ["--output-dir", folder.path] + words, options: spec.options)
+        return try GetSettings(arguments)
+    }
+
+    private func queue(_ settings: GetSettings) -> JobQueue {
+        var settings = settings
+        let (jobs, requests) = settings.takeJobs()
+        return JobQueue(settings, unplanned: jobs, requests: requests)
+    }
+
+    private func urls(_ count: Int) -> [String] { (0..<count).map { "http://h/\($0 % 700).bin" } }
+
+    private func outcome(_ job: RunBoard.Job) throws -> FetchOutcome {
+        let error = HTTPError(.cancelled, request: try HTTPRequest(job.job.request.url), bytesSent: 0)
+        return FetchOutcome(index: job.number, url: job.job.request.url, method: "GET", result: .failure(error))
+    }
+
+    @Test("the jobs of a long list are made in parts, and what stands in it twice is one job", arguments: [100, 1000])
+    func parts(count: Int) throws {
+        let settings = try settings(urls(count))
+        var queue = queue(settings)
+        var files: [String?] = []
+        let plan = try RunPlan(settings)
+        while let part = queue.takeUnplanned() {
+            queue.add(planned: try part.planned(by: plan).get(), of: part.count)
+            while let (job, number) = queue.next() {
+                #expect(number == files.count)
+                files.append(job.name)
+            }
+        }
+        #expect(files == (0..<min(count, 700)).map { "h+80/\($0).bin" })
+        #expect(queue.count == files.count && !queue.wantsPart)
+        folder.remove()
+    }
+
+    @Test("a list is looked at as a whole first where it is short, or a line of it may be refused")
+    func whole() throws {
+        func waits(_ count: Int, _ words: [String] = []) throws -> Bool {
+            var settings = try settings(urls(count), words)
+            return !settings.takeJobs().1.isEmpty
+        }
+        #expect(try waits(600) && !waits(200))
+        #expect(try waits(600, ["--report", folder.path + ".txt"]))
+        #expect(try !waits(600, ["--report", folder.path + "/h+80.txt"]))
+        #expect(throws: UsageError.self) { try waits(600, ["--report", folder.path + "/h+80/5.bin"]) }
+        symlink(folder.path + ".txt", folder.path + "/link")
+        #expect(try !waits(600, ["--report", folder.path + ".txt"]))
+        folder.remove()
+    }
+
+    @Test("a worker gets one job after the other, up to the number that may begin, and each outcome is taken in")
+    func workers() async throws {
+        let settings = try settings(urls(10))
+        var queue = queue(settings)
+        let taken = queue.takeUnplanned()
+        let part = try #require(taken)
+        queue.add(planned: try part.planned(by: RunPlan(settings)).get(), of: part.count)
+        let board = RunBoard(queue, workers: 2)
+        #expect(board.allow(below: 3) == 2 && board.isWorking && !board.isIdle)
+        let first = try #require(board.next(after: nil, isCancelled: false))
+        let second = try #require(board.next(after: nil, isCancelled: false))
+        let third = try #require(board.next(after: try outcome(first), isCancelled: false))
+        #expect([first.number, second.number, third.number] == [0, 1, 2])
+        #expect(board.next(after: try outcome(second), isCancelled: false) == nil)
+        #expect(board.allow(below: 5) == 1)
+        #expect(board.next(after: try outcome(third), isCancelled: true) == nil)
+        #expect(board.isWorking)
+        #expect(board.next(after: nil, isCancelled: true) == nil)
+        #expect(!board.isWorking && !board.isIdle)
+        var numbers: [Int] = []
+        for case .fetched(let outcome) in await board.events() { numbers.append(outcome.index) }
+        #expect(numbers == [0, 1, 2] && board.isIdle)
+        folder.remove()
+    }
+}
