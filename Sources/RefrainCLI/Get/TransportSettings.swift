@@ -99,7 +99,7 @@ enum TransportSettings {
     /// So few requests are left to one transport.
     private static let leastRequests = 4
 
-    /// The transports that requests take turns on.
+    /// The transports, among which the URLs are distributed.
     static func transport(
         _ arguments: Arguments,
         concurrency: Int,
@@ -112,7 +112,7 @@ enum TransportSettings {
             let loader = try single(arguments, concurrency, openFiles, omittedFields, among: count)
             loaders.append(AnyLoader(loader))
         }
-        return count == 1 ? loaders[0] : AnyLoader(RoundRobinLoader(loaders))
+        return count == 1 ? loaders[0] : AnyLoader(ShardedLoader(loaders))
     }
 
     private static func single(

@@ -1,0 +1,25 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Refrain
+
+/// Several transports, each with a thread of its own, among which the URLs are distributed.
+///
+/// All attempts of a request go by the same one, which remembers the addresses that have failed and the protocol that a
+/// server wants (rule R33).
+final class ShardedLoader: HTTPLoader {
+    private let loaders: [AnyLoader]
+
+    init(_ loaders: [AnyLoader]) { self.loaders = loaders }
+
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        let hash = UInt(bitPattern: request.url.absoluteString.hashValue)
+        return await loaders[Int(hash % UInt(loaders.count))].load(request)
+    }
+
+    func reset() async { for loader in loaders { await loader.reset() } }
+
+    var keepsTimeouts: Bool { loaders.allSatisfy(\.keepsTimeouts) }
+}
