@@ -20,6 +20,8 @@ final class OriginQueue {
     @exclusivity(unchecked) private var draining: [Transfer] = []
     /// Whether the origin has answered before, so that there is likely to be a connection to it.
     var hasAnswered = false
+    /// How many answers in a row were short, the last one included.
+    private var shortAnswers = 0
     private let connections: Int
     // No exclusivity checks: only the owner of the loop accesses these, and no access leads to another one.
     @exclusivity(unchecked) private var waiting: [Transfer?] = []
@@ -27,6 +29,15 @@ final class OriginQueue {
     private var abandoned = 0
 
     init(connections: Int) { self.connections = connections }
+
+    /// Whether the next answer is likely to be short, too.
+    var expectsShortAnswers: Bool { shortAnswers >= 16 }
+
+    /// Notes how many bytes the body of an answer had.
+    func noteAnswer(size: Int64) {
+        // With its head, it is within a small buffer.
+        shortAnswers = size > Int64(EasySettings.smallBufferSize / 2) ? 0 : min(shortAnswers + 1, 16)
+    }
 
     var isUnused: Bool { active == 0 && waiting.isEmpty }
 

@@ -231,6 +231,7 @@ final class TransferDriver {
             if let isMultiplexed = transfer.isMultiplexed { transfer.host?.isMultiplexed = isMultiplexed }
             if transfer.stream.wantsHTTP1 { transfer.host?.wantsHTTP1 = true }
             transfer.host?.hasAnswered = error == nil
+            transfer.host?.noteAnswer(size: transfer.wireSize)
             startedAny = end(transfer, error) || startedAny
         }
         return startedAny

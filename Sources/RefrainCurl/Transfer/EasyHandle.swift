@@ -45,6 +45,7 @@ final class EasyHandle {
     private var notesWhatIsSent = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
+    private var bufferSize = EasySettings.bufferSize
 
     /// Whether it asks for a head without its body.
     var isHead: Bool { shape == .head }
@@ -96,6 +97,7 @@ final class EasyHandle {
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
+        setBuffer(transfer)
         if isFresh != transfer.needsFreshConnection {
             isFresh = transfer.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
@@ -300,6 +302,14 @@ final class EasyHandle {
         guard new != list else { return }
         list = new
         refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
+    }
+
+    private func setBuffer(_ transfer: Transfer) {
+        let isSmall = transfer.isPlain && transfer.host?.expectsShortAnswers == true
+        let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
+        guard size != bufferSize else { return }
+        bufferSize = size
+        refrain_set_long(easy, CURLOPT_BUFFERSIZE, size)
     }
 
     private func setTimes(_ transfer: Transfer) {

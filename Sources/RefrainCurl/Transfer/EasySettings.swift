@@ -98,8 +98,7 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         // Codings are undone here, where a body that stops in the middle is noticed.
         refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
-        // While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
-        refrain_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
+        refrain_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         overrides.apply(to: easy, lists)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
@@ -114,6 +113,16 @@ final class EasySettings {
             refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")
         }
     }
+
+    /// The size of the buffer that libcurl allocates for each transfer.
+    ///
+    /// While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
+    static let bufferSize = 32_768
+    /// The same for answers that are likely to be short.
+    ///
+    /// Each time a large block is freed, glibc joins its neighbours and returns memory to the kernel, whose pages are
+    /// faulted in again by the next transfer.
+    static let smallBufferSize = 4096
 
     /// The versions of HTTP that are offered, as libcurl names them.
     var version: Int { speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1 }

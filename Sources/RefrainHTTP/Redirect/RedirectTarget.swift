@@ -14,14 +14,15 @@ enum RedirectTarget {
     case refused(HTTPError.Code, String)
 
     /// Reads a response.
-    @_optimize(none)
     init(of response: HTTPResponse, to request: HTTPRequest) {
         switch response.status.rawValue {
-        case 301, 302, 303, 307, 308: break
-        default:
-            self = .none
-            return
+        case 301, 302, 303, 307, 308: self.init(ofRedirect: response, to: request)
+        default: self = .none
         }
+    }
+
+    @_optimize(none)
+    private init(ofRedirect response: HTTPResponse, to request: HTTPRequest) {
         let locations = response.headers[values: "Location"]
         // Without a Location it is an answer like any other (rule R8), as the 308 of a resumable upload is.
         guard let location = locations.first else {

@@ -35,7 +35,8 @@ struct AttemptLog {
                 record.error = error.code
                 record.bytesSent = error.bytesSent
             }
-            attempts.append(record)
+            // For most calls the only one, which needs no room to grow.
+            if attempts.isEmpty { attempts = [record] } else { attempts.append(record) }
             return
         }
         for record in inner.dropLast() { append(record, after: start) }

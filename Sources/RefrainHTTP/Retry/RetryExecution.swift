@@ -2,34 +2,35 @@
 ///
 /// It gathers the context, asks the strategy and the budget, and records the decision; the rules are in
 /// ``RetryDecision`` and the deciders behind it. A class, so that it is allocated once and the frames of the
-/// asynchronous functions around it hold one reference.
+/// asynchronous functions around it hold one reference. It is the task's alone, and no access to one of its properties
+/// leads to another, so that those used for every request have no exclusivity checks.
 final class RetryExecution {
     /// The sleepers of the stage that the call belongs to; a reset closes them.
     let token: CancellationToken
     /// What the last attempt came to, and in the end what the call came to.
-    var outcome: AttemptOutcome?
+    @exclusivity(unchecked) var outcome: AttemptOutcome?
     /// The record of the attempts so far.
     var attempts: [AttemptRecord] { log.attempts }
 
     private let request: HTTPRequest
     private let configuration: Retry.Configuration
     private let began: Duration
-    private var attemptBegan: Duration
-    private var elapsed = Duration.zero
-    private var log = AttemptLog()
+    @exclusivity(unchecked) private var attemptBegan: Duration
+    @exclusivity(unchecked) private var elapsed = Duration.zero
+    @exclusivity(unchecked) private var log = AttemptLog()
     private var needsFreshConnection = false
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
     private let isNested = NestedRetry.isInside
 
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
-    private var budget: RetryBudget?
+    @exclusivity(unchecked) private var budget: RetryBudget?
     /// What the last retry was paid for; a success gives it back to a budget of tokens.
-    private var lastPaid: RetryBudget.Cause?
+    @exclusivity(unchecked) private var lastPaid: RetryBudget.Cause?
     /// Whether a retry is paid for and not made as yet.
     private var isPaidAhead = false
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
-    private var deposits: Bool
+    @exclusivity(unchecked) private var deposits: Bool
 
     /// Begins a call.
     @inline(never)
@@ -189,19 +190,21 @@ final class RetryExecution {
     private func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
         // Taken out, so that it is changed in place.
         guard var outcome = outcome.take() else { return .finish((), .cancelled) }
-        deposit(outcome.result)
-        let step = affordable(wanted, outcome.result)
-        record(outcome.result, step)
+        // Copied once, and not for each step.
+        let last = outcome.result
+        deposit(last)
+        let step = affordable(wanted, last)
+        record(last, step)
         let decision = step.decision
         guard case .retry = decision.action else {
-            outcome.result = result(of: decision, after: outcome.result).recorded(log)
+            outcome.result = result(of: decision, after: last).recorded(log)
             outcome.retryError = decision.error
             self.outcome = outcome
             return .finish((), decision.reason)
         }
         needsFreshConnection = needsFreshConnection || decision.needsFreshConnection
         // Only a timeout may ask for the outcome again: other waits do not keep a response.
-        self.outcome = request.deadline == nil ? nil : AttemptOutcome(outcome.result.withoutStream)
+        self.outcome = request.deadline == nil ? nil : AttemptOutcome(last.withoutStream)
         return .retry(after: step.delay, decision.reason, isFree: decision.isFree)
     }
 

@@ -91,18 +91,11 @@ extension Request {
     }
 
     /// Returns when the request has ended; until then, the current task runs the jobs of the request's task.
+    @inline(__always)
     func ended() async {
-        guard !hasEnded else { return }
-        while let job = await withUnsafeContinuation({ wait($0) }) { job.run() }
-    }
-
-    /// Waits until the request has ended; cancels it if the waiting task is cancelled and `cancelsAutomatically` is
-    /// true.
-    func ended(cancelsAutomatically: Bool) async {
-        await withTaskCancellationHandler {
-            await ended()
-        } onCancel: {
-            if cancelsAutomatically { cancel() }
+        while let job = await withUnsafeContinuation({ wait($0) }) {
+            job.run()
+            if hasEnded { break }
         }
     }
 
@@ -111,7 +104,10 @@ extension Request {
     @inline(never)
     func wait(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) {
         // An executor of the caller's may be busy for long, and the request must not wait for it.
-        let isBound = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+        let isBound = withUnsafeCurrentTask { task in
+            guard let task else { return false }
+            return task.unownedTaskExecutor != nil
+        }
         let isOver = state.withLock { state in
             guard !state.hasEnded else { return true }
             if isBound {

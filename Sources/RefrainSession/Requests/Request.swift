@@ -40,8 +40,11 @@ public class Request: @unchecked Sendable, Identifiable {
     private let isMonitored = Atomic(false)
     /// The session's monitor and those of this request; nil if nothing listens.
     var watcher: (any EventMonitor)? {
-        let shared = sessionBox.isWatched ? sessionBox.monitor : nil
-        return isMonitored.load(ordering: .acquiring) ? monitors(after: shared) : shared
+        // Inlined up to here: for most requests nothing listens, and there is nothing to release.
+        @inline(__always) get {
+            guard sessionBox.isWatched || isMonitored.load(ordering: .acquiring) else { return nil }
+            return monitors
+        }
     }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
@@ -68,7 +71,9 @@ public class Request: @unchecked Sendable, Identifiable {
     }
 
     @inline(never)
-    private func monitors(after shared: (any EventMonitor)?) -> any EventMonitor {
+    private var monitors: any EventMonitor {
+        guard isMonitored.load(ordering: .acquiring) else { return sessionBox.monitor }
+        let shared = sessionBox.isWatched ? sessionBox.monitor : nil
         let own = state.withLock { $0.cold?.monitors ?? [] }
         return CompositeEventMonitor(monitors: (shared.map { [$0] } ?? []) + own)
     }

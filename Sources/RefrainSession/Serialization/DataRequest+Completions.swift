@@ -46,7 +46,7 @@ extension DataRequest: Request.ContentReading {
         let value = SerializedValue(serializer, for: self)
         return complete(on: queue, completion) { request in
             let (outcome, sent) = request.ending
-            return DataResponse(outcome, of: sent, value.result(of: outcome))
+            return value.response(outcome, of: sent)
         }
     }
 }

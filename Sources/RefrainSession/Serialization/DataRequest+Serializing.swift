@@ -31,7 +31,7 @@ extension DataRequest {
     ) -> DataTask<Serializer.Value> {
         let value = SerializedValue(serializer, for: self)
         return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
-            DataResponse(outcome, of: request, value.result(of: outcome))
+            value.response(outcome, of: request)
         }
     }
 

@@ -64,13 +64,15 @@ final class DownloadOutcome: Sendable {
 }
 
 extension DataResponse where Failure == RefrainError {
+    @inline(__always)
     init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Success, RefrainError>) {
-        self.init(
-            request: request,
-            response: outcome.response,
-            result: result.mapError { $0.recording(outcome.attempts) },
-            attempts: outcome.attempts
-        )
+        self.request = request
+        response = outcome.response
+        attempts = outcome.attempts
+        switch result {
+        case .success: self.result = result
+        case .failure(let error): self.result = .failure(error.recording(outcome.attempts))
+        }
     }
 }
 

@@ -56,7 +56,11 @@ public struct DataTask<Value: Sendable>: Sendable {
             let reading = reading
             if !reading.request.hasEnded {
                 await withTaskCancellationHandler {
-                    while let job = await withUnsafeContinuation({ reading.wait($0) }) { job.run() }
+                    while let job = await withUnsafeContinuation({ reading.wait($0) }) {
+                        job.run()
+                        // Most requests end with their first job after the response.
+                        if reading.request.hasEnded { break }
+                    }
                 } onCancel: {
                     reading.isCancelled()
                 }

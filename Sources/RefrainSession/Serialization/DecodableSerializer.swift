@@ -38,15 +38,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     ///   the body.
     public func serialize(_ response: HTTPResponse) throws -> Value {
         var bytes = response.content
-        guard !bytes.isEmpty else {
-            guard emptyResponses.allow(response) else {
-                throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
-            }
-            guard let empty = (Value.self as? any EmptyResponse.Type)?.emptyValue() as? Value else {
-                throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
-            }
-            return empty
-        }
+        guard !bytes.isEmpty else { return try emptyValue(response) }
         bytes = try preprocessor.apply(to: bytes)
         do {
             return try decoder.decode(Value.self, from: bytes)
@@ -56,6 +48,18 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
                 reason: .decodingFailed(error: error, path: path, body: Array(bytes))
             )
         }
+    }
+
+    // Not inlined: the types that it needs would be looked up for every response.
+    @inline(never)
+    private func emptyValue(_ response: HTTPResponse) throws -> Value {
+        guard emptyResponses.allow(response) else {
+            throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+        }
+        guard let empty = (Value.self as? any EmptyResponse.Type)?.emptyValue() as? Value else {
+            throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
+        }
+        return empty
     }
 }
 

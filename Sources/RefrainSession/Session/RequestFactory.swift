@@ -32,54 +32,30 @@ struct RequestFactory: Sendable {
         _ content: Content,
         _ modify: Session.RequestModifier?
     ) where Address: URLConvertible, Content: RequestContent {
-        let recipe = RequestRecipe(address, method, headers, content, modify)
-        first = recipe.make()
-        guard recipe.varies else {
-            remake = nil
-            return
-        }
-        remake = { recipe.make() }
+        first = Self.make(address, method, headers, content, modify)
+        let varies = modify != nil || content.varies || Address.mayVary
+        remake = varies ? Self.remake(address, method, headers, content, modify) : nil
     }
 
-    private static func make(_ convertible: some HTTPRequestConvertible) -> Made {
-        do {
-            return .success(try convertible.asHTTPRequest())
-        } catch {
-            return .failure(error as? RefrainError ?? .createRequestFailed(error: error))
-        }
-    }
-}
-
-/// The arguments of a session's method that make a request from a URL.
-struct RequestRecipe<Address: URLConvertible, Content: RequestContent>: Sendable {
-    let address: Address
-    let method: HTTPMethod
-    let headers: HTTPHeaders?
-    let content: Content
-    let modify: Session.RequestModifier?
-
-    init(
+    // Not inlined: the closure's memory, and the types in it, are for few requests.
+    @inline(never)
+    private static func remake<Address: URLConvertible, Content: RequestContent>(
         _ address: Address,
         _ method: HTTPMethod,
         _ headers: HTTPHeaders?,
         _ content: Content,
         _ modify: Session.RequestModifier?
-    ) {
-        self.address = address
-        self.method = method
-        self.headers = headers
-        self.content = content
-        self.modify = modify
+    ) -> @Sendable () -> Made {
+        { make(address, method, headers, content, modify) }
     }
 
-    /// Whether code of the caller's takes part, which may make another request the next time.
-    var varies: Bool {
-        if modify != nil || content.varies { return true }
-        // Known by type, because the method is generic over it.
-        return Address.self != String.self && Address.self != URL.self && Address.self != URLComponents.self
-    }
-
-    func make() -> RequestFactory.Made {
+    private static func make(
+        _ address: some URLConvertible,
+        _ method: HTTPMethod,
+        _ headers: HTTPHeaders?,
+        _ content: some RequestContent,
+        _ modify: Session.RequestModifier?
+    ) -> Made {
         var request: HTTPRequest
         do {
             request = HTTPRequest(try address.asURL(), method: method, headers: headers ?? [:])
@@ -98,4 +74,17 @@ struct RequestRecipe<Address: URLConvertible, Content: RequestContent>: Sendable
             return .failure(error as? RefrainError ?? .createRequestFailed(error: error))
         }
     }
+
+    private static func make(_ convertible: some HTTPRequestConvertible) -> Made {
+        do {
+            return .success(try convertible.asHTTPRequest())
+        } catch {
+            return .failure(error as? RefrainError ?? .createRequestFailed(error: error))
+        }
+    }
+}
+
+extension URLConvertible {
+    /// Whether the caller's code takes part, which may make another URL the next time.
+    fileprivate static var mayVary: Bool { self != String.self && self != URL.self && self != URLComponents.self }
 }

@@ -17,6 +17,7 @@ final class RequestPipeline: Sendable {
     let redirect: Redirect
     let retry: Retry
     let throttle: (any HTTPMiddleware)?
+    private let isLimited: Bool
     private let resume: Resume
     let transport: any HTTPLoader
     private let clocks: RetryClocks
@@ -26,6 +27,7 @@ final class RequestPipeline: Sendable {
         redirect = Redirect(clocks: settings.clocks)
         retry = Retry(nil, budgets: settings.budgets, clocks: settings.clocks, random: settings.random)
         throttle = settings.throttle
+        isLimited = settings.throttle != nil
         resume = Resume(clocks: settings.clocks)
         transport = loader
         clocks = settings.clocks
@@ -101,7 +103,7 @@ final class RequestPipeline: Sendable {
     // 6. Limit. Inside of retries: the slot is free during back-off.
     @inline(__always)
     private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard throttle != nil else { return await send(request, owner) }
+        guard isLimited else { return await send(request, owner) }
         return await sendInTurn(request, owner)
     }
 
