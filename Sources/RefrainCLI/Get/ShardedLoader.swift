@@ -1,9 +1,10 @@
+internal import Refrain
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import Refrain
 
 /// Several transports, each with a thread of its own, among which the URLs are distributed.
 ///
