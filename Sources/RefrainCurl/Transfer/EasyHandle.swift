@@ -305,6 +305,7 @@ final class EasyHandle {
     }
 
     private func setBuffer(_ transfer: Transfer) {
+        guard settings.takesBufferSize else { return }
         let isSmall = transfer.isPlain && transfer.host?.expectsShortAnswers == true
         let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
         guard size != bufferSize else { return }

@@ -123,6 +123,8 @@ final class EasySettings {
     /// Each time a large block is freed, glibc joins its neighbours and returns memory to the kernel, whose pages are
     /// faulted in again by the next transfer.
     static let smallBufferSize = 4096
+    /// Whether the size depends on the answers; false where it was named.
+    var takesBufferSize: Bool { overrides.receiveBuffer == nil }
 
     /// The versions of HTTP that are offered, as libcurl names them.
     var version: Int { speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1 }
