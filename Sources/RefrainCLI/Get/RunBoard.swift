@@ -33,7 +33,7 @@ final class RunBoard: Sendable {
         var events: [Event] = []
         var waiter: Waiter?
 
-        /// Adds events; returns who waits for them, and takes them for it.
+        /// Adds an event; returns the continuation that waits for events, if any, with all that have come.
         mutating func add(_ event: Event) -> (Waiter, [Event])? {
             events.append(event)
             guard let waiter else { return nil }

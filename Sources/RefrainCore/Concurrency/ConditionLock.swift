@@ -50,6 +50,6 @@ package final class ConditionLock<State>: @unchecked Sendable {
         while !holds(state.pointee) { pthread_cond_wait(change, mutex) }
     }
 
-    /// Lets the one who waits look again.
+    /// Wakes the waiting thread, which looks at its condition again.
     package func signal() { pthread_cond_signal(change) }
 }

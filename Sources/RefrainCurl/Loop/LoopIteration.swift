@@ -20,10 +20,10 @@ final class LoopIteration {
     /// Notes a transfer whose response is handed over with what comes of its body in this round.
     func note(_ transfer: Transfer) { answered.append(transfer) }
 
-    /// Notes that a pipe has something for a reader who waits.
+    /// Notes that a pipe has something for its waiting reader.
     func note(_ pipe: BodyPipe) { pipes.append(pipe) }
 
-    /// Wakes the readers who wait: once for all that has come for them in this round.
+    /// Wakes the readers that wait: once for all that has come for them in this round.
     func wakeReaders() {
         if !answered.isEmpty {
             // Those that have ended get their responses as they are told of their end.
