@@ -11,7 +11,7 @@ struct LifetimeTests {
     private final class Traces: Sendable {
         private struct State {
             weak var transfer: Transfer?
-            weak var pipe: BodyPipe?
+            weak var pipe: ByteChannel?
             weak var loop: EventLoop?
         }
 

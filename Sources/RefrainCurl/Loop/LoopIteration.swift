@@ -13,7 +13,7 @@ final class LoopIteration {
     @exclusivity(unchecked) var connections = ConnectionTable()
     /// Where no connection could be made to.
     @exclusivity(unchecked) var failedAddresses = FailedAddresses()
-    @exclusivity(unchecked) private var pipes: [BodyPipe] = []
+    @exclusivity(unchecked) private var pipes: [ByteChannel] = []
     /// Transfers whose responses are to be handed over.
     @exclusivity(unchecked) private var answered: [Transfer] = []
 
@@ -21,7 +21,7 @@ final class LoopIteration {
     func note(_ transfer: Transfer) { answered.append(transfer) }
 
     /// Notes that a pipe has something for its waiting reader.
-    func note(_ pipe: BodyPipe) { pipes.append(pipe) }
+    func note(_ pipe: ByteChannel) { pipes.append(pipe) }
 
     /// Wakes the readers that wait: once for all that has come for them in this round.
     func wakeReaders() {

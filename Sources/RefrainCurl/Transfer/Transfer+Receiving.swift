@@ -51,7 +51,7 @@ extension Transfer {
         if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
         if streams {
             // What comes of the body in this round goes along with the response. All of a small one mostly does.
-            if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = BodyPipe() }
+            if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = ByteChannel() }
             round.note(self)
         } else if let length {
             // A length is only a promise: memory beyond this is taken as the bytes arrive.
@@ -149,7 +149,7 @@ extension Transfer {
     /// Hands the response over with a body that begins with what has arrived so far.
     func openStream() {
         guard let owner else { return }
-        let pipe = pipe ?? BodyPipe()
+        let pipe = pipe ?? ByteChannel()
         self.pipe = pipe
         self.owner = nil
         let completion = completion

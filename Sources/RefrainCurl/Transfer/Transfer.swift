@@ -43,7 +43,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var completion = Completion.none
     var submittedAt = MonotonicTime.never
     /// The destination of a streamed body, as soon as its response was handed over.
-    @exclusivity(unchecked) var pipe: BodyPipe?
+    @exclusivity(unchecked) var pipe: ByteChannel?
     /// The loader, which must live as long as a body that is read as it arrives.
     @exclusivity(unchecked) var owner: CurlLoader?
 

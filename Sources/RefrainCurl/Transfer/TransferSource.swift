@@ -1,7 +1,7 @@
 internal import RefrainHTTP
 
 /// What the reader of a streamed body does to its transfer; it holds the loader, whose loop ends with it.
-final class TransferSource: BodyPipe.Source {
+final class TransferSource: ByteChannel.Source {
     private let transfer: Transfer
     private let loader: CurlLoader
 

@@ -10,12 +10,15 @@ internal import RefrainCore
 /// ends the stream with an error, because delivered data cannot be taken back.
 public final class DataStreamRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; what it adds is immutable and Sendable.
-    private let channel = ChunkChannel()
+    /// Holds one chunk at a time: the server is held back until it is taken.
+    private let channel = ByteChannel(highWater: 1, lowWater: 0)
     private let handlers = Locked(Handlers())
 
     private struct Handlers {
         var all: [@Sendable (Event) async -> Void] = []
         var end: Result<Void, RefrainError>?
+        /// Whether the chunks have a reader.
+        var isClaimed = false
     }
 
     /// The chunks of the body, for one reader, which can be read once; reading starts the request.
@@ -101,7 +104,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     override func didEnd() {
         // After the state has changed, so that a reader that receives the end finds the request ended.
-        channel.finish(ending.outcome.error.map { .failure($0) } ?? .success(()))
+        if ending.outcome.error != nil { channel.close() }
+        channel.finish()
     }
 
     private func pass(on response: HTTPResponse) async -> RefrainError? {
@@ -111,9 +115,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             for try await chunk in response.body {
                 await gate.pass()
                 try Task.checkCancellation()
-                await channel.send(chunk)
-                try Task.checkCancellation()
-                guard !channel.isAbandoned else { return .explicitlyCancelled }
+                guard await channel.send(chunk) else { return .explicitlyCancelled }
                 completed += Int64(chunk.count)
                 note(downloaded: TransferProgress(completed: completed, total: total))
             }
@@ -123,6 +125,18 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         } catch {
             return .explicitlyCancelled
         }
+    }
+
+    /// The next chunk for the one reader, whose task's cancellation cancels the request; nil at the end.
+    private func nextChunk() async throws(HTTPError) -> HTTPBody.Chunk? {
+        // What has come already needs no handler.
+        if !Task.isCancelled, let ready = channel.ready() { return try ready.get() }
+        let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
+            do throws(HTTPError) { return .success(try await channel.next()) } catch { return .failure(error) }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
     }
 
     /// The chunks of a streamed body.
@@ -143,20 +157,21 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         /// Reads chunk after chunk.
         public final class Iterator: AsyncIteratorProtocol {
             private let request: DataStreamRequest
-            private let channel: ChunkChannel
             /// Whether this is the one reader.
             private let isReader: Bool
             private var hasEnded = false
 
             init(_ request: DataStreamRequest) {
                 self.request = request
-                channel = request.channel
-                isReader = channel.claim()
+                isReader = request.handlers.withLock { handlers in
+                    defer { handlers.isClaimed = true }
+                    return !handlers.isClaimed
+                }
             }
 
             deinit {
                 guard isReader, !hasEnded else { return }
-                channel.abandon()
+                request.channel.close()
                 request.cancel()
             }
 
@@ -165,21 +180,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
             /// - Throws: ``RefrainError``.
             public func next() async throws -> [UInt8]? {
                 guard !hasEnded else { return nil }
-                guard isReader else {
-                    hasEnded = true
-                    // The error of the stream takes precedence.
-                    throw channel.failure ?? RefrainError.chunksAlreadyRead(of: request.request)
-                }
-                do {
-                    if let chunk = try await channel.next() { return chunk }
-                    hasEnded = true
-                    return nil
-                } catch {
-                    hasEnded = true
-                    // The reader's own task was cancelled; else the request has ended, and this changes nothing.
-                    request.cancel()
-                    throw error
-                }
+                if isReader, let chunk = try await request.nextChunk() { return chunk }
+                hasEnded = true
+                if let error = request.ending.outcome.error { throw error }
+                if !isReader { throw RefrainError.chunksAlreadyRead(of: request.request) }
+                return nil
             }
         }
     }

@@ -38,7 +38,7 @@ final class Exchange: @unchecked Sendable {
     /// Whether the body was received but not delivered.
     private(set) var bodyWasWithheld = false
     /// The destination of a streamed body.
-    private(set) var pipe: BodyPipe?
+    private(set) var pipe: ByteChannel?
     /// The loader, until the streamed body retains it.
     private var owner: URLSessionLoader?
     private let bodyLimit: Int64
@@ -55,7 +55,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     func prepareToStream(for loader: URLSessionLoader) {
-        pipe = BodyPipe()
+        pipe = ByteChannel()
         owner = loader
     }
 

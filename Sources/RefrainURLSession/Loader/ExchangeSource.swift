@@ -1,7 +1,7 @@
 internal import RefrainHTTP
 
 /// What the reader of a streamed body does to its exchange; it holds the loader.
-final class ExchangeSource: BodyPipe.Source {
+final class ExchangeSource: ByteChannel.Source {
     private let exchange: Exchange
     private let loader: URLSessionLoader
 

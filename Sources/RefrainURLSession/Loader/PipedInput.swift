@@ -1,10 +1,11 @@
 #if !canImport(Darwin)
 internal import Foundation
+internal import RefrainCore
 internal import RefrainHTTP
 
 /// A stream of chunks that are written while it is read, for Foundation without bound stream pairs.
 final class PipedInput: InputStream {
-    let handover: ChunkHandover
+    private let handover: ChunkHandover
 
     init(_ handover: ChunkHandover) {
         self.handover = handover
@@ -13,7 +14,7 @@ final class PipedInput: InputStream {
 
     override func open() { handover.open() }
 
-    override func close() { handover.end(.aborted) }
+    override func close() { handover.abort() }
 
     override var streamStatus: Stream.Status { handover.isOpen ? .open : .notOpen }
 
@@ -28,59 +29,59 @@ final class PipedInput: InputStream {
 /// Passes chunks from a task to a thread that blocks until there is one.
 ///
 /// FoundationNetworking reads on one queue for all its sessions, so a slow writer blocks all requests.
-final class ChunkHandover: @unchecked Sendable {
-    // @unchecked Sendable: mutable state is accessed only while `lock` is held.
+final class ChunkHandover: Sendable {
+    /// Holds one chunk at a time.
+    private let channel = ByteChannel(highWater: 1, lowWater: 0)
+    private let state = ConditionLock(State())
 
-    enum End { case finished, aborted }
+    private struct State {
+        var isOpen = false
+        var isAborted = false
+        /// Whether there may be something to read since the last look.
+        var isToldOfData = false
+        var opener: CheckedContinuation<Bool, Never>?
+    }
 
-    private typealias Waiter = CheckedContinuation<Bool, Never>
-
-    private let lock = NSCondition()
-    private var chunk: ArraySlice<UInt8> = []
-    private var end: End?
-    private var wasOpened = false
-    private var opener: Waiter?
-    private var writer: Waiter?
+    init() { channel.onData { [weak self] in self?.tellReader() } }
 
     // MARK: The reader's side
 
-    var isOpen: Bool { locked { wasOpened } }
+    var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    var mayHaveMore: Bool { locked { end != .finished || !chunk.isEmpty } }
+    var mayHaveMore: Bool { !channel.isDrained }
 
     func open() {
-        let waiter: Waiter? = locked {
-            wasOpened = true
-            defer { opener = nil }
-            return opener
+        let opener = state.withLock { state in
+            state.isOpen = true
+            defer { state.opener = nil }
+            return state.opener
         }
-        waiter?.resume(returning: true)
+        opener?.resume(returning: true)
     }
 
     /// Waits for bytes; returns 0 at the end, and -1 if the stream was aborted.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let (count, waiter): (Int, Waiter?) = locked {
-            while chunk.isEmpty, end == nil { lock.wait() }
-            guard end != .aborted else { return (-1, nil) }
-            let piece = chunk.prefix(buffer.count)
-            buffer.copyBytes(from: piece)
-            chunk = chunk.dropFirst(piece.count)
-            guard chunk.isEmpty else { return (piece.count, nil) }
-            defer { writer = nil }
-            return (piece.count, writer)
+        while !state.withLock({ $0.isAborted }) {
+            if let count = channel.read(into: buffer, limit: { $0.held }) { return count }
+            state.wait(after: { _ in }, until: { $0.isToldOfData || $0.isAborted })
+            state.withLock { $0.isToldOfData = false }
         }
-        waiter?.resume(returning: true)
-        return count
+        return -1
+    }
+
+    private func tellReader() {
+        state.withLock { $0.isToldOfData = true }
+        state.signal()
     }
 
     // MARK: The writer's side
 
-    /// Waits until the stream is opened; returns false if it never will be.
+    /// Waits until the stream is opened; returns false if it never will.
     func opened() async -> Bool {
         await withCheckedContinuation { continuation in
-            let answer: Bool? = locked {
-                if wasOpened || end != nil { return end == nil }
-                opener = continuation
+            let answer: Bool? = state.withLock { state in
+                if state.isOpen || state.isAborted { return !state.isAborted }
+                state.opener = continuation
                 return nil
             }
             if let answer { continuation.resume(returning: answer) }
@@ -88,33 +89,21 @@ final class ChunkHandover: @unchecked Sendable {
     }
 
     /// Writes a chunk, and waits until it was read; returns false if the reader has ended.
-    func write(_ bytes: HTTPBody.Chunk) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isOver = locked {
-                guard end == nil else { return true }
-                chunk = bytes[...]
-                writer = continuation
-                lock.signal()
-                return false
-            }
-            if isOver { continuation.resume(returning: false) }
-        }
-    }
+    func write(_ chunk: HTTPBody.Chunk) async -> Bool { await channel.send(chunk) }
 
-    func end(_ how: End) {
-        let waiters: [Waiter?] = locked {
-            if end == nil { end = how }
-            lock.broadcast()
-            defer { (opener, writer) = (nil, nil) }
-            return [opener, writer]
-        }
-        for waiter in waiters { waiter?.resume(returning: false) }
-    }
+    /// Ends the stream after all writes.
+    func finish() { channel.finish() }
 
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body()
+    /// Ends the stream for both sides, without an end that could be read.
+    func abort() {
+        let opener = state.withLock { state in
+            state.isAborted = true
+            defer { state.opener = nil }
+            return state.opener
+        }
+        state.signal()
+        channel.close()
+        opener?.resume(returning: false)
     }
 }
 #endif

@@ -84,12 +84,12 @@ final class StreamPair: @unchecked Sendable {
     func write(_ chunk: HTTPBody.Chunk) async -> Bool { await handover.write(chunk) }
 
     /// Ends the stream after all writes.
-    func finish() { handover.end(.finished) }
+    func finish() { handover.finish() }
 
     /// Stops writing without ending the stream.
-    func abort() { handover.end(.aborted) }
+    func abort() { handover.abort() }
 
     /// Closes the stream.
-    func close() { handover.end(.aborted) }
+    func close() { handover.abort() }
     #endif
 }
