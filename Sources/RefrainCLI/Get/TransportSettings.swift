@@ -93,7 +93,7 @@ enum TransportSettings {
     /// beside is to write it, and then nothing has to be handed to another one.
     static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
         let hasMany = arguments.has(.from) || arguments.positionals.count >= leastRequests
-        return hasMany && concurrency >= leastRequests && BackgroundWriter.isWorthwhile ? 2 : 1
+        return hasMany && concurrency >= leastRequests && Processors.areSeveral ? 2 : 1
     }
 
     /// So few requests are left to one transport.

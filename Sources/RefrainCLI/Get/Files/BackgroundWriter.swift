@@ -21,9 +21,6 @@ final class BackgroundWriter: @unchecked Sendable {
     /// How many pieces there are at most: one that is filled, one that is written, one between them.
     private static let mostPieces = 3
 
-    /// Whether there is a processor for it beside that of the thread that appends.
-    static let isWorthwhile = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
-
     private struct State {
         var full: [Piece] = []
         var free: [Piece] = []

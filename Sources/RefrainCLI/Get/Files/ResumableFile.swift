@@ -188,7 +188,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try state.withLock { state in
-            if state.writer == nil, isAlone, BackgroundWriter.isWorthwhile,
+            if state.writer == nil, isAlone, Processors.areSeveral,
                 state.record?.total ?? 0 >= state.size + Self.leastSizeBeside
             {
                 state.writer = BackgroundWriter(state.descriptor)
