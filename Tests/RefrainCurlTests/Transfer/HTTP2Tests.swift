@@ -42,17 +42,13 @@ struct HTTP2Tests {
             let settings: [UInt8] = limit.map { [0, 3, 0, 0, 0, $0] } ?? []
             connection.write([0, 0, UInt8(settings.count), 4, 0, 0, 0, 0, 0] + settings)
             var held: Set<[UInt8]> = []
-            while let head = connection.read(9) {
-                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-                guard connection.read(length) != nil else { return }
-                if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
-                let stream = Array(head[5...])
+            while let (type, flags, stream) = connection.readFrame() {
                 // The body of a request is read before it is answered.
-                let isWhole = head[3] <= 1 && head[4] & 1 == 1
-                if head[3] == 0, isWhole, !held.contains(stream) {
+                let isWhole = type <= 1 && flags & 1 == 1
+                if type == 0, isWhole, !held.contains(stream) {
                     connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 }
-                guard head[3] == 1 else { continue }
+                guard type == 1 else { continue }
                 streams.add(1)
                 let answer = answers[min(streams.value, answers.count) - 1]
                 switch answer {
@@ -213,12 +209,9 @@ struct HTTP2Tests {
             }
             guard connection.read(21) != nil else { return }
             connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
-            while let head = connection.read(9) {
-                guard connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return }
-                if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
-                guard head[3] == 1 else { continue }
+            while let (type, _, stream) = connection.readFrame() {
+                guard type == 1 else { continue }
                 streams.add(1)
-                let stream = Array(head[5...])
                 if isReused, streams.value == 1 {
                     connection.write([0, 0, 1, 1, 5] + stream + [0x88])
                 } else {
@@ -372,12 +365,9 @@ struct HTTP2Tests {
             }
             guard connection.read(21) != nil else { return }
             connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
-            while let head = connection.read(9) {
-                guard connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return }
-                if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
-                guard head[3] == 1 else { continue }
+            while let (type, _, stream) = connection.readFrame() {
+                guard type == 1 else { continue }
                 streams.add(1)
-                let stream = Array(head[5...])
                 // Status 404, the body and RST_STREAM with NO_ERROR, all at once.
                 let answer: [UInt8] = [0, 0, 1, 1, 4] + stream + [0x8D] + [0, 0, 2, 0, 1] + stream + [0x6E, 0x6F]
                 connection.write(answer + [0, 0, 4, 3, 0] + stream + [0, 0, 0, 0])
@@ -421,6 +411,13 @@ struct HTTP2Tests {
 }
 
 extension RawConnection {
+    /// Reads a frame of HTTP/2, and acknowledges it where it has settings (RFC 9113 §4.1, §6.5).
+    fileprivate func readFrame() -> (type: UInt8, flags: UInt8, stream: [UInt8])? {
+        guard let head = read(9), read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return nil }
+        if head[3] == 4, head[4] & 1 == 0 { write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
+        return (head[3], head[4], Array(head[5...]))
+    }
+
     /// Writes the head of an answer without a body on a stream of HTTP/2.
     fileprivate func writeHead(_ block: [UInt8], _ stream: [UInt8]) {
         write([0, 0, UInt8(block.count), 1, 5] + stream + block)
