@@ -57,6 +57,9 @@ void refrain_hide_wakeup_from_children(CURLM *multi);
 /// The features of libcurl, a set of CURL_VERSION_… bits.
 int refrain_features(void);
 
+/// The version of the library that is loaded: 0x080700 is 8.7.0.
+unsigned refrain_version(void);
+
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);
 
