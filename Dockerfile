@@ -1,5 +1,7 @@
 # The command `refrain` in a small image: docker build -t refrain . && docker run --rm refrain get https://example.com/
+# The commit that `refrain --version` says: docker build --build-arg REFRAIN_COMMIT=$(git rev-parse --short=12 HEAD) …
 FROM swift:6.3-bookworm AS build
+ARG REFRAIN_COMMIT=
 WORKDIR /src
 COPY . .
 RUN apt-get update && apt-get install --yes --no-install-recommends make && make release

@@ -88,6 +88,8 @@ CURLcode refrain_global_init(void) {
 
 int refrain_features(void) { return curl_version_info(CURLVERSION_NOW)->features; }
 
+unsigned refrain_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 void refrain_name_thread(pthread_t thread, const char *name) {
 #ifdef __linux__
     pthread_setname_np(thread, name);

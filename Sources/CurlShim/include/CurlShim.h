@@ -12,6 +12,9 @@ CURLcode refrain_set_long(CURL *easy, CURLoption option, long value);
 CURLcode refrain_set_offset(CURL *easy, CURLoption option, int64_t value);
 CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value);
 
+/// CURL_NETRC_IGNORED with the same type in Swift for all headers: some declare an enumerator, later ones a macro.
+static const long refrain_netrc_ignored = CURL_NETRC_IGNORED;
+
 /// Sets the callbacks of a transfer; each receives `user`.
 CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_write_callback write,
                                curl_read_callback read, curl_prereq_callback prerequest,
@@ -53,6 +56,9 @@ void refrain_hide_wakeup_from_children(CURLM *multi);
 
 /// The features of libcurl, a set of CURL_VERSION_… bits.
 int refrain_features(void);
+
+/// The version of the library that is loaded: 0x080700 is 8.7.0.
+unsigned refrain_version(void);
 
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);

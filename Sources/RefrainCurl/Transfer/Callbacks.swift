@@ -111,7 +111,8 @@ func receiveNote(
     let note = UnsafeRawBufferPointer(start: bytes, count: count)
     // The first letters of the notes; all others are left at once.
     switch note.first {
-    case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "R"), UInt8(ascii: "r"), UInt8(ascii: "U"):
+    case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
+        UInt8(ascii: "["), UInt8(ascii: "r"):
         guard let transfer = transfer(of: user) else { break }
         if HTTP2StreamLog.givesUpConnection(note) { transfer.noteRefusalOnReusedConnection() }
         if let last = transfer.stream.read(note) { transfer.connection?.lastProcessed = last }

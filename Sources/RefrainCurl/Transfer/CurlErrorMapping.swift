@@ -13,6 +13,8 @@ internal import Darwin
 struct CurlErrorMapping {
     var result: CURLcode
     var message = ""
+    /// Whether libcurl has said more than the code does.
+    var hasMessage = true
     /// Whether libcurl came as far as to send the request.
     var wasSent = false
     var headIsComplete = false
@@ -47,6 +49,8 @@ struct CurlErrorMapping {
         case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
         // The client's own, which stays what it is: unreadable, or not that of its key.
         case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
+        // Newer versions (8.23) say so of its key.
+        case CURLE_BAD_FUNCTION_ARGUMENT where message.contains("private key"): return .clientCertificateRejected
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE:
             return .secureConnectionFailed
@@ -58,21 +62,29 @@ struct CurlErrorMapping {
         case CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
             return streamWasRefused && !headIsComplete ? .requestNotProcessed : .networkConnectionLost
         case CURLE_RECV_ERROR: return receiveCode
-        case CURLE_HTTP2: return streamWasRefused ? .requestNotProcessed : .badServerResponse
+        case CURLE_HTTP2 where streamWasRefused: return .requestNotProcessed
+        // Newer versions (8.23) return it where the connection was closed, without a message of their own.
+        case CURLE_HTTP2: return hasMessage ? .badServerResponse : .networkConnectionLost
+        // Newer versions (8.23) refuse a transfer coding themselves.
+        case CURLE_BAD_CONTENT_ENCODING where message.contains("Transfer-Encoding"): return .badServerResponse
         // Undoing the coding ends as a failed write where no callback of ours has failed.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .cannotDecodeContentData
-        case CURLE_OUT_OF_MEMORY: return memoryCode
+        case CURLE_OUT_OF_MEMORY, Self.tooLarge: return memoryCode
         case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
         default: return .unknown
         }
     }
+
+    /// CURLE_TOO_LARGE, which libcurl has from 8.6 on: memory has not run out, but a limit is exceeded.
+    private static let tooLarge = CURLcode(rawValue: 100)
 
     /// Whether the stream ended because of a head that HTTP/2 forbids (RFC 9113 §8.1.1).
     ///
     /// Behind a complete head the same error means a body that ends too soon, which is a lost connection.
     private var isMalformedHead: Bool {
         !headIsComplete
-            && ["PROTOCOL_ERROR", "COMPRESSION_ERROR", "FRAME_SIZE_ERROR"].contains { message.contains($0) }
+            && ["PROTOCOL_ERROR", "COMPRESSION_ERROR", "FRAME_SIZE_ERROR", "Invalid HTTP header"]
+                .contains { message.contains($0) }
     }
 
     /// Whether the proxy answered, and did not connect.
@@ -120,7 +132,9 @@ struct CurlErrorMapping {
     private var receiveCode: HTTPError.Code {
         // The proxy was lost before it connected.
         if !wasSent { return .cannotConnectToHost }
-        if message.contains("chunked-encoding") { return .badServerResponse }
+        if ["chunked-encoding", "chunk hex-length", "invalid chunk size"].contains(where: message.contains) {
+            return .badServerResponse
+        }
         if message.contains("alert certificate required") { return .clientCertificateRequired }
         return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
     }

@@ -167,15 +167,16 @@ final class EasyHandle {
     private func setURL(_ transfer: Transfer) throws(HTTPError) {
         // libcurl forgets the one that it has before it refuses another.
         url = nil
-        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
-            throw transfer.failure(.badURL, message: "libcurl does not take the URL")
-        }
         // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again. It (7.88)
         // loses the zone of an IPv6 address where it copies a parsed URL, so only plain ones are handed over.
         let isParsed = transfer.namesPlainHost && parse(transfer.url)
         if isParsed != usesParsedURL {
             usesParsedURL = isParsed
+            // Before the text, which newer versions (8.23) forget with any change of the parsed URL.
             refrain_set_pointer(easy, CURLOPT_CURLU, isParsed ? parsedURL.map { UnsafeRawPointer($0) } : nil)
+        }
+        guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
+            throw transfer.failure(.badURL, message: "libcurl does not take the URL")
         }
         url = transfer.url
     }

@@ -94,7 +94,7 @@ final class EasySettings {
         refrain_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         refrain_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         refrain_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
-        refrain_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        refrain_set_long(easy, CURLOPT_NETRC, refrain_netrc_ignored)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         // Codings are undone here, where a body that stops in the middle is noticed.
         refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)

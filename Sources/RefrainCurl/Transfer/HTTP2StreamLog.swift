@@ -56,8 +56,14 @@ struct HTTP2StreamLog {
     mutating func read(_ note: UnsafeRawBufferPointer) -> Int? {
         if note.begins(with: "REFUSED_STREAM") {
             wasRefusedBySelf = true
+        } else if note.begins(with: "HTTP/2 stream "), let stream = Self.number(in: note, after: 14) {
+            // From 8.19 on, also of a reused connection, where the note above is missing.
+            if stream == number, Self.place(of: " refused by server", in: note) != nil { wasRefusedBySelf = true }
         } else if note.begins(with: "Using Stream ID: ") {
             number = Self.number(in: note, after: 17) ?? 0
+        } else if note.begins(with: "[HTTP/2] ["), Self.place(of: "] OPENED stream for ", in: note) != nil {
+            // From 8.3 on.
+            number = Self.number(in: note, after: 10) ?? 0
         } else if note.begins(with: "Downgrades to HTTP/1.1") {
             wantsHTTP1 = true
         } else if note.begins(with: "Connection died") {

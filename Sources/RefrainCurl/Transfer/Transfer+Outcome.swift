@@ -49,6 +49,8 @@ extension Transfer {
         if result == CURLE_OK || isWholeDespite(result) {
             // Guard 1: libcurl reports success also where the peer closed in the middle of the head.
             guard head.isComplete else {
+                // Newer versions (8.23) keep this connection for the next request, which would be lost on it.
+                if !stream.isKnown { connection?.isSerial = true }
                 let message = "the connection was closed before the head of the response was complete"
                 return failure(.networkConnectionLost, message: message)
             }
@@ -101,6 +103,7 @@ extension Transfer {
         let facts = CurlErrorMapping(
             result: result,
             message: text,
+            hasMessage: slot.errorMessage != nil,
             wasSent: sends > 0,
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
@@ -150,7 +153,7 @@ extension Transfer {
     /// asks for leave to do so only after it has read that body to its end; else the body is whole where it is empty.
     private func expectationFailed(_ result: CURLcode) -> Bool {
         guard resendWasRefused, head.isComplete, head.status == 417 else { return false }
-        return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0
+        return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0 || CurlVersion.mayLeaveRefusalUnread
     }
 
     /// The response as far as it has come, where its head was complete.

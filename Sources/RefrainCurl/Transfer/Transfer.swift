@@ -231,8 +231,15 @@ final class Transfer: @unchecked Sendable {
     /// The bytes of the request that can have left.
     var bytesSent: Int64? {
         guard sends > 0, let easy = slot?.easy else { return 0 }
-        let headSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
         let requestSize = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE)) - sizeBefore
+        switch CurlVersion.requestSize {
+        case .head: break
+        case .nothing: return nil
+        case .whole:
+            let sent = max(requestSize, sentAtRefusal)
+            return sent == 0 && mayBeMultiplexed ? nil : sent
+        }
+        let headSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
         // libcurl counts a small body twice over HTTP/1, since it sends it along with the head.
         let sum =
             upload.isInline && head.version != .http2
@@ -353,9 +360,16 @@ final class Transfer: @unchecked Sendable {
     /// limit; over HTTP/1 only after a 2xx, since it sends no more after others. Some servers do go on reading, so the
     /// body goes on as long as any of it is taken.
     func noteEarlyAnswer() {
-        guard !upload.isInline, !isAnsweredEarly, wireSize == wireLength, isBodyUnsent else { return }
+        guard !upload.isInline, !isAnsweredEarly, wireSize == wireLength, mayAwaitServer else { return }
         isAnsweredEarly = true
         round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests))
+    }
+
+    /// Whether some of the body may wait for the server to take it.
+    ///
+    /// Newer versions of libcurl (8.23) count as sent over HTTP/2 what they hold back for the window of the stream.
+    private var mayAwaitServer: Bool {
+        isBodyUnsent || head.version == .http2 && CurlVersion.requestSize == .whole
     }
 
     /// For how long an answered request waits for the server to take more of its body.

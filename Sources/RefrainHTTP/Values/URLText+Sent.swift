@@ -14,7 +14,7 @@ extension URLText {
         guard let origin = Origin(url), !origin.host.utf8.contains(UInt8(ascii: ":")),
             let host = hostRange(in: text), text[host].lowercased() != origin.host
         else { return text }
-        return text[..<host.lowerBound] + origin.host + text[host.upperBound...]
+        return "\(text[..<host.lowerBound])\(origin.host)\(text[host.upperBound...])"
     }
 
     /// The range of the host in an absolute URL whose host is not a bracketed address.

@@ -92,7 +92,8 @@ extension String {
         let (mine, theirs) = (utf8, other.utf8)
         guard mine.count == theirs.count else { return false }
         return zip(mine, theirs).allSatisfy { left, right in
-            left == right || (left | 32 == right | 32 && (97...122).contains(left | 32))
+            let lowercased = left | 32
+            return left == right || (lowercased == right | 32 && (97...122).contains(lowercased))
         }
     }
 }

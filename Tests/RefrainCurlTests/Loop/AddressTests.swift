@@ -58,6 +58,9 @@ struct AddressTests {
         deinit { for socket in sockets { close(socket) } }
     }
 
+    /// Whether libcurl connects to the next address of a family while the one before it is silent.
+    private static let triesAddressesAtOnce = refrain_version() >= 0x081000
+
     private func loader(_ entries: [String]) throws -> CurlLoader {
         var configuration = CurlLoader.Configuration()
         configuration.overrides.resolve = entries
@@ -74,9 +77,10 @@ struct AddressTests {
         request.needsFreshConnection = true
         let clock = ContinuousClock()
         var start = clock.now
-        // Half of the time is for the silent address, and the rest for the other one.
+        // Half of the time is for the silent address, and the rest for the other one; from 8.16 on libcurl begins with
+        // the other one while the first is silent.
         #expect(try await loader.response(for: request).status == 200)
-        #expect(clock.now - start >= .milliseconds(3900))
+        #expect(clock.now - start >= (Self.triesAddressesAtOnce ? .milliseconds(190) : .milliseconds(3900)))
         start = clock.now
         #expect(try await loader.response(for: request).status == 200)
         #expect(clock.now - start < .milliseconds(3900))
@@ -93,7 +97,7 @@ struct AddressTests {
         request.timeouts.connect = .seconds(60)
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
         let response = try await (Retry(policy, budgets: nil) --> loader).response(for: request)
-        #expect(response.attempts.map(\.error) == [.timedOut, nil])
+        #expect(response.attempts.map(\.error) == (Self.triesAddressesAtOnce ? [nil] : [.timedOut, nil]))
         withExtendedLifetime(hole) {}
     }
 

@@ -1,3 +1,4 @@
+import CurlShim
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -100,12 +101,12 @@ struct EarlyAnswerTests {
         [false, true]
     )
     func announcedBody(size: Int, isStream: Bool) async throws {
-        let excess = Counter()
+        let (sent, foreign) = (Counter(), Counter())
         let server = RawServer { connection in
             guard let head = connection.readHead() else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             guard head.contains("Expect: ") else { return }
-            while connection.read(1) != nil { excess.add(1) }
+            while let byte = connection.read(1) { (byte == [1] ? sent : foreign).add(1) }
         }
         let bytes = [UInt8](repeating: 1, count: size)
         let stream = HTTPBody.stream(length: Int64(size)) {
@@ -119,7 +120,8 @@ struct EarlyAnswerTests {
         #expect(try await loader.response(for: first).status == 200)
         #expect(try await loader.response(for: request(to: server, .text("secret"))).status == 200)
         #expect(server.connectionCount == 2)
-        #expect(excess.value == 0)
+        // libcurl 7.88 keeps the body back, 8.23 sends it in spite of the answer. Nothing may follow it.
+        #expect(sent.value <= size && foreign.value == 0)
     }
 
     /// What a server does with a request whose body has not come to its end, and what the request comes to.
@@ -193,9 +195,16 @@ struct EarlyAnswerTests {
     func expectationFailedAndCut(size: Int) async throws {
         let heads = Counter()
         let server = Self.refusingExpectations(with: "Content-Length: 2\r\n\r\nn", closes: true, heads)
-        let error = try failure(of: await loader.load(expecting(from: server, size)))
-        #expect(error.code == .networkConnectionLost, "\(error)")
-        #expect(error.response?.status == 417)
+        switch await loader.load(try expecting(from: server, size)) {
+        case .failure(let error):
+            #expect(error.code == .networkConnectionLost, "\(error)")
+            #expect(error.response?.status == 417)
+        case .success(let response):
+            // From 8.7 on libcurl may close the connection before it has read the body, which it drops in any case.
+            #expect(refrain_version() >= 0x080700)
+            #expect(response.status == 417)
+            #expect(try await response.body.collect() == [])
+        }
         #expect(heads.value == 1)
     }
 

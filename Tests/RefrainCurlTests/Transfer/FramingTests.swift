@@ -23,11 +23,9 @@ struct FramingTests {
             "Content-Length : 10\r\n\r\n01234",
             "Content-Length\t: 10\r\n\r\n01234",
             "Content-Length: 1 0\r\n\r\n0123456789",
-            "Content-Length:\r\n 10\r\n\r\n01234",
             "Content-Length: 1\r\n 0\r\n\r\n0123456789",
             "Content-Length: 5\r\nHTTP/1.1 204 No Content\r\n\r\n01234",
             "Transfer-Encoding : chunked\r\n\r\n5\r\n01234\r\n",
-            "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\n01234\r\n",
             "Transfer-Encoding: gzip, chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
             "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
             "Transfer-Encoding: gzip\r\n\r\n01234",
@@ -38,6 +36,21 @@ struct FramingTests {
     func refused(answer: String, streams: Bool) async throws {
         let error = try failure(of: await loader.load(request(answer, streams: streams)))
         #expect(error.code == .badServerResponse, "\(error)")
+    }
+
+    @Test(
+        "R10: a folded field that says how long the body is is refused, or read as RFC 9112 reads it",
+        arguments: ["Content-Length:\r\n 10\r\n\r\n01234", "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\n01234\r\n"],
+        [false, true]
+    )
+    func folded(answer: String, streams: Bool) async throws {
+        // libcurl 7.88 reads such a field in its own way, and it is refused. 8.23 joins the lines before it reads them,
+        // and the body is cut short.
+        let request = try request(answer, streams: streams)
+        let error = try await #require(throws: HTTPError.self) {
+            _ = try await loader.response(for: request).body.collect()
+        }
+        #expect([.badServerResponse, .networkConnectionLost].contains(error.code), "\(error)")
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import CurlShim
 import RefrainCore
 import RefrainCurl
 import RefrainHTTP
@@ -242,7 +243,7 @@ struct HTTP2Tests {
 
     @Test(
         "R8: a head that HTTP/2 forbids is garbage, and asked for once more (RFC 9113 §8.1.1)",
-        arguments: [Answer.upperCaseName, .lineFeedInValue, .transferEncoding, .noStatus],
+        arguments: [Answer.upperCaseName, .transferEncoding, .noStatus],
         [false, true]
     )
     func garbage(answer: Answer, isReused: Bool) async throws {
@@ -258,6 +259,17 @@ struct HTTP2Tests {
         let error = try failure(of: await (Retry(policy, budgets: nil) --> loader).load(request))
         #expect(error.code == .badServerResponse, "\(error)")
         #expect(streams.value == before + 2)
+    }
+
+    @Test("R8: a value with a line feed is garbage or left out, and adds no field (RFC 9113 §8.2.1)")
+    func lineFeed() async throws {
+        let (fixture, server) = try serve([.lineFeedInValue])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        switch await (try loader(trusting: fixture)).load(try HTTPRequest(fixture.baseURL + "/")) {
+        case .failure(let error): #expect(error.code == .badServerResponse, "\(error)")
+        // Newer versions of nghttp2 (1.70) leave the field out, and libcurl does not hear of it.
+        case .success(let response): #expect(response.headers.isEmpty)
+        }
     }
 
     @Test("R10: a body that ends with the connection is cut short", arguments: [false, true])
@@ -320,7 +332,9 @@ struct HTTP2Tests {
         let response = try await loader.response(for: request)
         #expect(try await response.body.collect() == (answer == .early ? Array("ok".utf8) : []))
         #expect(response.status == (answer == .early ? 200 : 204))
-        #expect(try #require(response.exchange.bytesSent) < 100_000)
+        // From 8.8 on libcurl counts what it holds back for the window of the stream.
+        let sent = try #require(response.exchange.bytesSent)
+        #expect(refrain_version() < 0x080800 ? sent < 100_000 : sent < 101_000)
         // Without the answer's end in sight it would be the idle limit. How busy the machine is decides the rest.
         #expect(clock.now - start < .seconds(60))
         #expect(try await loader.response(for: HTTPRequest(fixture.baseURL + "/")).status == 200)

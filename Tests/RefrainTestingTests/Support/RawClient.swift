@@ -187,9 +187,10 @@ extension RawClient {
         _ target: String,
         method: String = "GET",
         headers: [String] = [],
-        body: String? = nil
+        body: String? = nil,
+        timeoutMilliseconds: Int = 90_000
     ) throws -> RawResponse? {
-        let client = try RawClient(server)
+        let client = try RawClient(server, timeoutMilliseconds: timeoutMilliseconds)
         client.request(target, method: method, headers: headers, body: body)
         return client.response(toHead: method == "HEAD")
     }

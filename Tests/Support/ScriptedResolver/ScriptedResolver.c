@@ -14,6 +14,8 @@ typedef struct {
     char addresses[most_addresses][longest];
     size_t count;
     int lookups;
+    // Of those, the ones for IPv4 alone and for IPv6 alone.
+    int lookups4, lookups6;
 } script;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -51,6 +53,16 @@ int scripted_resolver_lookups(const char *name) {
     return lookups;
 }
 
+// Counts a look-up, and returns how many there were before it, with the mutex locked. libcurl from 8.20 on asks for
+// each family by itself, at the same time: the two are one look-up, and get the same answer.
+static int begin_lookup(script *found, const struct addrinfo *hints) {
+    int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
+    if (family != AF_INET && family != AF_INET6) return found->lookups++;
+    int index = family == AF_INET ? found->lookups4++ : found->lookups6++;
+    if (found->lookups <= index) found->lookups = index + 1;
+    return index;
+}
+
 typedef int (*resolver)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
 /// Takes the place of the C library's function, also for libcurl: the program's own definition comes first.
@@ -63,9 +75,9 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     script *found = name != NULL ? find(name) : NULL;
     if (found != NULL) {
         is_unknown = found->count == 0;
-        size_t index = (size_t)found->lookups < found->count ? (size_t)found->lookups : found->count - 1;
+        size_t index = (size_t)begin_lookup(found, hints);
+        if (index >= found->count) index = found->count - 1;
         if (!is_unknown) memcpy(address, found->addresses[index], longest);
-        found->lookups += 1;
     }
     pthread_mutex_unlock(&mutex);
     if (is_unknown) return EAI_NONAME;

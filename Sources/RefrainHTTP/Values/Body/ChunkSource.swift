@@ -20,7 +20,7 @@ package final class ChunkSource: @unchecked Sendable {
     package convenience init<Chunks: AsyncSequence>(_ chunks: Chunks) where Chunks.Element == HTTPBody.Chunk {
         // nonisolated(unsafe): the iterator stays with this source, which has one reader at a time.
         nonisolated(unsafe) var iterator = chunks.makeAsyncIterator()
-        self.init { try await iterator.next() }
+        self.init { try await iterator.next(isolation: #isolation) }
     }
 
     package func next() async throws -> HTTPBody.Chunk? { try await pull() }

@@ -124,9 +124,9 @@ struct OrderTests {
                 .respond(.init(200, body: "{\"state\": \"\(state)\", \"items\": [{\"count\": \(request.occurrence)}]}"))
             ]
         }
-        let words = ["get", "--backoff", "constant:10ms", server.baseURL]
+        let words = ["get", "--backoff", "constant:10ms"]
         let byValue = try await Executable.run(
-            words.dropLast() + ["--until-json", ".state == \"done\"", server.baseURL + "/job"]
+            words + ["--until-json", ".state == \"done\"", server.baseURL + "/job"]
         )
         #expect(
             byValue.status == 0 && byValue.text.contains("done") && server.count(path: "/job") == 3,
@@ -134,16 +134,16 @@ struct OrderTests {
         )
         let pointer = ["--until-json", "/items/0/count >= 5"]
         #expect(
-            try await Executable.run(words.dropLast() + pointer + [server.baseURL + "/job"]).text.contains(
+            try await Executable.run(words + pointer + [server.baseURL + "/job"]).text.contains(
                 "\"count\": 5"
             )
         )
         let gone = ["--until", "STATUS in 404", server.baseURL + "/status/404"]
-        #expect(try await Executable.run(words.dropLast() + gone).status == 0)
+        #expect(try await Executable.run(words + gone).status == 0)
         let there = ["--until", "STATUS in 200", server.baseURL + "/status/404?times=2"]
-        #expect(try await Executable.run(words.dropLast() + there).status == 0)
+        #expect(try await Executable.run(words + there).status == 0)
         let never = ["--attempts", "3", "--until", "STATUS in 201", server.baseURL + "/ok"]
-        let ended = try await Executable.run(words.dropLast() + never)
+        let ended = try await Executable.run(words + never)
         #expect(ended.status == 1 && ended.errors.contains("waited for"), "\(ended.status) \(ended.errors)")
     }
 

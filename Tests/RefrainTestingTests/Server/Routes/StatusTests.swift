@@ -145,17 +145,29 @@ struct StatusTests {
     func idempotent() throws {
         let server = try FaultServer()
         defer { server.stop() }
-        func post(_ target: String, key: String?, body: String = "a") throws -> RawResponse? {
-            let headers = key.map { ["Idempotency-Key: \"\($0)\""] } ?? []
-            return try RawClient.fetch(server.port, target, method: "POST", headers: headers, body: body)
+        func post(
+            _ target: String,
+            key: String?,
+            body: String = "a",
+            timeoutMilliseconds: Int = 90_000
+        ) throws -> RawResponse? {
+            try RawClient.fetch(
+                server.port,
+                target,
+                method: "POST",
+                headers: key.map { ["Idempotency-Key: \"\($0)\""] } ?? [],
+                body: body,
+                timeoutMilliseconds: timeoutMilliseconds
+            )
         }
         let slow = "/idempotent?ms=60000"
         let running = try RawClient(server.port)
         running.request(slow, method: "POST", headers: ["Idempotency-Key: \"k\""], body: "a")
         while server.log.first?.complete != true { Thread.pause() }
-        var status = try post(slow, key: "k")?.status
-        // The other request may still stand before its execution; then this one has taken its place, and runs.
-        while status == nil { status = try post(slow, key: "k")?.status }
+        var status: Int?
+        // The other request may still stand before its execution; then this one has taken its place, and runs for longer
+        // than its answer is waited for.
+        while status == nil { status = try post(slow, key: "k", timeoutMilliseconds: 10_000)?.status }
         #expect(status == 409)
 
         #expect(try post("/idempotent", key: "a")?["X-Execution"] == "1")

@@ -1,0 +1,26 @@
+internal import CurlShim
+
+/// What depends on the version of libcurl that is loaded, which can be newer than its headers were.
+enum CurlVersion {
+    /// What libcurl counts as the size of a request.
+    enum RequestSize {
+        /// The head, and a body that is sent along with it.
+        case head
+        /// Nothing: versions 8.7.0 and 8.7.1.
+        case nothing
+        /// All that was sent.
+        case whole
+    }
+
+    static let requestSize: RequestSize =
+        switch refrain_version() {
+        case ..<0x080700: .head
+        case ..<0x080800: .nothing
+        default: .whole
+        }
+
+    /// Whether libcurl may leave the body of a 417 unread, and close the connection.
+    ///
+    /// From 8.7 on it does so where the answer comes before it has begun to wait for `100 Continue`.
+    static let mayLeaveRefusalUnread = refrain_version() >= 0x080700
+}
