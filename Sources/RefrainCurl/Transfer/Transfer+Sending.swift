@@ -56,6 +56,13 @@ extension Transfer {
     /// Whether the answer over HTTP/1 is such that libcurl sends no more of the request.
     private var wantsNoMore: Bool { head.isComplete && head.status >= 300 && head.version != .http2 }
 
+    /// Whether some of the body may wait for the server to take it.
+    ///
+    /// Newer versions of libcurl (8.23) count as sent over HTTP/2 what they hold back for the window of the stream.
+    var mayAwaitServer: Bool {
+        isBodyUnsent || head.version == .http2 && CurlVersion.requestSize == .whole
+    }
+
     /// Looks, once there is an answer, at what it leaves of the request (RFC 9112 §9.3).
     ///
     /// After `Expect` libcurl (7.88) keeps the body back where the answer is below 300, and uses the connection again;

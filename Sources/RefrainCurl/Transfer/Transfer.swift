@@ -365,13 +365,6 @@ final class Transfer: @unchecked Sendable {
         round.nextLimit = min(round.nextLimit, lastActivity.after(Self.graceOfAnsweredRequests))
     }
 
-    /// Whether some of the body may wait for the server to take it.
-    ///
-    /// Newer versions of libcurl (8.23) count as sent over HTTP/2 what they hold back for the window of the stream.
-    private var mayAwaitServer: Bool {
-        isBodyUnsent || head.version == .http2 && CurlVersion.requestSize == .whole
-    }
-
     /// For how long an answered request waits for the server to take more of its body.
     private static let graceOfAnsweredRequests: Int64 = 1_000_000_000
 

@@ -165,8 +165,8 @@ struct StatusTests {
         running.request(slow, method: "POST", headers: ["Idempotency-Key: \"k\""], body: "a")
         while server.log.first?.complete != true { Thread.pause() }
         var status: Int?
-        // The other request may still stand before its execution; then this one has taken its place, and runs for longer
-        // than its answer is waited for.
+        // The other request may still stand before its execution; then this one has taken its place, and its answer is
+        // not waited for.
         while status == nil { status = try post(slow, key: "k", timeoutMilliseconds: 10_000)?.status }
         #expect(status == 409)
 
