@@ -23,4 +23,8 @@ enum CurlVersion {
     ///
     /// From 8.7 on it does so where the answer comes before it has begun to wait for `100 Continue`.
     static let mayLeaveRefusalUnread = refrain_version() >= 0x080700
+
+    /// Whether libcurl may count the time that a request waits for a stream of another one's connection as the time to
+    /// connect, and end it (8.14 does).
+    static let countsWaitAsConnecting = refrain_version() >= 0x080000
 }

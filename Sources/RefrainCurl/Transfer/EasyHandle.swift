@@ -316,7 +316,7 @@ final class EasyHandle {
 
     private func setTimes(_ transfer: Transfer) {
         // libcurl takes 0 for its own default of 5 minutes.
-        let milliseconds = transfer.limits.connect / 1_000_000
+        let milliseconds = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect / 1_000_000
         let clamped = Int(min(max(1, milliseconds), Int64(Int32.max)))
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped

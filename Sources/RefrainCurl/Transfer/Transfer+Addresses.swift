@@ -44,6 +44,7 @@ extension Transfer {
         let key = AddressKey(address)
         guard mayConnect(to: key), policyAllows(address) else { return CURL_SOCKET_BAD }
         let socket = refrain_open_socket(address)
+        noteConnecting()
         opened.append(socket, to: key, now: round.now, timeLeft: timeToConnect)
         round.nextLimit = min(round.nextLimit, opened.nextLook)
         return socket

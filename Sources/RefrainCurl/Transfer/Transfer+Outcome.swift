@@ -63,6 +63,10 @@ extension Transfer {
                 let message = "\(wireSize) bytes of the body came, and the head of the response says \(wireLength)"
                 return failure(wireSize < wireLength ? .networkConnectionLost : .badServerResponse, message: message)
             }
+            guard !readsIgnoredLength(slot) else {
+                let message = "a length beside a transfer coding says nothing (RFC 9112 §6.3), and libcurl went by it"
+                return failure(.badServerResponse, message: message)
+            }
             guard decoder?.isComplete ?? true else {
                 return undecodable("all of it came, yet its \(head.coding) ends too soon")
             }
@@ -154,6 +158,12 @@ extension Transfer {
     private func expectationFailed(_ result: CURLcode) -> Bool {
         guard resendWasRefused, head.isComplete, head.status == 417 else { return false }
         return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0 || CurlVersion.mayLeaveRefusalUnread
+    }
+
+    /// Whether libcurl (8.14) took the length of the body from a field that says nothing.
+    private func readsIgnoredLength(_ slot: EasyHandle) -> Bool {
+        guard head.hasTransferCoding, !head.isChunked, head.contentLength != nil else { return false }
+        return refrain_get_offset(slot.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0
     }
 
     /// The response as far as it has come, where its head was complete.

@@ -172,6 +172,16 @@ final class Transfer: @unchecked Sendable {
         connectLimit = round.now.after(limits.connect).after(Self.graceOfLibcurl)
     }
 
+    /// Whether only the limit here ends an attempt to connect.
+    var limitsConnectItself: Bool { CurlVersion.countsWaitAsConnecting && host?.isMultiplexed == true }
+
+    /// Notes that it begins to connect, after it may have waited for others.
+    func noteConnecting() {
+        guard limitsConnectItself, opened.isEmpty else { return }
+        connectLimit = round.now.after(limits.connect).after(Self.graceOfLibcurl)
+        round.nextLimit = min(round.nextLimit, connectLimit)
+    }
+
     /// How much later than libcurl's own a limit is.
     private static let graceOfLibcurl: Int64 = 50_000_000
 
