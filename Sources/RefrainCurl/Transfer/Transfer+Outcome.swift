@@ -162,7 +162,7 @@ extension Transfer {
 
     /// Whether libcurl (8.14) took the length of the body from a field that says nothing.
     private func readsIgnoredLength(_ slot: EasyHandle) -> Bool {
-        guard head.hasTransferCoding, !head.isChunked, head.contentLength != nil else { return false }
+        guard head.hasTransferCoding, !head.isChunked, wireLength == nil else { return false }
         return refrain_get_offset(slot.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0
     }
 
