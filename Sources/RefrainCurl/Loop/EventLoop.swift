@@ -156,6 +156,9 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: On the loop's thread
 
+    /// How long the thread rests before it polls the sockets of paused transfers, in milliseconds.
+    private static let restBeforePolling: Int32 = 1
+
     private func run() {
         guard let multi else { return }
         var commands: [Command] = []
@@ -185,6 +188,7 @@ final class EventLoop: @unchecked Sendable {
                 continue
             }
             guard inbox.withLock({ $0.prepareToPoll() }) else { continue }
+            if driver.restsBeforePolling { poll(nil, 0, Self.restBeforePolling) }
             let wait = driver.pollTimeout
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
         }

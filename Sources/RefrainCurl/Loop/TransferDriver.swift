@@ -68,6 +68,9 @@ final class TransferDriver {
         startable.isEmpty && removable.isEmpty ? MonotonicTime.now.millisecondsUntil(nextLimit) : 0
     }
 
+    /// Whether the thread rests before it polls, which would return at once.
+    var restsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.isReceivePaused } }
+
     /// Whether nothing is under way.
     var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty }
 

@@ -27,4 +27,7 @@ enum CurlVersion {
     /// Whether libcurl may count the time that a request waits for a stream of another one's connection as the time to
     /// connect, and end it (8.14 does).
     static let countsWaitAsConnecting = refrain_version() >= 0x080000
+
+    /// Whether libcurl polls the sockets of transfers that are paused, and so returns at once while there is data.
+    static let pollsPausedSockets = (0x080500..<0x080600).contains(refrain_version())
 }

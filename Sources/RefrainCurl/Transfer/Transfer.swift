@@ -33,7 +33,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the URL names its host by a name or a number in ASCII, and nothing else beside the port.
     let namesPlainHost: Bool
     /// Where the part of the URL ends that says where the request goes.
-    private let hostEnd: Int
+    let hostEnd: Int
 
     // With the inbox locked.
     var wasCancelled = false
@@ -133,28 +133,6 @@ final class Transfer: @unchecked Sendable {
         // A stream has no default limit; that limit is for collected bodies.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = max(0, request.maximumBodySize ?? standardLimit)
-    }
-
-    private static func hostEnd(in url: UnsafeBufferPointer<UInt8>) -> Int {
-        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 3 < url.count else { return url.count }
-        return url[(colon + 3)...].firstIndex {
-            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-        }
-            ?? url.count
-    }
-
-    /// The part of the URL that says where the request goes.
-    var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
-
-    /// Whether the request goes to where this part of a URL says.
-    func goes(to name: String) -> Bool {
-        guard name.utf8.count == hostEnd else { return false }
-        return url.withUTF8Bytes { url in
-            name.withUTF8Bytes { name in
-                guard let start = url.baseAddress, let named = name.baseAddress else { return hostEnd == 0 }
-                return memcmp(start, named, hostEnd) == 0
-            }
-        }
     }
 
     // MARK: Times
@@ -393,13 +371,5 @@ final class Transfer: @unchecked Sendable {
         // What ends with its connection costs that in any case, and a stream over HTTP/2 costs none.
         guard let wireLength else { return head.isChunked }
         return wireLength - wireSize <= Int64(UnreadBody.maximumSize)
-    }
-}
-
-extension String {
-    fileprivate func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
-        var copy = self
-        return copy.withUTF8(body)
     }
 }

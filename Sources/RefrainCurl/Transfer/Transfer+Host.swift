@@ -1,0 +1,40 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+extension Transfer {
+    /// Where the part that says where the request goes ends.
+    static func hostEnd(in url: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 3 < url.count else { return url.count }
+        return url[(colon + 3)...].firstIndex {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+            ?? url.count
+    }
+
+    /// The part of the URL that says where the request goes.
+    var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
+
+    /// Whether the request goes to where this part of a URL says.
+    func goes(to name: String) -> Bool {
+        guard name.utf8.count == hostEnd else { return false }
+        return url.withUTF8Bytes { url in
+            name.withUTF8Bytes { name in
+                guard let start = url.baseAddress, let named = name.baseAddress else { return hostEnd == 0 }
+                return memcmp(start, named, hostEnd) == 0
+            }
+        }
+    }
+}
+
+extension String {
+    func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = self
+        return copy.withUTF8(body)
+    }
+}
