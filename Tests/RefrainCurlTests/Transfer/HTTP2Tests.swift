@@ -396,8 +396,9 @@ struct HTTP2Tests {
         // A libcurl that keeps the answer hands it over.
         guard response.status != 404 else { return #expect(response.attempts.count == 1 && heads.value == 0) }
         // A busy machine may lose an attempt in another way before.
-        #expect(response.status == 413 && heads.value == 1)
-        #expect(streams.value == response.attempts.count - 1)
+        let headsOverHTTP1 = heads.value
+        #expect(response.status == 413 && headsOverHTTP1 > 0)
+        #expect(streams.value + headsOverHTTP1 == response.attempts.count)
         #expect(response.attempts.dropLast().allSatisfy { $0.error == .networkConnectionLost })
         // What may have been processed is not sent again for it.
         for sends in 1...9 {
@@ -405,7 +406,7 @@ struct HTTP2Tests {
             let post = try HTTPRequest(fixture.baseURL + "/", method: .post, body: body)
             let error = try failure(of: await (Retry(policy, budgets: nil) --> loader(trusting: fixture)).load(post))
             #expect(error.code == .networkConnectionLost && error.attempts.count == 1, "\(error)")
-            #expect(streams.value == before + 1 && heads.value == 1)
+            #expect(streams.value == before + 1 && heads.value == headsOverHTTP1)
             if error.message?.contains("over HTTP/1.1") == true { break }
             #expect(sends < 9, "\(error)")
         }
