@@ -76,7 +76,7 @@ final class ChunkHandover: Sendable {
 
     // MARK: The writer's side
 
-    /// Waits until the stream is opened; returns false if it never will.
+    /// Waits until the stream is opened; returns false if it never will be.
     func opened() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in

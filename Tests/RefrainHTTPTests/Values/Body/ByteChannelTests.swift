@@ -120,7 +120,7 @@ struct ByteChannelTests {
         return writer
     }
 
-    @Test("a channel that nobody reads any longer holds nothing, and its writers get to know it")
+    @Test("a closed channel holds nothing, and sending to it returns false, also where it waits")
     func closing() async throws {
         let channel = ByteChannel(highWater: 1, lowWater: 0)
         let writer = await waitingWriter(of: channel)
