@@ -129,14 +129,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     /// The next chunk for the one reader, whose task's cancellation cancels the request; nil at the end.
     private func nextChunk() async throws(HTTPError) -> HTTPBody.Chunk? {
-        // What has come already needs no handler.
-        if !Task.isCancelled, let ready = channel.ready() { return try ready.get() }
-        let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
-            do throws(HTTPError) { return .success(try await channel.next()) } catch { return .failure(error) }
-        } onCancel: {
-            cancel()
-        }
-        return try result.get()
+        try await channel.next(onCancel: { cancel() })
     }
 
     /// The chunks of a streamed body.

@@ -51,6 +51,21 @@ extension ByteChannel {
         return try result.get()
     }
 
+    /// The next chunk, as ``next(resume:)``; `onCancel` is called where the task is cancelled, and has to end the bytes.
+    package func next(
+        resume: () -> Void = {},
+        onCancel: @Sendable () -> Void
+    ) async throws(HTTPError) -> HTTPBody.Chunk? {
+        // What has arrived needs neither a wait nor a handler that would end one.
+        if !Task.isCancelled, let ready = ready(resume: resume) { return try ready.get() }
+        let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
+            do throws(HTTPError) { return .success(try await next(resume: resume)) } catch { return .failure(error) }
+        } onCancel: {
+            onCancel()
+        }
+        return try result.get()
+    }
+
     /// Gives everything to a consumer: first what is held, here, and then what arrives, on the thread that writes.
     ///
     /// - Returns: at the end, or when the consumer has taken a piece of what was held no longer.

@@ -34,18 +34,7 @@ private final class BodyReader: Sendable {
     deinit { source.discard() }
 
     func next() async throws(HTTPError) -> HTTPBody.Chunk? {
-        // What has arrived needs neither a wait nor a handler that would end one.
-        if !Task.isCancelled, let ready = channel.ready(resume: { source.resume() }) { return try ready.get() }
-        let result: Result<HTTPBody.Chunk?, HTTPError> = await withTaskCancellationHandler {
-            do throws(HTTPError) {
-                return .success(try await channel.next { source.resume() })
-            } catch {
-                return .failure(error)
-            }
-        } onCancel: {
-            source.cancel()
-        }
-        return try result.get()
+        try await channel.next(resume: { source.resume() }, onCancel: { source.cancel() })
     }
 
     func drain(_ consumer: @escaping ChunkSource.ByteConsumer) async throws(HTTPError) {
