@@ -11,15 +11,15 @@ extension ByteChannel {
     package func send(_ chunk: HTTPBody.Chunk) async -> Bool {
         await withTaskCancellationHandler {
             await resumption { (continuation: Writer) in
-                let (news, goesOn) = state.withLock { state -> (News, Bool?) in
-                    guard !state.isClosed, state.end == nil, !Task.isCancelled else { return (News(), false) }
+                let (wakeup, goesOn) = state.withLock { state -> (Wakeup, Bool?) in
+                    guard !state.isClosed, state.end == nil, !Task.isCancelled else { return (Wakeup(), false) }
                     state.add(chunk)
-                    let news = state.news()
-                    guard state.held >= highWater else { return (news, true) }
+                    let wakeup = state.takeWakeup()
+                    guard state.held >= highWater else { return (wakeup, true) }
                     state.writer = continuation
-                    return (news, nil)
+                    return (wakeup, nil)
                 }
-                news.tell()
+                wakeup.carryOut()
                 if let goesOn { continuation.resume(returning: goesOn) }
             }
         } onCancel: {

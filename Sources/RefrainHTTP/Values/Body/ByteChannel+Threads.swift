@@ -42,11 +42,11 @@ extension ByteChannel {
     ///
     /// The writer need not go on for that: if it had to stop, more than one chunk is held.
     package func wakeReader() {
-        let news = state.withLock { state -> News in
+        let wakeup = state.withLock { state -> Wakeup in
             state.readerIsNoted = false
-            return state.news()
+            return state.takeWakeup()
         }
-        news.tell()
+        wakeup.carryOut()
     }
 
     // MARK: A thread that reads

@@ -27,12 +27,12 @@ package final class ByteChannel: Sendable {
     /// Ends the bytes, with or without an error; what is held can still be read.
     package func finish(_ error: HTTPError? = nil) {
         let end = error.map { Result<Void, HTTPError>.failure($0) } ?? .success(())
-        let (news, reader) = state.withLock { state -> (News, Reader?) in
+        let (wakeup, reader) = state.withLock { state -> (Wakeup, Reader?) in
             if state.end == nil { state.end = end }
             state.consumer = nil
-            return (state.news(), state.takeReader())
+            return (state.takeWakeup(), state.takeReader())
         }
-        news.tell()
+        wakeup.carryOut()
         reader?.resume(returning: end.map { nil })
     }
 
@@ -55,12 +55,12 @@ package final class ByteChannel: Sendable {
 }
 
 extension ByteChannel {
-    /// What the reader, if it waits, is told without the lock.
-    struct News {
+    /// How the reader is woken, if it waits; carried out without the lock.
+    struct Wakeup {
         var delivery: (to: Reader, chunk: HTTPBody.Chunk)?
         var onData: (@Sendable () -> Void)?
 
-        func tell() {
+        func carryOut() {
             if let delivery { delivery.to.resume(returning: .success(delivery.chunk)) }
             onData?()
         }
@@ -156,12 +156,12 @@ extension ByteChannel {
             first = 0
         }
 
-        /// What the reader is told of the bytes that have come.
-        mutating func news() -> News {
-            var news = News()
-            if reader != nil, let chunk = popFirst() { news.delivery = takeReader().map { ($0, chunk) } }
-            if readerIsToldOfData { (news.onData, readerIsToldOfData) = (onData, false) }
-            return news
+        /// Wakes the reader for the bytes that have come.
+        mutating func takeWakeup() -> Wakeup {
+            var wakeup = Wakeup()
+            if reader != nil, let chunk = popFirst() { wakeup.delivery = takeReader().map { ($0, chunk) } }
+            if readerIsToldOfData { (wakeup.onData, readerIsToldOfData) = (onData, false) }
+            return wakeup
         }
 
         mutating func takeReader() -> Reader? {
