@@ -150,7 +150,9 @@ final class Transfer: @unchecked Sendable {
         connectLimit = round.now.after(limits.connect).after(Self.graceOfLibcurl)
     }
 
-    /// Whether only the limit here ends an attempt to connect.
+    /// Whether only the limit here ends an attempt to connect: libcurl's would end a request that waits for a stream.
+    ///
+    /// libcurl does not divide the time among several addresses then, so a silent one may take all of it.
     var limitsConnectItself: Bool { CurlVersion.countsWaitAsConnecting && host?.isMultiplexed == true }
 
     /// Notes that it begins to connect, after it may have waited for others.
