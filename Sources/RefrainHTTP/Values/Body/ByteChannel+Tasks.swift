@@ -51,7 +51,7 @@ extension ByteChannel {
         return try result.get()
     }
 
-    /// The next chunk, as ``next(resume:)``; `onCancel` is called where the task is cancelled, and has to end the bytes.
+    /// The next chunk, as ``next(resume:)``; `onCancel`, called where the task is cancelled, has to end the bytes.
     package func next(
         resume: () -> Void = {},
         onCancel: @Sendable () -> Void
