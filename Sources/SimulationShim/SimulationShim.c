@@ -19,6 +19,8 @@ typedef void (*enqueue_hook)(void *job, enqueue_original original) SWIFT_CALL;
 // The runtime calls this function, where there is one, in the place of its own.
 extern enqueue_hook swift_task_enqueueGlobal_hook;
 
+// Atomic, since every thread that enqueues a job reads it. The runtime reads its own pointer without an order, so a
+// thread may see the hook before this; it then goes by the runtime's own way, which is right as well.
 static enqueue_hook previous_hook;
 static refrain_simulation_receiver job_receiver;
 static pthread_mutex_t install_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -27,8 +29,11 @@ static __thread void *current_simulation;
 SWIFT_CALL static void enqueue(void *job, enqueue_original original) {
     if (current_simulation) {
         job_receiver(current_simulation, job);
-    } else if (previous_hook) {
-        previous_hook(job, original);
+        return;
+    }
+    enqueue_hook previous = __atomic_load_n(&previous_hook, __ATOMIC_RELAXED);
+    if (previous) {
+        previous(job, original);
     } else {
         original(job);
     }
@@ -38,7 +43,7 @@ void refrain_simulation_install(refrain_simulation_receiver receiver) {
     pthread_mutex_lock(&install_mutex);
     if (!job_receiver) {
         job_receiver = receiver;
-        previous_hook = swift_task_enqueueGlobal_hook;
+        __atomic_store_n(&previous_hook, swift_task_enqueueGlobal_hook, __ATOMIC_RELAXED);
         __atomic_store_n(&swift_task_enqueueGlobal_hook, enqueue, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&install_mutex);
