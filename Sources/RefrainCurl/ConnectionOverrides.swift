@@ -13,6 +13,15 @@ extension CurlLoader {
         package var addressFamily: Int?
         /// The bytes per second that a transfer may receive, and send; nil: no limit.
         package var bytesPerSecond: Int?
+        /// How slow an answer may be, and for how long, before its attempt ends; nil: only silence ends it.
+        package var leastSpeed: LeastSpeed?
+        /// What libcurl takes as a text.
+        package var texts: [TextOption: String] = [:]
+        /// The keys of which a server must have one: a file, or hashes as libcurl writes them; nil: any.
+        package var pinnedKeys: String?
+        /// The oldest and the newest version of TLS; nil: as the system's library has it.
+        package var oldestTLS: TLSVersion?
+        package var newestTLS: TLSVersion?
         /// How many bytes are received at a time at most.
         package var receiveBuffer: Int?
         /// Header fields that requests do not carry, although they would be added: `User-Agent`, `Accept` and
@@ -21,6 +30,41 @@ extension CurlLoader {
 
         /// Nothing differs from what libcurl does by itself.
         package init() {}
+    }
+}
+
+extension CurlLoader.ConnectionOverrides {
+    /// A speed that an answer must have.
+    package struct LeastSpeed: Sendable, Equatable {
+        package let bytesPerSecond: Int
+        package let seconds: Int
+
+        package init(bytesPerSecond: Int, seconds: Int) {
+            (self.bytesPerSecond, self.seconds) = (bytesPerSecond, seconds)
+        }
+    }
+
+    /// A version of TLS.
+    package enum TLSVersion: Int, Sendable {
+        case any, v10, v11, v12, v13
+    }
+
+    /// A setting that libcurl takes as a text, named as its command names it.
+    package enum TextOption: Sendable {
+        case capath, crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
+
+        var option: CURLoption {
+            switch self {
+            case .capath: CURLOPT_CAPATH
+            case .crlfile: CURLOPT_CRLFILE
+            case .ciphers: CURLOPT_SSL_CIPHER_LIST
+            case .tls13Ciphers: CURLOPT_TLS13_CIPHERS
+            case .curves: CURLOPT_SSL_EC_CURVES
+            case .interface: CURLOPT_INTERFACE
+            case .proxyUser: CURLOPT_PROXYUSERPWD
+            case .noproxy: CURLOPT_NOPROXY
+            }
+        }
     }
 }
 
@@ -60,6 +104,26 @@ extension CurlLoader.ConnectionOverrides {
             refrain_set_offset(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int64(bytesPerSecond))
             refrain_set_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, Int64(bytesPerSecond))
         }
+        if let leastSpeed {
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, leastSpeed.bytesPerSecond)
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, leastSpeed.seconds)
+        }
+        if oldestTLS != nil || newestTLS != nil {
+            refrain_set_long(easy, CURLOPT_SSLVERSION, Self.number(oldestTLS) | Self.number(newestTLS) << 16)
+        }
+        for (name, text) in texts { refrain_set_pointer(easy, name.option, text) }
         if let receiveBuffer { refrain_set_long(easy, CURLOPT_BUFFERSIZE, receiveBuffer) }
+    }
+
+    /// A version as libcurl numbers it, which has the same numbers for the newest one, 16 bits further up.
+    private static func number(_ version: TLSVersion?) -> Int {
+        switch version {
+        case nil: 0
+        case .any: Int(CURL_SSLVERSION_TLSv1)
+        case .v10: Int(CURL_SSLVERSION_TLSv1_0)
+        case .v11: Int(CURL_SSLVERSION_TLSv1_1)
+        case .v12: Int(CURL_SSLVERSION_TLSv1_2)
+        case .v13: Int(CURL_SSLVERSION_TLSv1_3)
+        }
     }
 }

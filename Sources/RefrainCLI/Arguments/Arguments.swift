@@ -105,50 +105,9 @@ struct Arguments: Sendable {
         return value
     }
 
-    /// What other commands call the same; to `--attempts` the first try counts, too.
-    private static let namesElsewhere = [
-        "retries": "retry", "max-retries": "retry", "tries": "attempts",
-        "max-tries": "attempts", "max-concurrent-downloads": "concurrency", "max-threads": "concurrency",
-        "input-file": "from", "output-document": "output", "directory-prefix": "output-dir", "dir": "output-dir",
-        "oauth2-bearer": "bearer", "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
-        "ca-certificate": "cacert", "load-cookies": "cookie", "save-cookies": "cookie-jar", "wait-retry": "backoff",
-        "remote-name-all": "remote-name", "timestamping": "refresh", "no-progress-meter": "silent",
-    ]
-
-    /// Options of curl that are refused, and what to use.
-    private static let refusals = [
-        "continue-at": "use -C, which goes on from a partial file that is known to be the same content",
-        "max-redirs": "20 redirects are followed; --no-location follows none",
-        "socks5": "use --proxy socks5://HOST:PORT", "socks5-hostname": "use --proxy socks5h://HOST:PORT",
-        "proxy-user": "write it into the URL of --proxy: http://USER:PASSWORD@HOST:PORT",
-        "preproxy": "give one proxy by --proxy", "path-as-is": ". and .. in a path are resolved (RFC 3986 §5.2.4)",
-        "http2": "HTTP/2 is spoken where TLS agrees to it", "parallel-immediate": "use --concurrency N",
-        "anyauth": "only Basic and bearer tokens are spoken: --user, --bearer",
-        "basic": "--user sends Basic credentials by itself", "digest": "use --user or --bearer",
-        "ntlm": "use --user or --bearer", "negotiate": "use --user or --bearer",
-        "range": "use -H 'Range: bytes=A-B'",
-        "trace": "use -v", "trace-ascii": "use -v", "styled-output": "the head is written as it came",
-        "speed-limit": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
-        "speed-time": "an answer that is silent for 60 s ends the attempt; --timeout limits each attempt",
-        "http1.0": "HTTP/1.1 is spoken with servers of HTTP/1.0, too",
-        "next": "all options are for all URLs; --from takes a line in JSON for each request",
-        "globoff": "nothing in a URL stands for several: brackets and braces are taken as they are",
-        "no-buffer": "what has arrived is written at once, behind the first megabyte",
-        "progress-bar": "a line shows the progress on a terminal; --progress names other kinds",
-        "proxytunnel": "https goes through a tunnel in any case", "append": "an upload replaces what is there",
-        "time-cond": "use -H 'If-Modified-Since: DATE', or --refresh with a state",
-        "output-null": "use -o /dev/null", "junk-session-cookies": "leave --cookie FILE out",
-    ]
-
-    /// Letters of curl's options that are refused, by the names of those.
-    private static let lettersElsewhere: [Character: String] = [
-        "r": "range", "U": "proxy-user", "0": "http1.0", "g": "globoff", "N": "no-buffer", "#": "progress-bar",
-        ":": "next", "y": "speed-time", "Y": "speed-limit", "p": "proxytunnel", "a": "append", "z": "time-cond",
-    ]
-
     /// The error for a letter that is no option.
     static func unknown(letter: Character) -> UsageError {
-        guard let name = lettersElsewhere[letter], let advice = refusals[name] else {
+        guard let name = OtherCommands.letters[letter], let advice = OtherCommands.advice(on: name) else {
             return UsageError("unknown option -\(letter)")
         }
         return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)")
@@ -159,9 +118,9 @@ struct Arguments: Sendable {
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
-        if let advice = refusals[name] { return UsageError("--\(name) is not taken; \(advice)") }
+        if let advice = OtherCommands.advice(on: name) { return UsageError("--\(name) is not taken; \(advice)") }
         // The names that other commands have can be misspelt, too.
-        let elsewhere = namesElsewhere.filter { known.contains($0.value) }
+        let elsewhere = OtherCommands.names.filter { known.contains($0.value) }
         guard
             let near = elsewhere[name] == nil
                 ? SuggestionFinder.nearest(to: name, among: known + elsewhere.keys.sorted()) : name

@@ -54,6 +54,37 @@ extension CommandSpec.Group {
                 "Ask for a compressed content, and undo that. Such a download cannot go on where it was cut."
             ),
             OptionSpec(.location, short: "L", .none, "Follow redirects, which is the default."),
+            OptionSpec(.maxRedirs, .required("N"), "Follow so many redirects at most. Default: 20."),
+            OptionSpec(
+                .proto,
+                .required("LIST"),
+                "Fetch only by these protocols: '=https' allows no other one, '-http' rules one out. It holds for redirects, too."
+            ),
+            OptionSpec(.protoRedir, .required("LIST"), "The same for redirects alone."),
+            OptionSpec(
+                .range,
+                short: "r",
+                .required("FROM-TO"),
+                "Ask for a part of the content: 0-499, 500- or -500. A server without ranges sends all of it."
+            ),
+            OptionSpec(
+                .timeCond,
+                short: "z",
+                .required("DATE|FILE"),
+                "Ask only for a content that is newer than a date, or than a file; a - in front: for one that is older. Without such a file: for any."
+            ),
+            OptionSpec(
+                .etagCompare,
+                .required("FILE"),
+                "Ask only for a content with another ETag than the one in this file, if there is one."
+            ),
+            OptionSpec(.etagSave, .required("FILE"), "Write the ETag of the content to this file."),
+            OptionSpec(
+                .globoff,
+                short: "g",
+                .none,
+                "Take brackets and braces in URLs as they are, which is the default."
+            ),
         ]
     )
 
@@ -69,6 +100,7 @@ extension CommandSpec.Group {
             ),
             OptionSpec(.netrc, short: "n", .none, "Take user and password for the host from ~/.netrc."),
             OptionSpec(.netrcFile, .required("FILE"), "Take them from this file."),
+            OptionSpec(.basic, .none, "Send Basic credentials with --user, which is the default."),
             OptionSpec(.bearer, aliases: ["oauth2-bearer"], .required("TOKEN|@FILE"), "Send a bearer token."),
             OptionSpec(
                 .config,
@@ -87,6 +119,35 @@ extension CommandSpec.Group {
         ]
     )
 
+    /// How TLS is spoken, and with whom.
+    static let tls = CommandSpec.Group(
+        title: "TLS",
+        options: [
+            OptionSpec(.cacert, .required("FILE"), "Trust the authorities in this PEM file, and no others."),
+            OptionSpec(
+                .capath,
+                .required("DIR"),
+                "Trust the authorities in this folder, too, as c_rehash has prepared it."
+            ),
+            OptionSpec(.crlfile, .required("FILE"), "Refuse the certificates that this list (PEM) revokes."),
+            OptionSpec(
+                .pinnedpubkey,
+                .required("FILE|KEYS"),
+                "Refuse servers without one of these keys: 'sha256//HASH;sha256//HASH', or a file with one (PEM, DER)."
+            ),
+            OptionSpec(.insecure, short: "k", .none, "Do not check certificates."),
+            OptionSpec(.tlsv1, short: "1", .none, "Speak TLS 1.0 or newer, if the system's library does."),
+            OptionSpec(.tlsv10, .none, "The same."),
+            OptionSpec(.tlsv11, .none, "Speak TLS 1.1 or newer, if the system's library does."),
+            OptionSpec(.tlsv12, .none, "Speak TLS 1.2 or newer."),
+            OptionSpec(.tlsv13, .none, "Speak TLS 1.3 or newer."),
+            OptionSpec(.tlsMax, .required("VERSION"), "Speak nothing newer: 1.0, 1.1, 1.2, 1.3 or default."),
+            OptionSpec(.ciphers, .required("LIST"), "Use these ciphers up to TLS 1.2, in OpenSSL's words."),
+            OptionSpec(.tls13Ciphers, .required("LIST"), "Use these ciphers with TLS 1.3."),
+            OptionSpec(.curves, .required("LIST"), "Agree to keys by these curves only, such as X25519:P-256."),
+        ]
+    )
+
     static let curlFiles = [
         OptionSpec(.remoteName, short: "O", .none, "Write each content to a file named by the last part of its URL."),
         OptionSpec(
@@ -98,6 +159,18 @@ extension CommandSpec.Group {
         OptionSpec(.noClobber, .none, "Replace no file of -o or -O: .1, .2 and so on are added to its name."),
         OptionSpec(.createDirs, .none, "Make the folders of -o, where they are missing."),
         OptionSpec(.remoteTime, short: "R", .none, "Give files the date of Last-Modified."),
+        OptionSpec(.maxFilesize, .required("SIZE"), "As --max-body, with k, M and G for powers of 1024."),
+        OptionSpec(
+            .removeOnError,
+            .none,
+            "Keep no partial file of a content that could not be fetched, which is the default for single files."
+        ),
+        OptionSpec(
+            .noBuffer,
+            short: "N",
+            .none,
+            "Pass a content on as it arrives: its first megabyte is not held back, and one that is cut short cannot be fetched again unseen."
+        ),
     ]
 
     static let curlRetries = [
@@ -116,6 +189,25 @@ extension CommandSpec.Group {
 
     static let curlNetwork = [
         OptionSpec(
+            .proxyUser,
+            short: "U",
+            .required("USER[:PASSWORD]"),
+            "Send these Basic credentials to the proxy."
+        ),
+        OptionSpec(.noproxy, .required("HOSTS"), "Use no proxy for these hosts and their subdomains; * is all hosts."),
+        OptionSpec(.socks4, .required("HOST:PORT"), "Go through this proxy, as --proxy socks4://HOST:PORT."),
+        OptionSpec(.socks4a, .required("HOST:PORT"), "The same as socks4a: the proxy looks names up."),
+        OptionSpec(.socks5, .required("HOST:PORT"), "The same as socks5."),
+        OptionSpec(.socks5Hostname, .required("HOST:PORT"), "The same as socks5h: the proxy looks names up."),
+        OptionSpec(.interface, .required("NAME"), "Connect from this interface, address or host."),
+        OptionSpec(
+            .speedLimit,
+            short: "Y",
+            .required("N"),
+            "End an attempt that receives less than so many bytes per second for the time of --speed-time."
+        ),
+        OptionSpec(.speedTime, short: "y", .required("SECONDS"), "See --speed-limit. Defaults: 30 s, 1 B/s."),
+        OptionSpec(
             .limitRate,
             .required("SPEED"),
             "The bytes per second of each transfer, such as 500k or 2M (1024s)."
@@ -131,13 +223,20 @@ extension CommandSpec.Group {
         OptionSpec(.ipv4, short: "4", .none, "Use addresses of IPv4 only."),
         OptionSpec(.ipv6, short: "6", .none, "Use addresses of IPv6 only."),
         OptionSpec(.http1, .none, "Speak HTTP/1.1 also where the server would agree to HTTP/2."),
+        OptionSpec(.http2, .none, "Speak HTTP/2 where TLS agrees to it, which is the default."),
         OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
+        OptionSpec(.parallelImmediate, .none, "The same."),
+        OptionSpec(.tcpNodelay, .none, "Send small pieces at once, which is the default."),
     ]
 
     static let curlDisplay = [
         OptionSpec(.fail, short: "f", .none, "Fail for a status of 400 or more, which is the default."),
         OptionSpec(.silent, short: "s", .none, "Show neither progress nor failures."),
         OptionSpec(.showError, short: "S", .none, "With -s: show failures."),
+        OptionSpec(.failEarly, .none, "End with the first request that fails, and make no further ones."),
+        OptionSpec(.progressBar, short: "#", .none, "Show a line on a terminal, which is the default."),
+        OptionSpec(.noProgressMeter, .none, "Show no progress."),
+        OptionSpec(.disable, .none, "Read no options from ~/.curlrc, which is the default."),
         OptionSpec(
             .progress,
             .required("KIND"),

@@ -24,6 +24,7 @@ extension CommandSpec {
                     OptionSpec(
                         .data,
                         short: "d",
+                        aliases: ["data-ascii"],
                         .required("DATA"),
                         "The body; @FILE takes a file as it is, @- standard input. Repeats are joined by &."
                     ),
@@ -145,16 +146,15 @@ extension CommandSpec {
                         "How many requests run at a time, as far as files may be open for them. Default: 8."
                     ),
                     OptionSpec(.noLocation, .none, "Do not follow redirects."),
-                    OptionSpec(.cacert, .required("FILE"), "Trust the authorities in this PEM file, and no others."),
                     OptionSpec(
                         .publicOnly,
                         .none,
                         "Connect to public addresses only, also after redirects: for URLs from others. No proxy is used."
                     ),
-                    OptionSpec(.insecure, short: "k", .none, "Do not check certificates."),
                     OptionSpec(.proxy, short: "x", .required("URL"), "Go through this proxy."),
                 ] + Group.curlNetwork
             ),
+            Group.tls,
             Group(
                 title: "What is shown",
                 options: [

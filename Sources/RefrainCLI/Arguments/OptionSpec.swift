@@ -66,7 +66,7 @@ extension OptionSpec {
     /// What its value names, by what the help calls it.
     var subject: Subject {
         switch value {
-        case .required("FILE"), .required("FILE|-"), .required("FILE[:PASSWORD]"): .file
+        case .required("FILE"), .required("FILE|-"), .required("FILE[:PASSWORD]"), .required("FILE|KEYS"): .file
         case .required("DIR"): .folder
         default: .other
         }
@@ -88,15 +88,18 @@ enum OptionName: String, Sendable, Hashable {
     case backend
     case backendPolicy = "backend-policy"
     case backoff
+    case basic
     case batch
     case bearer
     case body
     case budget
     case bytesSent = "bytes-sent"
     case cacert
+    case capath
     case caption
     case cert
     case checksumFile = "checksum-file"
+    case ciphers
     case compressed
     case concurrency
     case config
@@ -106,17 +109,23 @@ enum OptionName: String, Sendable, Hashable {
     case cookie
     case cookieJar = "cookie-jar"
     case createDirs = "create-dirs"
+    case crlfile
+    case curves
     case data
     case dataBinary = "data-binary"
     case dataRaw = "data-raw"
     case dataUrlencode = "data-urlencode"
     case deadline
+    case disable
     case dumpHeader = "dump-header"
     case duration
     case elapsed
     case every
     case error
+    case etagCompare = "etag-compare"
+    case etagSave = "etag-save"
     case fail
+    case failEarly = "fail-early"
     case failWithBody = "fail-with-body"
     case findTrigger = "find-trigger"
     case flat
@@ -125,6 +134,7 @@ enum OptionName: String, Sendable, Hashable {
     case formString = "form-string"
     case from
     case get
+    case globoff
     case head
     case header
     case history
@@ -134,9 +144,11 @@ enum OptionName: String, Sendable, Hashable {
     case ignoreRetryAfter = "ignore-retry-after"
     case include
     case insecure
+    case interface
     case ipv4
     case ipv6
     case http1 = "http1.1"
+    case http2
     case jitter
     case json
     case key
@@ -145,32 +157,45 @@ enum OptionName: String, Sendable, Hashable {
     case location
     case man
     case maxBody = "max-body"
+    case maxFilesize = "max-filesize"
+    case maxRedirs = "max-redirs"
     case maxServerDelay = "max-server-delay"
     case maxTime = "max-time"
     case method
     case netrc
     case netrcFile = "netrc-file"
     case noBudget = "no-budget"
+    case noBuffer = "no-buffer"
     case noClobber = "no-clobber"
     case noLocation = "no-location"
+    case noProgressMeter = "no-progress-meter"
+    case noproxy
     case now
     case output
     case outputDir = "output-dir"
     case parallel
+    case parallelImmediate = "parallel-immediate"
     case pass
+    case pinnedpubkey
     case overloadBackoff = "overload-backoff"
     case policy
     case port
     case progress
+    case progressBar = "progress-bar"
+    case proto
+    case protoRedir = "proto-redir"
     case proxy
+    case proxyUser = "proxy-user"
     case publicOnly = "public-only"
     case quiet
+    case range
     case rate
     case referer
     case refresh
     case remoteHeaderName = "remote-header-name"
     case remoteName = "remote-name"
     case remoteTime = "remote-time"
+    case removeOnError = "remove-on-error"
     case replay
     case replayUnsafe = "replay-unsafe"
     case report
@@ -191,12 +216,27 @@ enum OptionName: String, Sendable, Hashable {
     case sha256
     case showError = "show-error"
     case silent
+    case socks4
+    case socks4a
+    case socks5
+    case socks5Hostname = "socks5-hostname"
+    case speedLimit = "speed-limit"
+    case speedTime = "speed-time"
     case state
     case status
     case storm
     case svg
+    case tcpNodelay = "tcp-nodelay"
+    case timeCond = "time-cond"
     case timelineSVG = "timeline-svg"
     case timeout
+    case tls13Ciphers = "tls13-ciphers"
+    case tlsMax = "tls-max"
+    case tlsv1
+    case tlsv10 = "tlsv1.0"
+    case tlsv11 = "tlsv1.1"
+    case tlsv12 = "tlsv1.2"
+    case tlsv13 = "tlsv1.3"
     case trigger
     case unixSocket = "unix-socket"
     case until

@@ -23,7 +23,7 @@ enum FishCompletions {
     }
 
     private static func arguments(_ option: OptionSpec) -> String {
-        var arguments = option.letters.map { "-s \($0) " }.joined()
+        var arguments = option.letters.map { "-s '\($0)' " }.joined()
         arguments += option.spellings.map { "-l \($0)" }.joined(separator: " ")
         guard case .required = option.value else { return arguments }
         switch option.subject {

@@ -19,7 +19,9 @@ final class Fetcher: Sendable {
         if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
-        loader = AnyLoader(Redirect() --> retry --> Resume() --> inner)
+        let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
+        let attempts = AnyLoader(retry --> Resume() --> inner)
+        loader = AnyLoader(redirect --> (settings.schemes.map { AnyLoader($0 --> attempts) } ?? attempts))
     }
 
     /// Fetches one job after the other, until there is none.
@@ -157,6 +159,7 @@ final class Fetcher: Sendable {
     private func prepared(_ job: GetSettings.Job) throws(HTTPError) -> HTTPRequest {
         var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
         if settings.display.failsWithBody { request.keepsErrorContent = true }
+        if settings.schemes != nil { request = AllowedSchemes.marked(request) }
         if settings.destination == .standardOutputInOrder, request.maximumBodySize == nil {
             request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
         }
@@ -174,7 +177,8 @@ final class Fetcher: Sendable {
         do {
             let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
             switch settings.destination {
-            case .standardOutput, .device: return FetchTarget(digesting(StreamSink(stream), job), log)
+            case .standardOutput, .device:
+                return FetchTarget(digesting(StreamSink(stream, holdBack: settings.display.holdBack), job), log)
             case .standardOutputInOrder: return FetchTarget(MemorySink(), log)
             case .nowhere: return FetchTarget(digesting(NoSink(), job), log)
             case .file, .folder, .remoteNames:

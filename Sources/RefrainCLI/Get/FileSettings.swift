@@ -10,6 +10,8 @@ struct FileSettings: Sendable {
     let createsFolders: Bool
     /// Whether files get the date of `Last-Modified`.
     let keepsTime: Bool
+    /// Where the tag of a content is written; nil: nowhere.
+    let tagFile: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
         takesHeaderName = arguments.has(.remoteHeaderName)
@@ -19,6 +21,10 @@ struct FileSettings: Sendable {
         keepsOldFiles = arguments.has(.noClobber)
         createsFolders = arguments.has(.createDirs)
         keepsTime = arguments.has(.remoteTime)
+        tagFile = arguments.last(.etagSave)
+        if let tagFile, tagFile.isEmpty || tagFile.utf8.contains(0) || Directory.kind(of: tagFile) == .folder {
+            throw .badValue(tagFile, of: "--etag-save", "is no file")
+        }
     }
 
     /// The path that a file is written to; another one than was asked for where that one is to stay.

@@ -12,6 +12,7 @@ struct GetCommand {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
         }
         var (stream, coordinator, plan, queue) = try open()
+        if let remark = settings.display.remark { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
         let fetcher = Fetcher(settings, stream: stream)

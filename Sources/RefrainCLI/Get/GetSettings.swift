@@ -100,6 +100,12 @@ struct GetSettings: Sendable {
     let cookieJar: String?
     /// How files that are named by the option of curl are written.
     let files: FileSettings
+    /// Which protocols are spoken; nil: all.
+    let schemes: AllowedSchemes?
+    /// How many redirects are followed.
+    let maximumRedirects: Int
+    /// Whether the first request that fails is the last one.
+    let failsEarly: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         template = try RequestTemplate(arguments)
@@ -184,8 +190,23 @@ struct GetSettings: Sendable {
         }
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
+        if count > 1 {
+            for name in [OptionName.etagSave, .etagCompare] where arguments.has(name) {
+                throw UsageError("--\(name.rawValue) is of one content, but there are \(count) URLs; use --refresh")
+            }
+        }
+        schemes = try AllowedSchemes(arguments)
+        maximumRedirects =
+            try arguments.last(.maxRedirs).map { text throws(UsageError) in
+                try WholeNumber.parse(text, option: "--max-redirs", in: 0...1000)
+            } ?? Redirect.defaultMaximum
+        failsEarly = arguments.has(.failEarly)
         if refreshes, state == nil { throw UsageError("--refresh needs a state: --output-dir DIR or --state FILE") }
-        continues = arguments.has(.continue) || arguments.has(.from) || arguments.has(.outputDir) || segments != nil
+        guard !arguments.has(.removeOnError) || !arguments.has(.continue) else {
+            throw UsageError("--remove-on-error and --continue exclude each other")
+        }
+        let keepsParts = arguments.has(.from) || arguments.has(.outputDir) || segments != nil
+        continues = arguments.has(.continue) || (keepsParts && !arguments.has(.removeOnError))
     }
 
     /// Whether one request is all there is.
@@ -333,6 +354,10 @@ struct DisplaySettings: Sendable {
     let failsWithBody: Bool
     /// What is written after each request; nil: nothing.
     let writeOut: WriteOut?
+    /// How much of a content is held back that is written as it arrives.
+    let holdBack: Int
+    /// What is to be said before the first request; nil: nothing.
+    let remark: String?
 
     init(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
         let isSilent = arguments.has(.silent) && !arguments.has(.showError)
@@ -347,6 +372,8 @@ struct DisplaySettings: Sendable {
             throw .badValue(dumpHeader, of: "--dump-header", "is no file")
         }
         failsWithBody = arguments.has(.failWithBody)
+        holdBack = arguments.has(.noBuffer) ? 0 : StreamSink.holdBack
+        remark = ConditionFields.remark(arguments)
         writeOut = try arguments.last(.writeOut).map { text throws(UsageError) in try WriteOut(text) }
     }
 

@@ -9,7 +9,8 @@ enum OutputCollisions {
         }
         for (name, value) in arguments.given {
             switch name {
-            case .from, .cacert, .netrcFile, .config, .key, .uploadFile, .checksumFile: add(value, name)
+            case .from, .cacert, .netrcFile, .config, .key, .uploadFile, .checksumFile, .crlfile, .pinnedpubkey:
+                add(value, name)
             case .cert: add(ClientCertificateFiles.split(value).path, name)
             case .cookie where !value.contains("="): add(value, name)
             case .data, .dataBinary, .json, .header, .bearer, .writeOut:
@@ -54,6 +55,7 @@ enum OutputCollisions {
         for name in [OptionName.report, .timelineSVG, .cookieJar] {
             try add(arguments.last(name), "--\(name.rawValue)", name == .cookieJar ? [:] : inputs)
         }
+        try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state) { try add(path, "--state", inputs) }
         // There are no links below a folder that is still to be made, or in which nothing is.

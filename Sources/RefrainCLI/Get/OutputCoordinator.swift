@@ -96,7 +96,8 @@ struct OutputCoordinator {
         } else {
             writeOut(outcome)
         }
-        if outcome.lostItsReader { isClosed = true }
+        writeTag(of: outcome)
+        if outcome.lostItsReader || (settings.failsEarly && !outcome.isSuccess) { isClosed = true }
     }
 
     /// What is said of an outcome on standard error.
@@ -130,6 +131,18 @@ struct OutputCoordinator {
             } else {
                 write(Array(piece.text.utf8), to: .standard)
             }
+        }
+    }
+
+    /// Writes the tag of a content, where it was asked for.
+    private mutating func writeTag(of outcome: FetchOutcome) {
+        guard let path = settings.files.tagFile, outcome.isSuccess, let tag = outcome.response?.headers["ETag"] else {
+            return
+        }
+        do throws(SystemError) {
+            try Output.replace(path, with: Array("\(tag)\n".utf8))
+        } catch {
+            fail("--etag-save: \(error)")
         }
     }
 

@@ -7,7 +7,7 @@ enum ProgressKind: Sendable {
     case none
 
     init(_ arguments: Arguments) throws(UsageError) {
-        let isQuiet = arguments.has(.quiet) || arguments.has(.silent)
+        let isQuiet = arguments.has(.quiet) || arguments.has(.silent) || arguments.has(.noProgressMeter)
         switch arguments.last(.progress) {
         case nil, "auto": self = isQuiet ? .none : .line
         case "json": self = .json

@@ -2,21 +2,6 @@ internal import Refrain
 
 /// How the command connects, as its options say.
 enum TransportSettings {
-    /// The path of a file with certificates, where the one that is given can be used.
-    private static func authorities(_ file: String) throws(UsageError) -> String {
-        do throws(SystemError) {
-            let input = try Input(path: file)
-            let pem = try input.rest()
-            if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
-                // A pipe is empty now, and each new connection reads the file.
-                return input.fileSize == nil ? try UnlinkedTemporaryFile.path(holding: pem) : file
-            }
-        } catch {
-            throw UsageError("--cacert: \(error)")
-        }
-        throw UsageError("--cacert: \(file) holds no certificate in PEM form, or not a whole one")
-    }
-
     /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
     static func affordable(_ wish: Int, openFiles: Int) -> Int {
         max(1, min(wish, (openFiles - filesOfOurs) / 4))
@@ -82,6 +67,16 @@ enum TransportSettings {
         overrides.bytesPerSecond = try arguments.last(.limitRate).map { text throws(UsageError) in
             try SpeedText.bytes(text, option: "--limit-rate")
         }
+        overrides.texts[.interface] = arguments.last(.interface)
+        if arguments.has(.speedLimit) || arguments.has(.speedTime) {
+            let speed = try arguments.last(.speedLimit).map { text throws(UsageError) in
+                try SpeedText.bytes(text, option: "--speed-limit")
+            }
+            let seconds = try arguments.last(.speedTime).map { text throws(UsageError) in
+                try WholeNumber.parse(text, option: "--speed-time", in: 1...86_400)
+            }
+            overrides.leastSpeed = .init(bytesPerSecond: speed ?? 1, seconds: seconds ?? 30)
+        }
         // As many bytes at a time as the command curl takes.
         overrides.receiveBuffer = 102_400
         return overrides
@@ -127,16 +122,14 @@ enum TransportSettings {
         configuration.keepsFreedMemory = true
         let left = (openFiles - filesOfOurs - 3 * concurrency) / count
         configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
-        if let file = arguments.last(.cacert) {
-            configuration.trust = .certificateFile(try authorities(file))
-        }
-        if arguments.has(.http1) { configuration.versions = .http1Only }
-        if arguments.has(.insecure) { configuration.trust = .insecure }
-        configuration.clientCertificate = try ClientCertificateFiles.certificate(arguments)
-        if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
-        if let proxy = arguments.last(.proxy) { configuration.proxy = proxy }
         configuration.overrides = try overrides(arguments)
         configuration.overrides.omittedFields = omittedFields
+        // The last of the two counts, as in curl.
+        let version = arguments.given.last { $0.name == .http1 || $0.name == .http2 }
+        if version?.name == .http1 { configuration.versions = .http1Only }
+        if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
+        try TLSSettings.apply(arguments, to: &configuration)
+        try ProxySettings.apply(arguments, to: &configuration)
         do throws(InvalidArgument) {
             return try CurlLoader(configuration: configuration)
         } catch {

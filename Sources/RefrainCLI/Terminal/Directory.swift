@@ -163,6 +163,17 @@ enum Directory {
         return true
     }
 
+    /// When a file was changed last, in seconds since 1970; nil where there is none.
+    static func modificationTime(_ path: String) -> Int64? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        return Int64(status.st_mtimespec.tv_sec)
+        #else
+        return Int64(status.st_mtim.tv_sec)
+        #endif
+    }
+
     /// Sets when a file was changed last, in seconds since 1970.
     static func setModificationDate(_ path: String, _ seconds: Double) {
         var times = [timespec](repeating: timespec(tv_sec: Int(seconds), tv_nsec: 0), count: 2)

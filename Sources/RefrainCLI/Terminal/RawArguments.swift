@@ -3,7 +3,7 @@ enum RawArguments {
     /// Options whose values can be secrets.
     private static let secrets: Set<OptionName> = [
         .user, .bearer, .header, .cookie, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .form, .formString,
-        .proxy, .urlQuery, .cert, .pass,
+        .proxy, .proxyUser, .urlQuery, .cert, .pass,
     ]
     /// Those of which a value behind an `@` is the name of a file.
     private static let fileOptions: Set<OptionName> = [.header, .bearer, .data, .dataBinary, .json]

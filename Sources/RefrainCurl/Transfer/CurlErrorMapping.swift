@@ -42,6 +42,8 @@ struct CurlErrorMapping {
         case CURLE_COULDNT_RESOLVE_HOST: return .cannotFindHost
         case CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindProxy
         case CURLE_COULDNT_CONNECT: return connectCode
+        // The interface, or the address, to connect from: it may come.
+        case CURLE_INTERFACE_FAILED: return .cannotConnectToHost
         case CURLE_PROXY: return proxyCode
         case CURLE_OPERATION_TIMEDOUT: return .timedOut
         case CURLE_SSL_CONNECT_ERROR: return handshakeCode

@@ -31,7 +31,7 @@ final class EasySettings {
 
     init(_ configuration: CurlLoader.Configuration) {
         clientCertificate = configuration.clientCertificate
-        trust = TLSOptions(configuration.trust, clientCertificate)
+        trust = TLSOptions(configuration.trust, clientCertificate, pins: configuration.overrides.pinnedKeys)
         serverTrust = configuration.serverTrust
         destinations = configuration.destinations
         // A proxy would connect where the policy cannot be held.
@@ -107,7 +107,7 @@ final class EasySettings {
         if let proxy {
             refrain_set_pointer(easy, CURLOPT_PROXY, proxy)
             // Else the environment's no_proxy would take hosts away from it.
-            refrain_set_pointer(easy, CURLOPT_NOPROXY, "")
+            if overrides.texts[.noproxy] == nil { refrain_set_pointer(easy, CURLOPT_NOPROXY, "") }
         } else if !environmentNamesProxy {
             // libcurl would look through the environment for every request.
             refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")

@@ -14,14 +14,19 @@ struct TLSOptions: Hashable {
         pins = evaluator.pins.isEmpty ? nil : evaluator.pins.map(\.description).joined(separator: ";")
     }
 
-    init(_ trust: CurlLoader.Trust, _ certificate: CurlLoader.ClientCertificate? = nil) {
-        let evaluator: ServerTrust.Evaluator =
+    init(
+        _ trust: CurlLoader.Trust,
+        _ certificate: CurlLoader.ClientCertificate? = nil,
+        pins: String? = nil
+    ) {
+        self.certificate = certificate
+        self.pins = pins
+        authorities =
             switch trust {
             case .system: .system
             case .certificateFile(let path): .certificateFile(path)
-            case .insecure: .disabledAndInsecure
+            case .insecure: .nobody
             }
-        self.init(evaluator, certificate)
     }
 
     func apply(to easy: UnsafeMutableRawPointer) {

@@ -73,7 +73,7 @@ struct ArgumentsTests {
             refusal("--continue-at", "-")
                 == "--continue-at is not taken; use -C, which goes on from a partial file that is known to be the same content"
         )
-        #expect(refusal("--basic") == "--basic is not taken; --user sends Basic credentials by itself")
+        #expect(refusal("--digest") == "--digest is not taken; use --user or --bearer")
         #expect(refusal("--path-as-is").contains("are resolved (RFC 3986 §5.2.4)"))
         #expect(refusal("-attempts").contains("did you mean --attempts?"))
         #expect(refusal("--zzzzzzzz") == "unknown option \"--zzzzzzzz\"")

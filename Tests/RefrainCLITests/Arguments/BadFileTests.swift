@@ -49,7 +49,7 @@ struct BadFileTests {
     @Test(
         "an option of a file that is refused is told what to use, with its line",
         arguments: [
-            ("max-redirs = 3\n", "f:1: --max-redirs is not taken; 20"), ("\n-r 0-3\n", "f:2: -r (curl's --range)"),
+            ("stderr = x\n", "f:1: --stderr is not taken; use 2>FILE"), ("\n-a\n", "f:2: -a (curl's --append)"),
             ("sillent\n", "f:1: unknown option \"--sillent\"; did you mean --silent?"),
         ]
     )

@@ -21,7 +21,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { words.joined(separator: " ") }
 
-    static let all: [CurlCase] = requests + forms + credentials + files + retries + places
+    static let all: [CurlCase] = requests + forms + credentials + files + retries + places + bounds
 
     private static let requests = [
         CurlCase("BASE/echo"), CurlCase("-L", "BASE/redirect/2"), CurlCase("-A", "me/1", "BASE/echo"),
@@ -94,6 +94,30 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
     private static let places = [
         CurlCase("--resolve", "refrain.example:PORT:127.0.0.1", "http://refrain.example:PORT/echo"),
         CurlCase("--connect-to", "refrain.example:80:127.0.0.1:PORT", "http://refrain.example/echo"),
+    ]
+}
+
+extension CurlCase {
+    /// What bounds a request, and what is the default anyway.
+    fileprivate static let bounds = [
+        CurlCase("--proto", "=http,https", "--tlsv1.2", "-sSf", "BASE/echo"),
+        CurlCase("--proto", "=https", "BASE/echo"),
+        CurlCase("-L", "--proto-redir", "=https", "BASE/redirect/1"),
+        CurlCase("-L", "--max-redirs", "2", "BASE/redirect/2"),
+        CurlCase("-r", "5-9", "BASE/bytes/100"), CurlCase("--range", "-5", "BASE/bytes/100"),
+        CurlCase("-z", "Sun, 22 Nov 2026 10:30:00 GMT", "BASE/echo"),
+        CurlCase("-z", "-20261122 10:30:00 +0200", "BASE/echo"),
+        CurlCase("-z", "DIR/none", "-s", "BASE/echo"),
+        CurlCase("--etag-compare", "DIR/tag", "BASE/echo", given: ["tag": "\"abc\"\n"]),
+        CurlCase("--etag-compare", "DIR/tag", "BASE/echo", given: ["tag": ""]),
+        CurlCase("--etag-save", "DIR/tag", "BASE/bytes/10", file: "tag"),
+        CurlCase("-g", "--basic", "-u", "a:b", "BASE/echo"), CurlCase("-N", "--http1.1", "BASE/bytes/100"),
+        CurlCase("--http2", "--http1.1", "--no-progress-meter", "BASE/echo"),
+        CurlCase("-x", "BASE", "-U", "me:pass", "http://refrain.example/echo"),
+        CurlCase("-x", "http://127.0.0.1:1", "--noproxy", "*", "BASE/echo"),
+        CurlCase("--remove-on-error", "-o", "DIR/out", "-f", "BASE/status/404", file: nil),
+        CurlCase("--fail-early", "-f", "BASE/status/404"), CurlCase("-Y", "1", "-y", "5", "BASE/bytes/100"),
+        CurlCase("--interface", "127.0.0.1", "BASE/echo"),
     ]
 }
 
@@ -235,7 +259,7 @@ struct CurlTests {
     @Test(
         "what is refused says what to use",
         arguments: [
-            (["--continue-at", "-"], "use -C"), (["--socks5", "h:1"], "--proxy socks5://"), (["-c", "8"], "-j 8"),
+            (["--continue-at", "-"], "use -C"), (["--preproxy", "h:1"], "--proxy"), (["-c", "8"], "-j 8"),
             (["--tries", "3"], "--attempts"), (["--input-file", "x"], "--from"), (["--digest"], "--user"),
             (["-O"], "-o FILE"), (["--rate", "x"], "50/s"), (["--limit-rate", "0"], "--limit-rate"),
             (["--resolve", "x"], "HOST:PORT:ADDRESS"), (["-J"], "--remote-name"),

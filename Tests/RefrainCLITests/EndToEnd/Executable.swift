@@ -39,6 +39,20 @@ struct Executable {
             }
         }
 
+        /// The first bytes that it writes, so many of them; fewer where it ends before.
+        func bytes(_ count: Int) async -> [UInt8] {
+            await Self.onThread { [output] in
+                var bytes = [UInt8](repeating: 0, count: count)
+                var filled = 0
+                while filled < count {
+                    let got = bytes[filled...].withUnsafeMutableBytes { read(output, $0.baseAddress, $0.count) }
+                    guard got > 0 else { break }
+                    filled += got
+                }
+                return Array(bytes[..<filled])
+            }
+        }
+
         /// Closes its output at our end, as a reader does that has enough.
         func stopReading() { close(output) }
 

@@ -1,14 +1,15 @@
 internal import Refrain
 
-/// Passes a content on as it arrives, but for its first megabyte, which is held back until there is more or all of it.
+/// Passes a content on as it arrives, but for its beginning, which is held back until there is more or all of it.
 ///
 /// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on
 /// twice.
 final class StreamSink: ContentSink {
-    /// How much is held back.
+    /// How much is held back, unless an option says otherwise.
     static let holdBack = 1 << 20
 
     private let output: Output
+    private let holdBack: Int
     private let state = Locked(State())
 
     private struct State {
@@ -16,7 +17,10 @@ final class StreamSink: ContentSink {
         var passed: Int64 = 0
     }
 
-    init(_ output: Output) { self.output = output }
+    init(_ output: Output, holdBack: Int = holdBack) {
+        self.output = output
+        self.holdBack = holdBack
+    }
 
     var delivered: Int64 { state.withLock { $0.passed } }
 
@@ -24,7 +28,7 @@ final class StreamSink: ContentSink {
         let ready: [UInt8]? = state.withLock { state in
             if state.passed > 0 { return bytes }
             state.held += bytes
-            guard state.held.count > Self.holdBack else { return nil }
+            guard state.held.count > holdBack else { return nil }
             defer { state.held = [] }
             return state.held
         }

@@ -65,11 +65,11 @@ struct Credentials: Sendable {
     private static func basic(_ pair: String) -> String { "Basic " + Data(pair.utf8).base64EncodedString() }
 
     /// Asks for a password on the terminal, without an echo.
-    private static func password(of user: String) throws(UsageError) -> String {
+    static func password(of user: String, option: String = "--user") throws(UsageError) -> String {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             throw UsageError(
-                "--user: the password is missing, and there is no terminal to ask for it; write USER:PASSWORD, or use --netrc-file"
+                "\(option): the password is missing, and there is no terminal to ask for it; write USER:PASSWORD, or use --netrc-file"
             )
         }
         defer { close(descriptor) }

@@ -48,9 +48,7 @@ struct RequestTemplate: Sendable {
         isReplayUnsafe = arguments.has(.replayUnsafe)
         followsRedirects = arguments.has(.location) || !arguments.has(.noLocation)
         acceptsCompressed = arguments.has(.compressed)
-        maximumBody = try arguments.last(.maxBody).map { text throws(UsageError) in
-            try SizeText.parse(text, option: "--max-body")
-        }
+        maximumBody = try Self.maximumBody(arguments)
         // Tried out once here, so that what no request can have is refused before the first one is made.
         if let query = body.query {
             do throws(HTTPError) {
@@ -110,6 +108,7 @@ struct RequestTemplate: Sendable {
         try addUnlessNamed("Referer", arguments.last(.referer).map { String($0.prefix { $0 != ";" }) })
         let cookies = arguments.all(.cookie).filter { $0.contains("=") }
         if !cookies.isEmpty { try addUnlessNamed("Cookie", cookies.joined(separator: "; ")) }
+        for field in try ConditionFields.fields(arguments) { try addUnlessNamed(field.name, field.value) }
         for field in body.headers { try addUnlessNamed(field.name, field.value) }
         return (headers, omitted)
     }
@@ -164,6 +163,13 @@ struct RequestTemplate: Sendable {
         if acceptsCompressed { request.acceptsCompressedDownload = true }
         if let maximumBody { request.maximumBodySize = maximumBody }
         return request
+    }
+
+    private static func maximumBody(_ arguments: Arguments) throws(UsageError) -> Int? {
+        if let text = arguments.last(.maxBody) { return try SizeText.parse(text, option: "--max-body") }
+        return try arguments.last(.maxFilesize).map { text throws(UsageError) in
+            try SpeedText.bytes(text, option: "--max-filesize")
+        }
     }
 
     private static func duration(_ name: OptionName, _ arguments: Arguments) throws(UsageError) -> Duration? {
