@@ -191,7 +191,7 @@ extension CommandSpec {
         notes: [
             "Durations are written 250ms, 1.5s, 2m or 1h; sizes 500B, 64KB, 10MB (thousands) or 64KiB, 10MiB (1024s).",
             "One URL without -o goes to standard output. The first megabyte is held back, so that a content that is cut short "
-                + "can be fetched again unseen; beyond it a cut goes on by Range or ends in an error, and no byte is printed "
+                + "can be fetched again unseen; beyond it, or with -N, a cut goes on by Range or ends in an error, and no byte is printed "
                 + "twice. Several URLs without --output-dir are printed one after the other, each one whole, in their order; "
                 + "one that fails is left out. With --report - standard output is the report's, and contents without a file are dropped.",
             "An answer of status 400 or more is a failure: its content is not written.",

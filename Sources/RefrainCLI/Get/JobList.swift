@@ -58,7 +58,8 @@ struct JobList: Sendable {
         var identity = identity(of: request)
         let count = Self.incremented(&occurrences[identity, default: 0])
         // One file for one URL: what stands twice in a list of files is fetched once. Two equal orders are two.
-        let isFetch = request.body == nil && template.isPlainGet && template.method(of: request) == .get
+        let isFetch =
+            request.body == nil && template.isPlainGet && template.method(of: request) == .get && !request.asksForPart
         if count > 1 {
             if folder != nil, isFetch { return nil }
             identity += " #\(count)"
@@ -124,6 +125,8 @@ struct JobList: Sendable {
         if let key = request.key { content += "\nkey \(key)" }
         if let output = request.output { content += "\noutput \(output)" }
         content += template.digest
+        // A part is another content than the whole.
+        if let range = template.range { content += "\nRange: \(range)" }
         var url = template.url(of: request)
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
         if !url.utf8.allSatisfy({ $0 < 0x80 }), let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }

@@ -88,6 +88,34 @@ struct CurlOptionTests {
         #expect(try await get("-r", "x", server.baseURL).status == 2)
     }
 
+    @Test("the state takes neither a part for the whole, nor a condition that was not met for a content")
+    func partsInState() async throws {
+        let folder = try ScratchFile()
+        server.on("/conditional") { request in
+            let isSame = request.header("If-Modified-Since") != nil
+            return [.respond(.init(isSame ? 304 : 200, body: isSame ? "" : "content"))]
+        }
+        func fetch(_ words: String...) async throws -> Executable.Ended {
+            try await Executable.run(["get", "--output-dir", folder.path] + words)
+        }
+        let url = server.baseURL + "/bytes/1000"
+        #expect(try await fetch("-r", "0-9", url).status == 0)
+        #expect(try await fetch("-H", "Range: bytes=0-19", url).status == 0)
+        #expect(try await fetch(url).status == 0)
+        #expect(try folder.files.map { try folder.file($0).bytes().count }.sorted() == [10, 20, 1000])
+        #expect(server.log.count == 3)
+        // Each is done now.
+        #expect(try await fetch("-r", "0-9", url).status == 0)
+        #expect(try await fetch(url).status == 0)
+        #expect(server.log.count == 3)
+        let conditional = server.baseURL + "/conditional"
+        #expect(try await fetch("-z", "2026-11-22", conditional).status == 0)
+        #expect(folder.files.count == 3)
+        #expect(try await fetch(conditional).status == 0)
+        #expect(folder.files.count == 4)
+        folder.remove()
+    }
+
     @Test("--etag-save keeps the tag that --etag-compare asks with; a content that is the same costs no body")
     func tags() async throws {
         let (tag, file) = (try ScratchFile(), try ScratchFile())

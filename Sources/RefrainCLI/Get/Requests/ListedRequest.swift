@@ -21,6 +21,9 @@ struct ListedRequest: Sendable {
     /// Whether it is a line in JSON that says more than a URL.
     var isLine: Bool { method != nil || body != nil }
 
+    /// Whether it asks for a part of a content.
+    var asksForPart: Bool { headers.contains { HTTPHeaders.isSame($0.name, "Range") } }
+
     /// Whether it is its URL alone.
     var isBare: Bool {
         guard headers.isEmpty, case nil = body else { return false }

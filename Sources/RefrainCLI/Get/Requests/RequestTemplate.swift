@@ -113,8 +113,11 @@ struct RequestTemplate: Sendable {
         return (headers, omitted)
     }
 
-    /// Whether what is sent differs from a plain GET, so that it is more than its URL that names it.
-    var isPlainGet: Bool { method == .get && body.body.isEmpty }
+    /// Whether a plain GET of a whole content is sent, so that its URL alone names it.
+    var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
+
+    /// The part of a content that the options ask for; nil: all of it.
+    var range: String? { headers["Range"] }
 
     /// The method of a request.
     func method(of listed: ListedRequest) -> HTTPMethod {

@@ -96,7 +96,9 @@ struct RunPlan: Sendable {
 
     /// The row of a request that has ended.
     private static func ended(_ outcome: FetchOutcome) -> TransferState.Entry? {
-        guard var entry = outcome.job?.entry, !outcome.isSkipped else { return nil }
+        guard let job = outcome.job, var entry = job.entry, !outcome.isSkipped else { return nil }
+        // A condition of the caller's own was not met, so nothing was fetched.
+        if outcome.isSuccess, outcome.status == .notModified, case .fetch = job.action { return nil }
         entry.attempts = outcome.attempts.count
         entry.status = outcome.status?.rawValue
         let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components
