@@ -62,6 +62,10 @@ struct HTTP2StreamLog {
         } else if note.begins(with: "HTTP/2 stream "), let stream = Self.number(in: note, after: 14) {
             // From 8.19 on, also of a reused connection, where the note above is missing.
             if stream == number, Self.place(of: " refused by server", in: note) != nil { wasRefusedBySelf = true }
+            if stream == number, CurlVersion.dropsEarlyAnswers, Self.place(of: " was reset", in: note) != nil {
+                answerWasDropped = true
+                wantsHTTP1 = true
+            }
         } else if note.begins(with: "Using Stream ID: ") {
             number = Self.number(in: note, after: 17, isHex: CurlVersion.notesStreamsInHex) ?? 0
         } else if note.begins(with: "[HTTP/2] ["), Self.place(of: "] OPENED stream for ", in: note) != nil {
