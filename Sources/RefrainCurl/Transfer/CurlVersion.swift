@@ -43,8 +43,8 @@ enum CurlVersion {
     /// nor a note, which no other failure of an open stream ends with.
     static let hidesRefusal = (0x080100..<0x080400).contains(refrain_version())
 
-    /// Whether libcurl drops an answer behind which the server resets the stream as it needs no more of the request (RFC
-    /// 9113 §8.1), and says of no other stream that it was reset.
+    /// Whether libcurl drops an answer behind which the server resets the stream, as it needs no more of the request
+    /// (RFC 9113 §8.1), and says of no other stream that it was reset.
     static let dropsEarlyAnswers = (0x080100..<0x080300).contains(refrain_version())
 
     /// Whether libcurl undoes chunks twice where the head says twice that there are some, which it says by mistake: no
