@@ -19,6 +19,20 @@ CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value) {
     return curl_easy_setopt(easy, option, value);
 }
 
+// Options by their numbers, since the headers can be older than the library, and the other way round.
+CURLcode refrain_limit_protocols(CURL *easy) {
+    const CURLoption names = (CURLoption)10318, bits = (CURLoption)181;
+    const long http = 1 << 0, https = 1 << 1;
+    // CURLOPT_PROTOCOLS_STR is there from 7.85 on; it has taken the place of CURLOPT_PROTOCOLS.
+    CURLcode code = refrain_set_pointer(easy, names, "http,https");
+    return code == CURLE_UNKNOWN_OPTION ? refrain_set_long(easy, bits, http | https) : code;
+}
+
+CURLcode refrain_leave_lookups(CURL *easy) {
+    const CURLoption quick_exit = (CURLoption)322;
+    return refrain_set_long(easy, quick_exit, 1);
+}
+
 CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_write_callback write,
                                curl_read_callback read, curl_prereq_callback prerequest,
                                curl_opensocket_callback open_socket, void *user) {
@@ -28,12 +42,13 @@ CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_writ
     if (!code) code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, user);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_READDATA, user);
-    if (!code) code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, prerequest);
-    if (!code) code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, user);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, user);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_PRIVATE, user);
-    return code;
+    const CURLoption prereq_function = (CURLoption)20312, prereq_data = (CURLoption)10313;
+    if (code || refrain_version() < 0x075000) return code;
+    code = curl_easy_setopt(easy, prereq_function, prerequest);
+    return code ? code : curl_easy_setopt(easy, prereq_data, user);
 }
 
 CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user) {
@@ -45,6 +60,12 @@ CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user) {
 CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, user);
+    return code;
+}
+
+CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, begin);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, user);
     return code;
 }
 
@@ -63,15 +84,6 @@ void *refrain_get_pointer(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) ? 0 : value;
 }
 
-const char *refrain_proxy_field(CURL *easy, size_t index, const char **value) {
-    struct curl_header *field = 0;
-    do {
-        field = curl_easy_nextheader(easy, CURLH_CONNECT, -1, field);
-    } while (field && index--);
-    *value = field ? field->value : 0;
-    return field ? field->name : 0;
-}
-
 CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
@@ -79,7 +91,10 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode initialized;
 
-static void initialize(void) { initialized = curl_global_init(CURL_GLOBAL_DEFAULT); }
+static void initialize(void) {
+    const int is_too_old = refrain_version() < refrain_oldest_version;
+    initialized = is_too_old ? CURLE_FAILED_INIT : curl_global_init(CURL_GLOBAL_DEFAULT);
+}
 
 CURLcode refrain_global_init(void) {
     pthread_once(&once, initialize);
@@ -121,6 +136,8 @@ int refrain_is_quiet(curl_socket_t socket) {
     char byte;
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
+
+void refrain_end_connection(curl_socket_t socket) { shutdown(socket, SHUT_RDWR); }
 
 int refrain_has_ended(curl_socket_t socket) {
     char byte;

@@ -36,6 +36,25 @@ void refrain_release_pipe_signal(const refrain_held_signal *held) {
     if (!held->was_held) pthread_sigmask(SIG_SETMASK, &held->before, 0);
 }
 
+// libcurl 8.9 sets the action to the default each time that it works. What it was before is noted once for all threads
+// that are at it: one that began while another is at it would note what libcurl has set.
+static pthread_mutex_t action_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction action_before;
+static unsigned holders;
+
+void refrain_hold_pipe_action(void) {
+    pthread_mutex_lock(&action_mutex);
+    if (holders++ == 0) sigaction(SIGPIPE, 0, &action_before);
+    pthread_mutex_unlock(&action_mutex);
+}
+
+void refrain_restore_pipe_action(void) {
+    pthread_mutex_lock(&action_mutex);
+    holders--;
+    sigaction(SIGPIPE, &action_before, 0);
+    pthread_mutex_unlock(&action_mutex);
+}
+
 bool refrain_list_sockets(CURLM *multi, refrain_sockets *sockets) {
     fd_set errors;
     FD_ZERO(&sockets->to_read);

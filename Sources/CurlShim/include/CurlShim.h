@@ -6,22 +6,45 @@
 #include <stdint.h>
 #include <sys/select.h>
 
+#if LIBCURL_VERSION_NUM < 0x074C01
+#error "Refrain needs libcurl 7.76.1 or newer; these headers are older (see Documentation/Support.md)"
+#endif
+
+// The headers have it from 7.80 on. What libcurl can do is decided by the version that is loaded.
+#if LIBCURL_VERSION_NUM < 0x075000
+typedef int (*curl_prereq_callback)(void *user, char *remote_address, char *local_address, int remote_port,
+                                    int local_port);
+#define CURL_PREREQFUNC_OK 0
+#define CURL_PREREQFUNC_ABORT 1
+#endif
+
 // Swift cannot call variadic functions, so there is one function per type of argument.
 
 CURLcode refrain_set_long(CURL *easy, CURLoption option, long value);
 CURLcode refrain_set_offset(CURL *easy, CURLoption option, int64_t value);
 CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value);
 
+/// Allows a handle HTTP, over TCP and TLS, and nothing else.
+CURLcode refrain_limit_protocols(CURL *easy);
+
+/// Leaves a thread that resolves a name to itself when its transfer ends, instead of waiting for it.
+///
+/// Fails with CURLE_UNKNOWN_OPTION where the library that is loaded is older than 7.87.
+CURLcode refrain_leave_lookups(CURL *easy);
+
 /// CURL_NETRC_IGNORED with the same type in Swift for all headers: some declare an enumerator, later ones a macro.
 static const long refrain_netrc_ignored = CURL_NETRC_IGNORED;
 
-/// Sets the callbacks of a transfer; each receives `user`.
+/// Sets the callbacks of a transfer; each receives `user`. Libraries before 7.80 have no `prerequest`, and ignore it.
 CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_write_callback write,
                                curl_read_callback read, curl_prereq_callback prerequest,
                                curl_opensocket_callback open_socket, void *user);
 
 /// Sets the progress callback, which is called while CURLOPT_NOPROGRESS is off.
 CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user);
+
+/// Sets the callback before a name is resolved.
+CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user);
 
 /// Returns 1 if the peer ended TLS with close_notify, 0 if not, -1 if unknown.
 ///
@@ -36,12 +59,11 @@ long refrain_get_long(CURL *easy, CURLINFO info);
 int64_t refrain_get_offset(CURL *easy, CURLINFO info);
 void *refrain_get_pointer(CURL *easy, CURLINFO info);
 
-/// The name and the value of a field of the last answer to CONNECT, counted from 0; NULL behind the last one.
-const char *refrain_proxy_field(CURL *easy, size_t index, const char **value);
-
 CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
 /// Initializes libcurl for the process; may be called repeatedly and from any thread.
+///
+/// Fails with CURLE_FAILED_INIT where the library that is loaded is older than ``refrain_oldest_version``.
 CURLcode refrain_global_init(void);
 
 /// Makes glibc keep up to 64 MB of freed memory for later allocations instead of returning it immediately.
@@ -56,6 +78,9 @@ void refrain_hide_wakeup_from_children(CURLM *multi);
 
 /// The features of libcurl, a set of CURL_VERSION_… bits.
 int refrain_features(void);
+
+/// The oldest version that has all that is needed: its headers are the oldest to compile with, too.
+static const unsigned refrain_oldest_version = 0x074C01;
 
 /// The version of the library that is loaded: 0x080700 is 8.7.0.
 unsigned refrain_version(void);
@@ -75,6 +100,12 @@ void refrain_hold_pipe_signal(refrain_held_signal *held);
 
 /// Restores the previous state, and discards a SIGPIPE raised in between.
 void refrain_release_pipe_signal(const refrain_held_signal *held);
+
+/// Notes what the process does at SIGPIPE, until it is restored; several threads may do so at the same time.
+void refrain_hold_pipe_action(void);
+
+/// Restores what the process did at SIGPIPE before it was held.
+void refrain_restore_pipe_action(void);
 
 /// The sockets that transfers wait for.
 typedef struct {
@@ -96,6 +127,9 @@ const void *refrain_address_bytes(const struct curl_sockaddr *address);
 
 /// Returns the local port of a socket; 0 if it has none.
 int refrain_local_port(curl_socket_t socket);
+
+/// Ends a connection in both directions, so that nothing can be sent on it any more.
+void refrain_end_connection(curl_socket_t socket);
 
 /// Returns 1 if data, the end or an error can be read from a socket; 0 otherwise, and for a descriptor that is no
 /// socket.

@@ -20,6 +20,9 @@ final class OpenConnection {
     /// Whether it stands, and nothing has come that is unread.
     var isQuiet: Bool { refrain_is_quiet(socket) != 0 }
 
+    /// Ends it, so that nothing can be sent on it.
+    func end() { refrain_end_connection(socket) }
+
     /// Whether the server has ended it, while it is in use.
     var hasEnded: Bool { refrain_has_ended(socket) != 0 }
 }

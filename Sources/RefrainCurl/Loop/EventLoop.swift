@@ -39,7 +39,7 @@ final class EventLoop: @unchecked Sendable {
     deinit {
         // The thread holds the loop while it runs: nothing uses the handle any more.
         driver.freeHandles()
-        if let multi { curl_multi_cleanup(multi) }
+        if let multi { keepingPipeAction { curl_multi_cleanup(multi) } }
     }
 
     // MARK: From any thread
@@ -54,7 +54,12 @@ final class EventLoop: @unchecked Sendable {
         case .leads(let lead):
             self.lead(transfer, lead)
         case .refused(let code):
-            let message = code == .unknown ? "there are no resources for a thread or its poll" : nil
+            let message =
+                switch code {
+                case .unknown: "there are no resources for a thread or its poll"
+                case .unsupportedURL: CurlVersion.refusal
+                default: nil as String?
+                }
             transfer.owner = nil
             completion.resume(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
         }
@@ -75,6 +80,8 @@ final class EventLoop: @unchecked Sendable {
         guard inbox.phase != .stopping, inbox.phase != .stopped else { return .refused(.sessionInvalidated) }
         guard !transfer.wasCancelled else { return .refused(.cancelled) }
         if inbox.phase == .idle {
+            // No attempt changes the library.
+            guard CurlVersion.refusal == nil else { return .refused(.unsupportedURL) }
             guard multi != nil, startThread() else { return .refused(.unknown) }
             inbox.phase = .running
         }
@@ -193,6 +200,7 @@ final class EventLoop: @unchecked Sendable {
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
         }
         driver.endAll(.sessionInvalidated, "the loader was shut down")
+        driver.releaseLookups()
         inbox.withLock { inbox in
             inbox.phase = .stopped
             inbox.take(into: &commands)

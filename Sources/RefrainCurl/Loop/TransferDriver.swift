@@ -9,7 +9,8 @@ final class TransferDriver {
         set { round.now = newValue }
     }
 
-    private var nextLimit: MonotonicTime {
+    /// No transfer runs out of time before this moment.
+    var nextLimit: MonotonicTime {
         get { round.nextLimit }
         set { round.nextLimit = newValue }
     }
@@ -24,7 +25,7 @@ final class TransferDriver {
     private(set) var mayHaveTLS = false
 
     private let round = LoopIteration()
-    private let multi: UnsafeMutableRawPointer?
+    let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
     // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
@@ -39,6 +40,8 @@ final class TransferDriver {
     @exclusivity(unchecked) private var startable: [OriginQueue] = []
     /// Handles of transfers that have ended, which libcurl still has.
     @exclusivity(unchecked) private var removable: [HandleRemoval] = []
+    /// Handles whose transfers have ended while libcurl looks for an address, which it goes on to do.
+    var lookups: [EasyHandle] = []
     /// How many transfers may be started, and removed, before libcurl works and limits are looked at again.
     private var startsLeft = TransferDriver.transfersPerIteration
     private var removalsLeft = TransferDriver.transfersPerIteration
@@ -72,7 +75,7 @@ final class TransferDriver {
     var restsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.isReceivePaused } }
 
     /// Whether nothing is under way.
-    var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty }
+    var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty && lookups.isEmpty }
 
     /// Whether there is likely to be a connection for this transfer.
     func expectsConnection(for transfer: Transfer) -> Bool { queue(for: transfer).hasAnswered }
@@ -106,7 +109,7 @@ final class TransferDriver {
             removeEnded()
             startListed()
             var running: Int32 = 0
-            curl_multi_perform(multi, &running)
+            keepingPipeAction { curl_multi_perform(multi, &running) }
             now = .now
             mustGoOn = takeMessages(multi)
             if now >= nextLimit, enforceLimits() { mustGoOn = true }
@@ -221,10 +224,16 @@ final class TransferDriver {
         var startedAny = false
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
-                let pointer = refrain_get_pointer(easy, CURLINFO_PRIVATE),
-                let transfer = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue().transfer
+                let pointer = refrain_get_pointer(easy, CURLINFO_PRIVATE)
             else { continue }
+            let slot = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue()
+            guard let transfer = slot.transfer else {
+                slot.isLookingUp = false
+                releaseLookup(slot)
+                continue
+            }
             let result = message.pointee.data.result
+            transfer.isLookingUp = false
             if transfer.mustStartOver(after: result) {
                 startOver(transfer)
                 startedAny = true
@@ -264,6 +273,7 @@ final class TransferDriver {
         // libcurl may call back until it has released the handle; the transfer has ended.
         slot.transfer = nil
         ended.append((transfer, error))
+        slot.isLookingUp = transfer.isLookingUp
         removable.append(HandleRemoval(slot: slot, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
         return removeEnded()
     }
@@ -274,10 +284,14 @@ final class TransferDriver {
         var startedAny = false
         while removalsLeft > 0, let removal = removable.popLast() {
             removalsLeft -= 1
-            if let multi { curl_multi_remove_handle(multi, removal.slot.easy) }
             removal.host.active -= 1
             if removal.wasSent { removal.host.sent -= 1 }
-            if removal.isReusable { idle.put(removal.slot) } else { retire(removal.slot) }
+            if removal.slot.isLookingUp {
+                leave(removal.slot)
+            } else {
+                takeBack(removal.slot)
+                if removal.isReusable { idle.put(removal.slot) } else { retire(removal.slot) }
+            }
             startedAny = startWaiting(removal.host) || startedAny
         }
         return startedAny
@@ -313,7 +327,7 @@ final class TransferDriver {
 
     /// Takes a transfer away from libcurl, and out of the count.
     private func leave(_ transfer: Transfer, _ slot: EasyHandle, _ host: OriginQueue) {
-        if let multi { curl_multi_remove_handle(multi, slot.easy) }
+        takeBack(slot)
         removeFromActive(transfer)
         host.active -= 1
         if transfer.sends > 0 { host.sent -= 1 }
@@ -343,26 +357,6 @@ final class TransferDriver {
     private func retire(_ slot: EasyHandle) {
         slot.transfer = nil
         slot.free()
-    }
-
-    /// The response will not be read: reads a short rest so that the connection can be reused.
-    private func discard(_ transfer: Transfer) {
-        guard !transfer.isFinished else { return }
-        guard transfer.canBeDrained, transfer.host?.hasWaiting != true else {
-            end(transfer, transfer.failure(.cancelled, message: "the body was dropped unread"))
-            return
-        }
-        transfer.isDraining = true
-        transfer.drainLimit = now.after(UnreadBody.timeout.delayInNanoseconds)
-        nextLimit = min(nextLimit, transfer.drainLimit)
-        transfer.host?.appendDraining(transfer)
-        resume(transfer)
-    }
-
-    /// Goes on with a transfer; libcurl forgets what its callers refuse now, and would go on behind it.
-    private func resume(_ transfer: Transfer) {
-        let result = transfer.unpause()
-        if result != CURLE_OK { end(transfer, transfer.outcome(of: result)) }
     }
 
     // MARK: Limits

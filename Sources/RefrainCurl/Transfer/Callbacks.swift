@@ -71,13 +71,26 @@ func willSend(
     return Int32(CURL_PREREQFUNC_OK)
 }
 
+/// The address of a name is looked for; refused where its transfer has ended.
+func beginLookup(
+    _ resolver: UnsafeMutableRawPointer?,
+    _ reserved: UnsafeMutableRawPointer?,
+    _ user: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let transfer = transfer(of: user) else { return 1 }
+    transfer.isLookingUp = true
+    return 0
+}
+
 /// A connection is needed; refused where it could only serve to send again.
 func openSocket(
     _ user: UnsafeMutableRawPointer?,
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let transfer = transfer(of: user), let address, transfer.mayResend() else { return CURL_SOCKET_BAD }
+    guard let transfer = transfer(of: user), let address, !transfer.needsOtherConnection, transfer.mayResend() else {
+        return CURL_SOCKET_BAD
+    }
     return transfer.openSocket(to: address)
 }
 
@@ -107,8 +120,16 @@ func receiveNote(
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard kind == CURLINFO_TEXT, let bytes else { return 0 }
-    let note = UnsafeRawBufferPointer(start: bytes, count: count)
+    let note = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+    guard kind == CURLINFO_TEXT else {
+        guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {
+            return 0
+        }
+        transfer.notedSize += Int64(count)
+        if kind == CURLINFO_HEADER_OUT, !CurlVersion.announcesRequests { transfer.noteUnannouncedHead(note) }
+        return 0
+    }
+    if !CurlVersion.announcesRequests { transfer(of: user)?.noteUnannounced(note) }
     // The first letters of the notes; all others are left at once.
     switch note.first {
     case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
@@ -119,6 +140,12 @@ func receiveNote(
     case UInt8(ascii: "s"):
         if let transfer = transfer(of: user), !transfer.head.hasBegun { transfer.stream.noteEnd(note) }
     case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
+    // Before 7.78.
+    case UInt8(ascii: "\t"): transfer(of: user)?.noteKey(UnsafeRawBufferPointer(rebasing: note.dropFirst()))
+    case UInt8(ascii: "p"):
+        // libcurl 8.7 keeps this connection for the next request, which would wait for its answer in vain.
+        guard note.begins(with: "process_pending_input: nghttp2_session_mem_recv() returned") else { break }
+        refrain_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     default: break
     }
     return 0

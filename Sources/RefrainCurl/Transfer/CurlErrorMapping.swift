@@ -48,7 +48,7 @@ struct CurlErrorMapping {
         case CURLE_OPERATION_TIMEDOUT: return .timedOut
         case CURLE_SSL_CONNECT_ERROR: return handshakeCode
         case CURLE_PEER_FAILED_VERIFICATION: return certificateCode
-        case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
+        case Self.clientCertificateWanted: return .clientCertificateRequired
         // The client's own, which stays what it is: unreadable, or not that of its key.
         case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
         // Newer versions (8.23) say so of its key.
@@ -79,6 +79,9 @@ struct CurlErrorMapping {
 
     /// CURLE_TOO_LARGE, which libcurl has from 8.6 on: memory has not run out, but a limit is exceeded.
     private static let tooLarge = CURLcode(rawValue: 100)
+
+    /// CURLE_SSL_CLIENTCERT, which libcurl has from 7.77 on.
+    private static let clientCertificateWanted = CURLcode(rawValue: 98)
 
     /// Whether the stream ended because of a head that HTTP/2 forbids (RFC 9113 §8.1.1).
     ///
@@ -134,7 +137,10 @@ struct CurlErrorMapping {
     private var receiveCode: HTTPError.Code {
         // The proxy was lost before it connected.
         if !wasSent { return .cannotConnectToHost }
-        if ["chunked-encoding", "chunk hex-length", "invalid chunk size"].contains(where: message.contains) {
+        // The last one over HTTP/2, from versions 8.7 alone.
+        if ["chunked-encoding", "chunk hex-length", "invalid chunk size", "Invalid status line"]
+            .contains(where: message.contains)
+        {
             return .badServerResponse
         }
         if message.contains("alert certificate required") { return .clientCertificateRequired }

@@ -21,6 +21,8 @@ final class EasyHandle {
     }
     /// The same, for the callbacks: counted once a transfer, and not for each of its lines.
     private(set) var served: Unmanaged<Transfer>?
+    /// Whether libcurl would wait for a name server to give it back, although its transfer has ended.
+    var isLookingUp = false
     /// Whether the coding of the response is undone.
     private(set) var decodes = false
 
@@ -28,6 +30,8 @@ final class EasyHandle {
     private let fields = HeaderListBuffer()
     // As in the driver: no checks.
     @exclusivity(unchecked) var reader = HeadReader()
+    /// What a proxy has said to CONNECT.
+    var proxyHead = ProxyHead()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     @exclusivity(unchecked) private var url: String?
     private var parsedURL: OpaquePointer?
@@ -68,6 +72,7 @@ final class EasyHandle {
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
         refrain_set_debug(easy, receiveNote, user)
         refrain_set_progress(easy, noteProgress, user)
+        if CurlVersion.waitsForLookups { refrain_set_lookup(easy, beginLookup, user) }
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
@@ -106,6 +111,10 @@ final class EasyHandle {
         if self.wantsHTTP1 != wantsHTTP1 {
             self.wantsHTTP1 = wantsHTTP1
             refrain_set_long(easy, CURLOPT_HTTP_VERSION, wantsHTTP1 ? CURL_HTTP_VERSION_1_1 : settings.version)
+            if CurlVersion.mixesVersions {
+                // Only Schannel does anything about this option, but connections with and without it are never mixed.
+                refrain_set_long(easy, CURLOPT_SSL_OPTIONS, wantsHTTP1 ? Int(CURLSSLOPT_REVOKE_BEST_EFFORT) : 0)
+            }
         }
         let looksUpAnew = transfer.host?.addressMayBeStale ?? false
         if self.looksUpAnew != looksUpAnew {
@@ -114,6 +123,7 @@ final class EasyHandle {
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
         }
         hideProxyFields(false)
+        if settings.mayUseProxy { proxyHead = ProxyHead() }
         let mayBeHTTP2 =
             transfer.isTLS && settings.speaksHTTP2 && !wantsHTTP1 && transfer.host?.isMultiplexed != false
         if expectsHTTP2 != mayBeHTTP2 {
@@ -122,8 +132,8 @@ final class EasyHandle {
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
-        takeNotes(trust.pins != nil)
-        notesWhatIsSent = mayBeHTTP2
+        takeNotes(trust.pins != nil || !CurlVersion.announcesRequests)
+        notesWhatIsSent = mayBeHTTP2 || CurlVersion.requestSize == .notes
     }
 
     /// Takes libcurl's notes from here on, where a stream may be refused; those before cost libcurl more than the rest.
@@ -133,22 +143,29 @@ final class EasyHandle {
         hideProxyFields(true)
     }
 
-    /// Keeps the fields of a proxy's answer to CONNECT from the callbacks, or hands them over, so that libcurl keeps
-    /// them: it keeps none that it does not hand over.
+    /// Makes libcurl take a new connection from here on, which it cannot do unasked.
+    func requireFreshConnection() {
+        isFresh = true
+        refrain_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+    }
+
+    /// The key of the connection, and its local port; nil while there is none.
+    var connectionKey: (UInt64, Int32)? {
+        guard let address = refrain_get_pointer(easy, CURLINFO_PRIMARY_IP) else { return nil }
+        let port = Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_LOCAL_PORT))
+        let key = ConnectionTable.key(
+            remoteAddress: address.assumingMemoryBound(to: CChar.self),
+            remotePort: Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_PRIMARY_PORT)),
+            localPort: port
+        )
+        return (key, port)
+    }
+
+    /// Keeps the fields of a proxy's answer to CONNECT from the callbacks, or hands them over.
     private func hideProxyFields(_ hides: Bool) {
         guard settings.mayUseProxy, hides != hidesProxyFields else { return }
         hidesProxyFields = hides
         refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, hides ? 1 : 0)
-    }
-
-    /// The fields of a proxy's last answer to CONNECT.
-    var proxyHeaders: HTTPHeaders {
-        var headers = HTTPHeaders()
-        var value: UnsafePointer<CChar>?
-        while let name = refrain_proxy_field(easy, headers.count, &value), headers.count < HeadReader.maximumLines {
-            headers.add(String(cString: name), value.map { String(cString: $0) } ?? "")
-        }
-        return headers
     }
 
     private func takeNotes(_ takes: Bool) {
@@ -316,7 +333,24 @@ final class EasyHandle {
 
     private func setTimes(_ transfer: Transfer) {
         // libcurl takes 0 for its own default of 5 minutes.
-        let milliseconds = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect / 1_000_000
+        let limit = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect
+        // Where libcurl would wait for the name at its own limit, the transfer is to end before.
+        setConnectTime(CurlVersion.waitsForLookups ? limit.after(Self.graceOfLookups) : limit)
+    }
+
+    /// How much later libcurl's own limit is while it looks for the address of a name that it would wait for.
+    private static let graceOfLookups: Int64 = 200_000_000
+
+    /// The address is known.
+    func endLookup(_ transfer: Transfer) {
+        setConnectTime(transfer.limitsConnectItself ? Int64.max : transfer.limits.connect)
+    }
+
+    /// Leaves a handle that looks for an address without a limit, since its transfer has ended.
+    func leaveLookup() { setConnectTime(.max) }
+
+    private func setConnectTime(_ nanoseconds: Int64) {
+        let milliseconds = nanoseconds / 1_000_000
         let clamped = Int(min(max(1, milliseconds), Int64(Int32.max)))
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped

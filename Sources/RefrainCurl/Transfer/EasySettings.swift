@@ -85,14 +85,23 @@ final class EasySettings {
     /// Whether a field is left out of all requests.
     func omits(_ name: String) -> Bool { overrides.omittedFields.contains { HTTPHeaders.isSame($0, name) } }
 
+    /// Whether connections may be made to addresses of its family: libcurl (7.76) asks no name server for others, but
+    /// takes them where they are given as numbers.
+    func allowsFamily(of address: UnsafePointer<curl_sockaddr>) -> Bool {
+        guard let family = overrides.addressFamily else { return true }
+        return address.pointee.family != (family == 6 ? AF_INET : AF_INET6)
+    }
+
     /// Sets what never changes on a new handle.
     func apply(to easy: UnsafeMutableRawPointer) {
         refrain_set_long(easy, CURLOPT_NOSIGNAL, 1)
         refrain_set_long(easy, CURLOPT_NOPROGRESS, 1)
         // A thread that resolves a name is left to itself when its transfer ends; waiting for it would stop the loop.
-        refrain_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-        refrain_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        refrain_leave_lookups(easy)
+        refrain_limit_protocols(easy)
         refrain_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        // After a 417 it would send again, and counts that as a redirect.
+        if !CurlVersion.announcesRequests { refrain_set_long(easy, CURLOPT_MAXREDIRS, 0) }
         refrain_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
         refrain_set_long(easy, CURLOPT_NETRC, refrain_netrc_ignored)
         refrain_set_long(easy, CURLOPT_PATH_AS_IS, 1)

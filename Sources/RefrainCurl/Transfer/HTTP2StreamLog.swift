@@ -49,6 +49,9 @@ struct HTTP2StreamLog {
     /// Notes that the stream was refused, as the state of its connection shows.
     mutating func noteRefusal() { wasRefusedBySelf = true }
 
+    /// Notes that the stream was refused, unless it is unknown, or the server has ended it otherwise.
+    mutating func noteRefusalIfOpen() { if isKnown, !answerWasDropped { wasRefusedBySelf = true } }
+
     /// Takes a note.
     ///
     /// - Returns: the last stream that the server has processed or will process, where the note says so. It is true of
@@ -59,8 +62,12 @@ struct HTTP2StreamLog {
         } else if note.begins(with: "HTTP/2 stream "), let stream = Self.number(in: note, after: 14) {
             // From 8.19 on, also of a reused connection, where the note above is missing.
             if stream == number, Self.place(of: " refused by server", in: note) != nil { wasRefusedBySelf = true }
+            if stream == number, CurlVersion.dropsEarlyAnswers, Self.place(of: " was reset", in: note) != nil {
+                answerWasDropped = true
+                wantsHTTP1 = true
+            }
         } else if note.begins(with: "Using Stream ID: ") {
-            number = Self.number(in: note, after: 17) ?? 0
+            number = Self.number(in: note, after: 17, isHex: CurlVersion.notesStreamsInHex) ?? 0
         } else if note.begins(with: "[HTTP/2] ["), Self.place(of: "] OPENED stream for ", in: note) != nil {
             // From 8.3 on.
             number = Self.number(in: note, after: 10) ?? 0
@@ -89,10 +96,10 @@ struct HTTP2StreamLog {
             .map { $0 + size }
     }
 
-    private static func number(in note: UnsafeRawBufferPointer, after place: Int) -> Int? {
-        let digits = note[place...].prefix { (0x30...0x39).contains($0) }
+    private static func number(in note: UnsafeRawBufferPointer, after place: Int, isHex: Bool = false) -> Int? {
+        let digits = note[place...].prefix { (0x30...0x39).contains($0) || isHex && (0x61...0x66).contains($0) }
         guard (1...10).contains(digits.count) else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        return Int(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10)
     }
 }
 

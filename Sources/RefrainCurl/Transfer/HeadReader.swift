@@ -14,6 +14,7 @@ struct HeadReader {
 
     private var size = 0
     private var lines = 0
+    private var timesChunked = 0
     private var memory = HeaderCache()
     /// Whether the next line begins a head, so that it must be a status line.
     private var isAtStart = true
@@ -105,9 +106,7 @@ struct HeadReader {
     }
 
     private mutating func parse(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
-        var end = raw.count
-        while end > 0, raw[end - 1] == 0x0A || raw[end - 1] == 0x0D { end -= 1 }
-        let line = UnsafeBufferPointer(rebasing: raw[..<end])
+        let line = Self.withoutEnd(raw)
         if line.isEmpty { return endOfHead() }
         // libcurl takes the first line for the status, and no other.
         guard Self.isStatusLine(line) == isAtStart else {
@@ -120,7 +119,13 @@ struct HeadReader {
         return readStatusLine(line)
     }
 
-    private static func isStatusLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func withoutEnd(_ line: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        var end = line.count
+        while end > 0, line[end - 1] == 0x0A || line[end - 1] == 0x0D { end -= 1 }
+        return UnsafeBufferPointer(rebasing: line[..<end])
+    }
+
+    static func isStatusLine(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         line.count >= 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T") && line[2] == UInt8(ascii: "T")
             && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
     }
@@ -156,6 +161,7 @@ struct HeadReader {
         default: head.version = .http1
         }
         head.forgetFields()
+        timesChunked = 0
         return .goOn
     }
 
@@ -173,6 +179,9 @@ struct HeadReader {
             guard noteLength(value) else { return .refuse("Content-Length is malformed, or contradicts itself") }
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
             guard noteTransferCoding(value) else { return .refuse("the transfer coding is not chunked") }
+            guard timesChunked < 2 || !CurlVersion.undoesRepeatedChunks else {
+                return .refuse("the transfer coding is chunked, and so again, and libcurl would undo both")
+            }
         case 16 where HTTPHeaders.isSame(name, "Content-Encoding"):
             head.coding.add(String(decoding: value, as: UTF8.self))
         default: break
@@ -212,6 +221,7 @@ struct HeadReader {
                 let coding = String(decoding: Self.trimmed(coding.base, coding.indices), as: UTF8.self)
                 if HTTPHeaders.isSame(coding, "chunked") {
                     head.isChunked = true
+                    timesChunked += 1
                     return true
                 }
                 return coding.isEmpty || HTTPHeaders.isSame(coding, "identity")
@@ -243,7 +253,7 @@ struct HeadReader {
         return true
     }
 
-    private static func trimmed(
+    static func trimmed(
         _ line: UnsafeBufferPointer<UInt8>,
         from start: Int
     ) -> Slice<UnsafeBufferPointer<UInt8>> {

@@ -42,7 +42,13 @@ extension Transfer {
     /// Opens a socket for libcurl, unless that address is to be left out.
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
         let key = AddressKey(address)
-        guard mayConnect(to: key), policyAllows(address) else { return CURL_SOCKET_BAD }
+        if isLookingUp {
+            isLookingUp = false
+            slot?.endLookup(self)
+        }
+        guard slot?.settings.allowsFamily(of: address) != false, mayConnect(to: key), policyAllows(address) else {
+            return CURL_SOCKET_BAD
+        }
         let socket = refrain_open_socket(address)
         noteConnecting()
         opened.append(socket, to: key, now: round.now, timeLeft: timeToConnect)

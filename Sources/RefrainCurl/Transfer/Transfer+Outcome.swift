@@ -38,6 +38,9 @@ extension Transfer {
             result = CURLE_OK
             isAnsweredEarly = true
         }
+        if CurlVersion.hidesRefusal, result == CURLE_SEND_ERROR, slot.errorMessage == nil, !head.hasBegun {
+            stream.noteRefusalIfOpen()
+        }
         exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
         exchange.bytesSent = bytesSent
         if let stopReason {
@@ -98,7 +101,7 @@ extension Transfer {
         let proxyStatus = refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)
         let proxyAnswer =
             proxyStatus >= 300
-            ? HTTPError.ProxyAnswer(status: HTTPStatus(rawValue: proxyStatus), headers: slot.proxyHeaders) : nil
+            ? HTTPError.ProxyAnswer(status: HTTPStatus(rawValue: proxyStatus), headers: slot.proxyHead.headers) : nil
         if policyRefused, sends == 0, result == CURLE_COULDNT_CONNECT, opened.isEmpty {
             let message = "the address of the host is none that connections may be made to"
             return failure(.destinationRefused, message: message)
@@ -156,7 +159,9 @@ extension Transfer {
     /// libcurl drops the body of a 417, in order to send the request again at once. On a connection that stands it
     /// asks for leave to do so only after it has read that body to its end; else the body is whole where it is empty.
     private func expectationFailed(_ result: CURLcode) -> Bool {
-        guard resendWasRefused, head.isComplete, head.status == 417 else { return false }
+        guard head.isComplete, head.status == 417 else { return false }
+        // Where it does not announce requests, a limit on redirects keeps it from sending again.
+        guard resendWasRefused else { return result == CURLE_TOO_MANY_REDIRECTS }
         return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0 || CurlVersion.mayLeaveRefusalUnread
     }
 

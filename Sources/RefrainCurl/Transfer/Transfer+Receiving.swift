@@ -12,8 +12,12 @@ extension Transfer {
     @inline(__always)
     func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {
         noteActivity()
-        // A proxy's answer to CONNECT comes before anything is sent.
-        return sends == 0 || slot.reader.skip(line) || readHeader(line, by: slot)
+        guard sends > 0 else {
+            // A proxy's answer to CONNECT comes before anything is sent.
+            slot.proxyHead.read(line)
+            return true
+        }
+        return slot.reader.skip(line) || readHeader(line, by: slot)
     }
 
     private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {

@@ -60,7 +60,7 @@ extension Transfer {
     ///
     /// Newer versions of libcurl (8.23) count as sent over HTTP/2 what they hold back for the window of the stream.
     var mayAwaitServer: Bool {
-        isBodyUnsent || head.version == .http2 && CurlVersion.requestSize == .whole
+        isBodyUnsent || head.version == .http2 && CurlVersion.requestSize != .head
     }
 
     /// Looks, once there is an answer, at what it leaves of the request (RFC 9112 §9.3).

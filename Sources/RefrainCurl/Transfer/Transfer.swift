@@ -59,6 +59,8 @@ final class Transfer: @unchecked Sendable {
     // Guard 2: what was sent, and what libcurl must not send again.
     @exclusivity(unchecked) var sends = 0
     var sizeBefore: Int64 = 0
+    /// What was sent by libcurl's notes, where it does not count it.
+    var notedSize: Int64 = 0
     var resendWasRefused = false
     @exclusivity(unchecked) var stream = HTTP2StreamLog()
     /// The connection that the request is sent on, where it is known.
@@ -71,6 +73,8 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var opened = OpenedSockets()
     /// The addresses that this transfer itself could not connect to.
     var failedHere: [AddressKey] = []
+    /// Whether libcurl looks for the address of a name, where that is of interest (``CurlVersion/waitsForLookups``).
+    var isLookingUp = false
     /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
     var (hasLeftOutAddress, policyRefused) = (false, false)
     /// Whether the addresses that were left out are tried, as the last ones.
@@ -224,9 +228,8 @@ final class Transfer: @unchecked Sendable {
         let requestSize = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE)) - sizeBefore
         switch CurlVersion.requestSize {
         case .head: break
-        case .nothing: return nil
-        case .whole:
-            let sent = max(requestSize, sentAtRefusal)
+        case .notes, .whole:
+            let sent = max(CurlVersion.requestSize == .notes ? notedSize : requestSize, sentAtRefusal)
             return sent == 0 && mayBeMultiplexed ? nil : sent
         }
         let headSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
@@ -254,7 +257,9 @@ final class Transfer: @unchecked Sendable {
     /// libcurl is about to send the request on the connection with this key; false where it must not.
     func willSend(on key: UInt64, localPort: Int32) -> Bool {
         guard let easy = slot?.easy else { return false }
+        isLookingUp = false
         if sends == 0 {
+            notedSize = 0
             sizeBefore = Int64(refrain_get_long(easy, CURLINFO_REQUEST_SIZE))
         } else if mayResend() {
             stream = HTTP2StreamLog()
@@ -262,9 +267,13 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         let isNew = refrain_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
-        connection = isNew ? newConnection(key, localPort: localPort) : round.connections[key]
+        if isNew {
+            connection = newConnection(key, localPort: localPort)
+        } else if CurlVersion.announcesRequests {
+            connection = round.connections[key]
+        }
         // The last moment to look: libcurl sends next. Nothing has left as yet.
-        if !isNew, sends == 0, connection?.isSpoiled == true {
+        if CurlVersion.announcesRequests, !isNew, sends == 0, connection?.isSpoiled == true {
             needsOtherConnection = true
             return false
         }

@@ -197,11 +197,24 @@ struct Executable {
         words.append(nil)
         defer { for word in words { free(word) } }
         var pid = pid_t()
-        let failure = posix_spawn(&pid, program, &actions, &attributes, words, environ)
+        let failure = posix_spawn(&pid, program, &actions, &attributes, words, environment(of: program))
         close(output[1])
         close(errors[1])
         guard failure == 0 else { throw NotStarted(code: failure) }
         return Running(pid: pid, output: output[0], errors: errors[0])
+    }
+
+    /// The variables for a program: curl keeps to the system's libcurl where the tests run with another one.
+    private static func environment(of program: String) -> [UnsafeMutablePointer<CChar>?] {
+        var variables: [UnsafeMutablePointer<CChar>?] = []
+        var next = environ
+        while let variable = next.pointee {
+            next += 1
+            if !program.hasSuffix("/curl") || strncmp(variable, "LD_LIBRARY_PATH=", 16) != 0 {
+                variables.append(variable)
+            }
+        }
+        return variables + [nil]
     }
 
     struct NotStarted: Error { let code: Int32 }

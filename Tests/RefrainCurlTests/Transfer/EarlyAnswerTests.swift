@@ -201,7 +201,8 @@ struct EarlyAnswerTests {
             #expect(error.response?.status == 417)
         case .success(let response):
             // From 8.7 on libcurl may close the connection before it has read the body, which it drops in any case.
-            #expect(refrain_version() >= 0x080700)
+            // Before 7.80, too.
+            #expect(refrain_version() >= 0x080700 || refrain_version() < 0x075000)
             #expect(response.status == 417)
             #expect(try await response.body.collect() == [])
         }

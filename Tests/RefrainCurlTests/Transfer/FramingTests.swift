@@ -1,3 +1,4 @@
+import CurlShim
 import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
@@ -60,7 +61,6 @@ struct FramingTests {
             "Content-Length: \t5 \r\n\r\n01234",
             "Content-Length: 5 , 5\r\nContent-Length: 5\r\n\r\n01234",
             "tRANSFER-eNCODING: CHUNKED\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
-            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
             "Transfer-Encoding: identity\r\n\r\n01234",
             "\r\n01234",
         ],
@@ -69,6 +69,22 @@ struct FramingTests {
     func accepted(answer: String, streams: Bool) async throws {
         let response = try await loader.response(for: request(answer, streams: streams))
         #expect(try await response.body.collect() == Array("01234".utf8))
+    }
+
+    @Test(
+        "R10: chunks that are announced twice are there once, and undone once or not at all (RFC 9112 §6.1)",
+        arguments: ["chunked\r\nTransfer-Encoding: chunked", "chunked, chunked"],
+        [false, true]
+    )
+    func repeatedChunks(coding: String, streams: Bool) async throws {
+        let answer = "Transfer-Encoding: \(coding)\r\n\r\n7\r\n2\r\nab\r\n\r\n5\r\n0\r\n\r\n\r\n0\r\n\r\n"
+        let result = await loader.load(try request(answer, streams: streams))
+        // libcurl 8.6 and 8.7 would undo both, and hand over what looks like a whole body.
+        if (0x080600..<0x080800).contains(refrain_version()) {
+            #expect(try failure(of: result).code == .badServerResponse)
+        } else {
+            #expect(try await result.get().body.collect() == Array("2\r\nab\r\n0\r\n\r\n".utf8))
+        }
     }
 
     @Test(

@@ -133,6 +133,12 @@ struct HTTP2Tests {
         #expect(server.connectionCount <= 4)
     }
 
+    /// Whether libcurl tells which stream of a connection is the last one that the server has processed.
+    ///
+    /// Else a stream behind it counts as lost where it is the one for which libcurl reads that: what may have been
+    /// processed is not sent again.
+    private static let tellsLastStream = refrain_version() >= 0x075800
+
     @Test(
         "R2b, R3: a stream that the server refused was not processed, and is not sent again by itself",
         arguments: [(Answer.refuse, false), (.refuse, true), (.goAway, false), (.goAway, true)]
@@ -147,7 +153,8 @@ struct HTTP2Tests {
             let before = streams.value
             let request = try HTTPRequest(fixture.baseURL + "/", method: method, body: .text("abc"))
             let error = try failure(of: await loader.load(request))
-            #expect(error.code == .requestNotProcessed, "\(error)")
+            let isTold = answer == .refuse || Self.tellsLastStream
+            #expect(error.code == (isTold ? .requestNotProcessed : .networkConnectionLost), "\(error)")
             #expect(error.bytesSent != 0)
             #expect(streams.value == before + 1)
             #expect(try await loader.response(for: request).status == 200)
@@ -169,7 +176,8 @@ struct HTTP2Tests {
         let waiting = request
         try await concurrently(10, inFlight: 10) { _ in
             let error = try failure(of: await loader.load(waiting))
-            #expect(error.code == .requestNotProcessed, "\(error)")
+            let codes: [HTTPError.Code] = Self.tellsLastStream ? [] : [.networkConnectionLost]
+            #expect(([.requestNotProcessed] + codes).contains(error.code), "\(error)")
         }
         #expect(streams.value == 11)
         #expect(try await loader.response(for: request).status == 200)

@@ -16,9 +16,11 @@ typedef struct {
     int lookups;
     // Of those, the ones for IPv4 alone and for IPv6 alone.
     int lookups4, lookups6;
+    int is_held;
 } script;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static script scripts[most_names];
 static size_t script_count;
 
@@ -43,6 +45,15 @@ int scripted_resolver_set(const char *name, const char *const *addresses, size_t
     }
     pthread_mutex_unlock(&mutex);
     return done;
+}
+
+int scripted_resolver_hold(const char *name, int holds) {
+    pthread_mutex_lock(&mutex);
+    script *found = find(name);
+    if (found != NULL) found->is_held = holds;
+    pthread_cond_broadcast(&released);
+    pthread_mutex_unlock(&mutex);
+    return found != NULL;
 }
 
 int scripted_resolver_lookups(const char *name) {
@@ -77,6 +88,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
         is_unknown = found->count == 0;
         size_t index = (size_t)begin_lookup(found, hints);
         if (index >= found->count) index = found->count - 1;
+        while (found->is_held) pthread_cond_wait(&released, &mutex);
         if (!is_unknown) memcpy(address, found->addresses[index], longest);
     }
     pthread_mutex_unlock(&mutex);
