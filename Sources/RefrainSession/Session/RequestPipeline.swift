@@ -10,7 +10,8 @@ internal import RefrainCore
 /// it found goes up as an ``AttemptOutcome``; the steps write nothing for one another. The ``Request`` publishes its
 /// state for the caller in `Request+Attempts.swift`.
 ///
-/// What few requests need is not inlined: the frames of all that wait for a response would have room for it.
+/// The way is inlined into one asynchronous function, whose frame each request that waits for a response has. What few
+/// requests need is not inlined, nor is what needs no wait: that frame would have room for it.
 final class RequestPipeline: Sendable {
     let admission = ResetGuard()
     let coalescing: Deduplicate?
@@ -34,19 +35,23 @@ final class RequestPipeline: Sendable {
     }
 
     /// Runs a request from its admission to its outcome.
+    @inline(__always)
     func run(_ request: HTTPRequest, for owner: Request) async -> AttemptOutcome {
         // The request may be one that an earlier call sent.
-        let request = request.deadline == nil ? request : request.withoutDeadline
+        let request = request.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        let outcome = await admission.requests.admit(owner) { await coalesce(request, owner) }
+        // A function and not a closure: the compiler inlines large closures only where it is told to.
+        @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, owner) }
+        let outcome = await admission.requests.admit(owner, coalesced)
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
     }
 
     // 2. Coalesce. Outside of redirects and retries: requests that share an exchange share its outcome. Requests that
     //    adapters change further in, and those with retriers of their own, have exchanges of their own.
+    @inline(__always)
     private func coalesce(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
-        guard let coalescing, owner.interceptors.sharesExchanges, request.retryStrategy == nil else {
+        guard let coalescing, owner.interceptors.sharesExchanges, !request.hasStrategy else {
             return await follow(request, owner)
         }
         return await share(request, coalescing, owner)
@@ -69,11 +74,12 @@ final class RequestPipeline: Sendable {
     // 3. Redirect. Outside of retries: each hop has attempts of its own, and a POST that was answered by a 303 is not
     //    posted again because the page behind it failed.
     // 4. Retry. The only loop over attempts; each one is made from the hop's request (rule R6).
+    @inline(__always)
     private func follow(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
         await redirect.follow(request) { hop in
             let outcome = await retry.run(
                 hop.deferring(.transientErrors),
-                asksAboutSuccess: request.retryStrategy != nil
+                asksAboutSuccess: request.hasStrategy
             ) { request, _ in
                 await attempt(request, of: owner)
             } decide: { outcome, context, hop in
@@ -89,15 +95,14 @@ final class RequestPipeline: Sendable {
         // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
         //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
         //    a token refresh waits without a slot, so that its own requests can have one.
-        let attempt: RequestAdaptation.Attempt
-        do {
-            attempt = try await RequestAdaptation.prepare(request, of: owner, clocks)
-        } catch {
+        switch await RequestAdaptation.prepare(request, of: owner, clocks) {
+        case .success(let attempt):
+            let result = await limit(attempt.request, owner)
+            attempt.end(with: result, of: owner, clocks)
+            return await inspect(result, of: request, owner)
+        case .failure(let error):
             return AttemptOutcome(.failure(error))
         }
-        let result = await limit(attempt.request, owner)
-        attempt.end(with: result, of: owner, clocks)
-        return await inspect(result, of: request, owner)
     }
 
     // 6. Limit. Inside of retries: the slot is free during back-off.
@@ -119,9 +124,14 @@ final class RequestPipeline: Sendable {
     @inline(__always)
     private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         // A retry stage of the transport must not act on the strategy a second time.
-        let request = request.retryStrategy == nil ? request : request.withoutStrategy
-        guard request.download != nil || owner.watchesBytes else { return await transport.load(request) }
+        let request = request.withoutStrategy
+        guard needsParts(request, owner) else { return await transport.load(request) }
         return await sendInParts(request, owner)
+    }
+
+    @inline(never)
+    private func needsParts(_ request: HTTPRequest, _ owner: Request) -> Bool {
+        request.download != nil || owner.watchesBytes
     }
 
     @inline(never)
