@@ -110,7 +110,8 @@ public struct Retry: HTTPMiddleware {
         record: ([AttemptRecord]) -> Void = { _ in }
     ) async -> AttemptOutcome {
         let call = begin(request)
-        guard !call.hasFailedToBegin else { return call.ending(request, isCancelled: false) }
+        // One that cannot be sent has its outcome already.
+        guard call.outcome == nil else { return call.ending(request, isCancelled: false) }
         let ended: Void? = await withRetryUnlessCancelled(
             remaining: call.remaining,
             timeLeft: { call.remaining },

@@ -33,18 +33,13 @@ final class RetryExecution {
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     @exclusivity(unchecked) private var deposits: Bool
 
-    /// Whether the request is one that cannot be sent; then no attempt is made, and the outcome says why.
-    @usableFromInline let hasFailedToBegin: Bool
-
-    /// Begins a call.
+    /// Begins a call; that of a request that cannot be sent has its outcome at once.
     init(_ request: HTTPRequest, _ configuration: Retry.Configuration, _ token: CancellationToken) {
         do throws(HTTPError) {
             self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
-            hasFailedToBegin = false
         } catch {
             self.request = request
             outcome = AttemptOutcome(.failure(error))
-            hasFailedToBegin = true
         }
         self.configuration = configuration
         self.token = token

@@ -30,9 +30,9 @@ enum RequestAdaptation {
 
         /// Tells the monitor what came of it.
         @inline(never)
-        func end(with result: HTTPResult, of owner: Request, _ clocks: RetryClocks) {
+        func end(with result: HTTPResult, of owner: Request, in pipeline: RequestPipeline) {
             guard let watch else { return }
-            let duration = clocks.now - watch.began
+            let duration = pipeline.clocks.now - watch.began
             owner.watcher?.request(owner, didFinishAttempt: watch.number, with: result, after: duration)
         }
     }
@@ -42,10 +42,10 @@ enum RequestAdaptation {
     static func prepare(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
+        in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        guard needsNoWait(owner) else { return await adapted(original, of: owner, clocks) }
-        return unadapted(original, of: owner, clocks)
+        guard needsNoWait(owner) else { return await adapted(original, of: owner, in: pipeline) }
+        return unadapted(original, of: owner, in: pipeline)
     }
 
     // Apart, these three, because the frame of each request that is sent would have room for them.
@@ -59,21 +59,21 @@ enum RequestAdaptation {
     private static func unadapted(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
+        in pipeline: RequestPipeline
     ) -> Result<Attempt, HTTPError> {
         let number = owner.beginAttempt()
         let made = remade(original, for: number, of: owner)
         return sending(made.flatMap { checked($0, of: owner, original) }, original, number, owner)
-            .map { Attempt(number, $0, owner, clocks) }
+            .map { Attempt(number, $0, owner, pipeline.clocks) }
     }
 
     @inline(never)
     private static func adapted(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
+        in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        let ((attempt, adapted), isLate) = await original.withinDeadline(on: clocks) {
+        let ((attempt, adapted), isLate) = await original.withinDeadline(on: pipeline.clocks) {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
             let attempt = owner.beginAttempt()
@@ -88,7 +88,7 @@ enum RequestAdaptation {
         case .failure(.explicitlyCancelled) where isLate: return .failure(late(original))
         case .failure: break
         }
-        return sending(adapted, original, attempt, owner).map { Attempt(attempt, $0, owner, clocks) }
+        return sending(adapted, original, attempt, owner).map { Attempt(attempt, $0, owner, pipeline.clocks) }
     }
 
     /// Publishes what is sent, or why nothing is.

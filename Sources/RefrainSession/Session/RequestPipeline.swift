@@ -18,17 +18,15 @@ final class RequestPipeline: Sendable {
     let redirect: Redirect
     let retry: Retry
     let throttle: (any HTTPMiddleware)?
-    private let isLimited: Bool
     private let resume: Resume
     let transport: any HTTPLoader
-    private let clocks: RetryClocks
+    let clocks: RetryClocks
 
     init(_ settings: Session.Settings, before loader: any HTTPLoader) {
         coalescing = settings.deduplicate?.inItsOwnChain
         redirect = Redirect(clocks: settings.clocks)
         retry = Retry(nil, budgets: settings.budgets, clocks: settings.clocks, random: settings.random)
         throttle = settings.throttle
-        isLimited = settings.throttle != nil
         resume = Resume(clocks: settings.clocks)
         transport = loader
         clocks = settings.clocks
@@ -87,7 +85,7 @@ final class RequestPipeline: Sendable {
             } record: { attempts in
                 owner.publish(attempts)
             }
-            return await owner.completed(outcome, of: hop)
+            return owner.isComplete(outcome, of: hop) ? outcome : await owner.completed(outcome, of: hop)
         }
     }
 
@@ -95,10 +93,11 @@ final class RequestPipeline: Sendable {
         // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
         //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
         //    a token refresh waits without a slot, so that its own requests can have one.
-        switch await RequestAdaptation.prepare(request, of: owner, clocks) {
+        switch await RequestAdaptation.prepare(request, of: owner, in: self) {
         case .success(let attempt):
-            let result = await limit(attempt.request, owner)
-            attempt.end(with: result, of: owner, clocks)
+            // A retry stage of the transport must not act on the strategy a second time.
+            let result = await exchange(attempt.request, owner).load(attempt.request.withoutStrategy)
+            attempt.end(with: result, of: owner, in: self)
             return await inspect(result, of: request, owner)
         case .failure(let error):
             return AttemptOutcome(.failure(error))
@@ -106,44 +105,27 @@ final class RequestPipeline: Sendable {
     }
 
     // 6. Limit. Inside of retries: the slot is free during back-off.
-    @inline(__always)
-    private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard isLimited else { return await send(request, owner) }
-        return await sendInTurn(request, owner)
-    }
-
     @inline(never)
-    private func sendInTurn(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        let rest = Remainder(pipeline: self) { await self.send($0, owner) }
-        guard let throttle else { return await rest.load(request) }
-        return await throttle.load(request, next: rest)
+    private func exchange(_ request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
+        guard let throttle else { return sender(of: request, owner) }
+        let rest = Remainder(pipeline: self) { await self.sender(of: $0, owner).load($0) }
+        return Remainder(pipeline: self) { await throttle.load($0, next: rest) }
     }
 
     // 7. Resume. Inside of the limit: each part of a download is an exchange like any other.
     // 8. Send. The bodies whose progress is watched are counted next to the transport.
-    @inline(__always)
-    private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        // A retry stage of the transport must not act on the strategy a second time.
-        let request = request.withoutStrategy
-        guard needsParts(request, owner) else { return await transport.load(request) }
-        return await sendInParts(request, owner)
-    }
-
-    @inline(never)
-    private func needsParts(_ request: HTTPRequest, _ owner: Request) -> Bool {
-        request.download != nil || owner.watchesBytes
-    }
-
-    @inline(never)
-    private func sendInParts(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+    private func sender(of request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
+        guard request.download != nil || owner.watchesBytes else { return transport }
         let counting = Remainder(pipeline: self) { await BodyProgress.send($0, for: owner, through: self.transport) }
-        return await resume.load(request, next: counting)
+        return Remainder(pipeline: self) { await self.resume.load($0, next: counting) }
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is asked about a response that does not pass, once for
     //    each attempt. A redirect that is followed is no answer.
     @inline(never)
-    private func inspect(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+    private func inspect(_ result: consuming HTTPResult, of request: HTTPRequest, _ owner: Request) async
+        -> AttemptOutcome
+    {
         guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
