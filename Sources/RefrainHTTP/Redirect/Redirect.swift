@@ -51,10 +51,15 @@ public struct Redirect: HTTPMiddleware {
             guard let delay = hops.delay(after: await send(hop)) else {
                 return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
             }
-            if delay > .zero { await hops.wait(for: delay) }
+            if delay > .zero { await Self.wait(for: delay, in: hops) }
         }
         return hops.ending(request)
     }
+
+    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
+    @inline(never)
+    @usableFromInline
+    static func wait(for delay: Duration, in hops: RedirectHops) async { try? await hops.clock.sleep(for: delay) }
 
     @usableFromInline
     func begin(_ request: HTTPRequest) -> RedirectHops {

@@ -92,11 +92,8 @@ final class RedirectHops {
         }
     }
 
-    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the call.
-    @usableFromInline
-    func wait(for delay: Duration) async {
-        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
-    }
+    /// The clock of the waits, which a reset ends.
+    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
 
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.
     @usableFromInline
