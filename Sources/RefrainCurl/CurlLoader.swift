@@ -43,6 +43,7 @@ public final class CurlLoader: HTTPLoader {
     deinit { loop.stop() }
 
     /// Loads a request.
+    @inline(__always)
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         let endOfOrigin: Int?
         do throws(HTTPError) {

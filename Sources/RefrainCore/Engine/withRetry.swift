@@ -32,7 +32,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     let outcome = await withRetryUnlessCancelled(
         remaining: remaining,
         timeLeft: { deadline?.timeLeft },
-        clock: clock,
+        waits: { await clock.waits(for: $0) },
         operation: operation,
         decide: decide,
         onTimeout: onTimeout
@@ -49,16 +49,17 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
 /// - Parameters:
 ///   - remaining: the time left when the call begins; nil: no limit.
 ///   - timeLeft: returns the time left now; nil: no limit.
+///   - waits: waits for a delay; returns false if the task was cancelled.
 @inlinable
 @inline(__always)
-package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>(
+package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
     remaining: Duration?,
     timeLeft: () -> Duration?,
-    clock: C,
+    waits: (Duration) async -> Bool,
     operation: (Attempt) async -> Outcome,
     decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
-) async -> Outcome? where C.Duration == Duration {
+) async -> Outcome? {
     var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
     guard !Task.isCancelled else { return nil }
     while true {
@@ -79,7 +80,7 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome, C: Clock>
                 // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
                 let last: Outcome? = remaining == nil ? nil : outcome
                 _ = consume outcome
-                guard await clock.waits(for: delay), !Task.isCancelled else { return nil }
+                guard await waits(delay), !Task.isCancelled else { return nil }
                 // A delay can last longer than requested, on a busy machine or one that was suspended.
                 if let last, let left = timeLeft() {
                     guard left > .zero else { return onTimeout(attempt, last, delay) }

@@ -43,7 +43,7 @@ extension Clock where Duration == Swift.Duration {
     /// protocol would keep two more frames per sleeping task, and would read the clock.
     @inlinable
     @inline(__always)
-    nonisolated(nonsending) func waits(for delay: Duration) async -> Bool {
+    package nonisolated(nonsending) func waits(for delay: Duration) async -> Bool {
         if Self.self == TimerClock.self { return await TimerClock.sleep(for: delay, cancelledBy: nil) }
         if Self.self == TokenClock.self, let clock = self as? TokenClock, clock.base.isTimer {
             return await clock.token.sleeps(for: delay)

@@ -36,36 +36,34 @@ public struct Redirect: HTTPMiddleware {
     }
 
     /// Sends a request, and then what each redirect points to, for this stage and for the pipeline of a session.
+    ///
+    /// Inlined, so that `send` needs no frames of its own: they last as long as the request.
+    @inlinable
+    @inline(__always)
     package func follow(
         _ request: HTTPRequest,
         send: (HTTPRequest) async -> AttemptOutcome
     ) async -> AttemptOutcome {
-        guard request.followsRedirects else { return await send(request) }
-        let token = resets.current
-        let hops: RedirectHops
-        do {
-            hops = try RedirectHops(request, maximumNumberOfRedirects, clocks)
-        } catch {
-            return AttemptOutcome(.failure(error))
-        }
-        while !Task.isCancelled, !token.isCancelled, hops.begin() {
+        let hops = begin(request)
+        while let hop = hops.next() {
             // The outcome is handed over: a response that is read as it arrives holds a connection, which the next hop
             // may need.
-            let delay = hops.delay(after: await send(hops.current.deferring(.redirects)))
-            guard let delay else {
+            guard let delay = hops.delay(after: await send(hop)) else {
                 return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
             }
-            if delay > .zero { await Self.wait(for: delay, on: hops.clocks, cancelledBy: token) }
+            if delay > .zero { await Self.wait(for: delay, in: hops) }
         }
         return hops.ending(request)
     }
 
     /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
-    ///
-    /// Static, so that the loop's frame does not keep the stage for it.
     @inline(never)
-    private static func wait(for delay: Duration, on clocks: RetryClocks, cancelledBy token: CancellationToken) async {
-        try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
+    @usableFromInline
+    static func wait(for delay: Duration, in hops: RedirectHops) async { try? await hops.clock.sleep(for: delay) }
+
+    @usableFromInline
+    func begin(_ request: HTTPRequest) -> RedirectHops {
+        RedirectHops(request, maximumNumberOfRedirects, clocks, resets.current)
     }
 
     /// Whether a response is one that ``follow(_:send:)`` goes on from.

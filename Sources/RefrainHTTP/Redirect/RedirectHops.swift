@@ -1,6 +1,7 @@
 /// The hops of one call: what is sent next, and the record of what was.
 ///
 /// A class, so that the frame of a call that waits for its response holds one reference.
+@usableFromInline
 final class RedirectHops {
     /// What follows a hop.
     private enum Step {
@@ -11,10 +12,14 @@ final class RedirectHops {
     }
 
     /// The request of the next hop.
-    private(set) var current: HTTPRequest
+    private var current: HTTPRequest
 
+    /// Whether redirects are followed; otherwise there is one hop, whose outcome is that of the call.
+    private let follows: Bool
     private let limit: Int
-    let clocks: RetryClocks
+    private let clocks: RetryClocks
+    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    private let token: CancellationToken
     private let began: Duration
     private var hopBegan: Duration
     private var count = 0
@@ -30,20 +35,39 @@ final class RedirectHops {
     private var outcome: AttemptOutcome?
 
     /// Begins a call.
-    @inline(never)
-    init(_ request: HTTPRequest, _ limit: Int, _ clocks: RetryClocks) throws(HTTPError) {
-        let request = try request.withIdempotencyKeyWritten().beginningCall(on: clocks)
-        current = request
-        original = request
+    init(
+        _ request: HTTPRequest,
+        _ limit: Int,
+        _ clocks: RetryClocks,
+        _ token: CancellationToken
+    ) {
+        follows = request.followsRedirects
+        var first = request
+        do throws(HTTPError) {
+            if follows { first = try request.withIdempotencyKeyWritten().beginningCall(on: clocks) }
+        } catch {
+            outcome = AttemptOutcome(.failure(error))
+        }
+        current = first
+        original = first
         self.limit = limit
         self.clocks = clocks
+        self.token = token
         began = clocks.now
         hopBegan = began
     }
 
-    /// Begins a hop; returns false where the time of the call ran out during the wait.
-    @inline(never)
-    func begin() -> Bool {
+    /// Returns the request of the next hop; nil: the call was cancelled, its time ran out during the wait, or its
+    /// request is one that cannot be sent.
+    @usableFromInline
+    func next() -> HTTPRequest? {
+        guard outcome == nil else { return nil }
+        guard follows else { return current }
+        guard !Task.isCancelled, !token.isCancelled, begin() else { return nil }
+        return current.deferring(.redirects)
+    }
+
+    private func begin() -> Bool {
         guard count > 0 else { return true }
         hopBegan = clocks.now
         guard let redirect, current.isPastDeadline else { return true }
@@ -53,8 +77,12 @@ final class RedirectHops {
     }
 
     /// Returns the delay before the next hop, which is made ready; nil: the call ends.
-    @inline(never)
+    @usableFromInline
     func delay(after outcome: consuming AttemptOutcome) -> Duration? {
+        guard follows else {
+            self.outcome = outcome
+            return nil
+        }
         switch step(after: outcome) {
         case .finish(let last):
             self.outcome = last
@@ -64,19 +92,25 @@ final class RedirectHops {
         }
     }
 
+    /// The clock of the waits, which a reset ends.
+    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
+
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.
-    @inline(never)
-    func ending(_ request: HTTPRequest) -> AttemptOutcome { (outcome ?? cancelled()).ending(request) }
+    @usableFromInline
+    func ending(_ request: HTTPRequest) -> AttemptOutcome {
+        guard follows else { return outcome ?? cancelled() }
+        return (outcome ?? cancelled()).ending(request)
+    }
 
     /// Returns the outcome of the call, with the body of a redirect that is the answer.
-    @inline(never)
+    @usableFromInline
     func collected(for request: HTTPRequest) async -> AttemptOutcome {
         outcome = await outcome?.collected(for: request)
         return ending(request)
     }
 
     /// Whether the outcome of the call is a redirect, whose body was deferred.
-    var endsWithRedirect: Bool { outcome?.isRedirect ?? false }
+    @usableFromInline var endsWithRedirect: Bool { follows && outcome?.isRedirect ?? false }
 
     private func step(after outcome: consuming AttemptOutcome) -> Step {
         guard case .success(let response) = outcome.result else {

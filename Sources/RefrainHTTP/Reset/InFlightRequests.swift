@@ -1,4 +1,5 @@
 /// The requests in flight behind a stage, each in a task that a reset cancels and awaits.
+@usableFromInline
 package final class InFlightRequests: Sendable {
     /// How a request that arrives during a reset is handled.
     enum Admission {
@@ -79,18 +80,34 @@ package final class InFlightRequests: Sendable {
     }
 
     /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
+    ///
+    /// Inlined, so that what runs needs no frames of its own: they last as long as the request.
+    @inlinable
+    @inline(__always)
     package func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
+        guard let (context, slot) = enter(owner) else { return nil }
+        // Not as the closure's result: to convert `run` would keep two more frames per request in flight.
+        var outcome: AttemptOutcome?
+        await InFlightContext.binding.withValue(context) { outcome = await run() }
+        leave(context, slot)
+        return outcome
+    }
+
+    /// Registers a request that runs in the task of its owner; returns nil if it is refused.
+    @usableFromInline
+    func enter(_ owner: any RequestOwner) -> (InFlightContext, slot: Int)? {
         let registration: (number: UInt64, slot: Int)? = state.withLock { state in
             guard let number = state.begin(admission) else { return nil }
             return (number, state.owned.insert(Owned(number: number, owner: owner)))
         }
         guard let (number, slot) = registration else { return nil }
-        let context = InFlightContext(self, number, InFlightContext.current)
-        // Not as the closure's result: to convert `run` would keep two more frames per request in flight.
-        var outcome: AttemptOutcome?
-        await InFlightContext.$current.withValue(context) { outcome = await run() }
-        state.withLock { $0.endOwned(number, slot) }?.resume()
-        return outcome
+        return (InFlightContext(self, number, InFlightContext.current), slot)
+    }
+
+    /// Removes a request that has returned.
+    @usableFromInline
+    func leave(_ context: InFlightContext, _ slot: Int) {
+        state.withLock { $0.endOwned(context.number, slot) }?.resume()
     }
 
     @inline(never)
@@ -155,14 +172,18 @@ package final class InFlightRequests: Sendable {
 }
 
 /// The requests that the current code runs within, the innermost first.
+@usableFromInline
 struct InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
+
+    /// What binds ``current``, for code that is inlined into other modules.
+    @usableFromInline static var binding: TaskLocal<InFlightContext?> { $current }
 
     /// Whether the current code runs within a request of any chain.
     static var isInside: Bool { current != nil }
 
     private let flights: InFlightRequests
-    private let number: UInt64
+    fileprivate let number: UInt64
     private let outer: Outer?
 
     /// Boxes the outer context, which exists only if a chain is called within another chain.

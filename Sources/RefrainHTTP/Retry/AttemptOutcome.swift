@@ -1,6 +1,7 @@
 /// What one attempt came to: the result, and what the caller's validation and decoding made of it.
 ///
 /// One pointer in size, because it passes through the frames of all steps of a request.
+@usableFromInline
 package struct AttemptOutcome: Sendable {
     private var contents: CopyOnWriteBox<Fields>
 
@@ -8,6 +9,7 @@ package struct AttemptOutcome: Sendable {
     ///
     /// Not inlined: the frames of all steps would have room for the fields on their way to the heap.
     @inline(never)
+    @usableFromInline
     package init(_ result: HTTPResult, isStatusAccepted: Bool = false) {
         contents = CopyOnWriteBox(Fields(result: result, isStatusAccepted: isStatusAccepted))
     }

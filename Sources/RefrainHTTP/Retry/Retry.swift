@@ -98,6 +98,10 @@ public struct Retry: HTTPMiddleware {
     ///   - attempt: makes one attempt; it is given the request to send and the number of the attempt, from 1.
     ///   - decide: returns what follows an attempt of the request. The rules are applied to what it returns.
     ///   - record: receives the record after each decision, with the newest attempt last.
+    ///
+    /// Inlined, so that the closures need no frames of their own: they last as long as the request.
+    @inlinable
+    @inline(__always)
     package func run(
         _ request: HTTPRequest,
         asksAboutSuccess: Bool,
@@ -105,16 +109,13 @@ public struct Retry: HTTPMiddleware {
         decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         record: ([AttemptRecord]) -> Void = { _ in }
     ) async -> AttemptOutcome {
-        let call: RetryExecution
-        do {
-            call = try RetryExecution(request, configuration, resets.current)
-        } catch {
-            return AttemptOutcome(.failure(error))
-        }
+        let call = begin(request)
+        // One that cannot be sent has its outcome already.
+        guard call.outcome == nil else { return call.ending(request, isCancelled: false) }
         let ended: Void? = await withRetryUnlessCancelled(
             remaining: call.remaining,
             timeLeft: { call.remaining },
-            clock: call.clock,
+            waits: { await call.waits(for: $0) },
             operation: { number in
                 let sent = call.prepare(number)
                 // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
@@ -128,6 +129,11 @@ public struct Retry: HTTPMiddleware {
             onTimeout: { _, _, _ in call.endAtTimeout() }
         )
         return call.ending(request, isCancelled: ended == nil)
+    }
+
+    @usableFromInline
+    func begin(_ request: HTTPRequest) -> RetryExecution {
+        RetryExecution(request, configuration, resets.current)
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.

@@ -4,11 +4,12 @@
 /// ``RetryDecision`` and the deciders behind it. A class, so that it is allocated once and the frames of the
 /// asynchronous functions around it hold one reference. It is the task's alone, and no access to one of its properties
 /// leads to another, so that those used for every request have no exclusivity checks.
+@usableFromInline
 final class RetryExecution {
     /// The sleepers of the stage that the call belongs to; a reset closes them.
     let token: CancellationToken
     /// What the last attempt came to, and in the end what the call came to.
-    @exclusivity(unchecked) var outcome: AttemptOutcome?
+    @exclusivity(unchecked) @usableFromInline var outcome: AttemptOutcome?
     /// The record of the attempts so far.
     var attempts: [AttemptRecord] { log.attempts }
 
@@ -32,14 +33,14 @@ final class RetryExecution {
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     @exclusivity(unchecked) private var deposits: Bool
 
-    /// Begins a call.
-    @inline(never)
-    init(
-        _ request: HTTPRequest,
-        _ configuration: Retry.Configuration,
-        _ token: CancellationToken
-    ) throws(HTTPError) {
-        self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
+    /// Begins a call; that of a request that cannot be sent has its outcome at once.
+    init(_ request: HTTPRequest, _ configuration: Retry.Configuration, _ token: CancellationToken) {
+        do throws(HTTPError) {
+            self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
+        } catch {
+            self.request = request
+            outcome = AttemptOutcome(.failure(error))
+        }
         self.configuration = configuration
         self.token = token
         budget = configuration.budgets?.budget(for: request.url)
@@ -50,14 +51,17 @@ final class RetryExecution {
 
     private var clocks: RetryClocks { configuration.clocks }
 
-    /// The clock of the delays, which a reset ends.
-    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
+    /// Waits for a delay; returns false as soon as the task is cancelled, or the stage is reset.
+    @inline(never)
+    @usableFromInline
+    func waits(for delay: Duration) async -> Bool { await clocks.monotonic.cancelled(by: token).waits(for: delay) }
 
     /// What is left of the timeout of the call.
-    var remaining: Duration? { request.deadline?.remaining }
+    @usableFromInline var remaining: Duration? { request.deadline?.remaining }
 
     /// Makes an attempt after the first; a stage further in learns that it is not the first one.
     @inline(never)
+    @usableFromInline
     func again(
         _ request: HTTPRequest,
         _ number: Int,
@@ -68,6 +72,7 @@ final class RetryExecution {
 
     /// Returns the request of an attempt, made from the original one (rule R6).
     @inline(never)
+    @usableFromInline
     func prepare(_ attempt: Attempt) -> HTTPRequest {
         var request = request
         if attempt.number > 1 {
@@ -85,6 +90,7 @@ final class RetryExecution {
 
     /// Decides on the last outcome, applies the rules, and records what follows.
     @inline(never)
+    @usableFromInline
     func decide(
         after attempt: Attempt,
         asksAboutSuccess: Bool,
@@ -300,6 +306,7 @@ final class RetryExecution {
 
     /// Ends the call where its time ran out between the decision and the next attempt.
     @inline(never)
+    @usableFromInline
     func endAtTimeout() {
         refund()
         log.endLast(.deadlineExceeded)
@@ -308,6 +315,7 @@ final class RetryExecution {
 
     /// Returns the outcome of the call.
     @inline(never)
+    @usableFromInline
     func ending(_ request: HTTPRequest, isCancelled: Bool) -> AttemptOutcome {
         guard !isCancelled, let outcome else { return cancelled().ending(request) }
         return outcome.ending(request)

@@ -132,6 +132,7 @@ extension Request {
     }
 
     /// Cancels the task of the request without an error of its own, as a reset does.
+    @usableFromInline
     package func cancelTask() {
         let task = state.withLock { state in
             state.wantsTaskCancelled = true
@@ -174,6 +175,9 @@ extension Request {
     }
 
     /// Runs the pipeline, lets the kind of request settle, and ends the request.
+    ///
+    /// Inlined into the task, whose frames last as long as the request.
+    @inline(__always)
     func run(_ request: HTTPRequest, _ pipeline: RequestPipeline) async {
         // A cancellation may have come before the task was registered.
         if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }

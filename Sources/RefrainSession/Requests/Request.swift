@@ -26,8 +26,8 @@ public class Request: @unchecked Sendable, Identifiable {
     let remake: (@Sendable () -> Result<HTTPRequest, RefrainError>)?
     /// The adapters and retriers, the session's first.
     ///
-    /// Changed under the lock of `state` and before the request starts only; read once it has.
-    private(set) var interceptors: InterceptorChain
+    /// Changed under the lock of `state` and before the request starts only; read once it has, without further checks.
+    @exclusivity(unchecked) private(set) var interceptors: InterceptorChain
     let sessionBox: SessionBox
     let state: Locked<RequestState>
     /// The slot of the request in the session box, while it is there.

@@ -19,13 +19,19 @@ extension Request {
         return outcome
     }
 
-    /// Returns the outcome of a hop with its body complete and validated.
+    /// Whether the outcome of a hop has its body.
     ///
     /// The body of an error is left unread until it is known that no attempt follows.
+    @inline(never)
+    func isComplete(_ outcome: AttemptOutcome, of hop: HTTPRequest) -> Bool {
+        guard case .success(let response) = outcome.result, response.status.rawValue >= 400 else { return true }
+        return !response.isDeferred(for: hop)
+    }
+
+    /// Returns the outcome of a hop with its body complete and validated.
+    @inline(never)
     func completed(_ outcome: AttemptOutcome, of hop: HTTPRequest) async -> AttemptOutcome {
-        guard case .success(let response) = outcome.result, response.status.rawValue >= 400,
-            response.isDeferred(for: hop)
-        else { return outcome }
+        guard case .success(let response) = outcome.result else { return outcome }
         var complete: AttemptOutcome
         switch await response.collected(for: hop) {
         case .success(let whole): complete = validate(whole)

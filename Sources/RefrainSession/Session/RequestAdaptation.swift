@@ -30,46 +30,50 @@ enum RequestAdaptation {
 
         /// Tells the monitor what came of it.
         @inline(never)
-        func end(with result: HTTPResult, of owner: Request, _ clocks: RetryClocks) {
+        func end(with result: HTTPResult, of owner: Request, in pipeline: RequestPipeline) {
             guard let watch else { return }
-            let duration = clocks.now - watch.began
+            let duration = pipeline.clocks.now - watch.began
             owner.watcher?.request(owner, didFinishAttempt: watch.number, with: result, after: duration)
         }
     }
 
-    /// Returns the attempt, made from the original request.
-    ///
-    /// - Throws: what ends the attempt before anything is sent.
+    /// Returns the attempt, made from the original request, or what ends it before anything is sent.
+    @inline(__always)
     static func prepare(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
-    ) async throws(HTTPError) -> Attempt {
-        guard !owner.gate.isOpen || !owner.interceptors.adapters.isEmpty else {
-            return try unadapted(original, of: owner, clocks)
-        }
-        return try await adapted(original, of: owner, clocks)
+        in pipeline: RequestPipeline
+    ) async -> Result<Attempt, HTTPError> {
+        guard needsNoWait(owner) else { return await adapted(original, of: owner, in: pipeline) }
+        return unadapted(original, of: owner, in: pipeline)
+    }
+
+    // Apart, these three, because the frame of each request that is sent would have room for them.
+
+    @inline(never)
+    private static func needsNoWait(_ owner: Request) -> Bool {
+        owner.gate.isOpen && owner.interceptors.adapters.isEmpty
     }
 
     @inline(never)
     private static func unadapted(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
-    ) throws(HTTPError) -> Attempt {
+        in pipeline: RequestPipeline
+    ) -> Result<Attempt, HTTPError> {
         let number = owner.beginAttempt()
         let made = remade(original, for: number, of: owner)
-        let sent = try sending(made.flatMap { checked($0, of: owner, original) }, original, number, owner)
-        return Attempt(number, sent, owner, clocks)
+        return sending(made.flatMap { checked($0, of: owner, original) }, original, number, owner)
+            .map { Attempt(number, $0, owner, pipeline.clocks) }
     }
 
     @inline(never)
     private static func adapted(
         _ original: HTTPRequest,
         of owner: Request,
-        _ clocks: RetryClocks
-    ) async throws(HTTPError) -> Attempt {
-        let ((attempt, adapted), isLate) = await original.withinDeadline(on: clocks) {
+        in pipeline: RequestPipeline
+    ) async -> Result<Attempt, HTTPError> {
+        let ((attempt, adapted), isLate) = await original.withinDeadline(on: pipeline.clocks) {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
             let attempt = owner.beginAttempt()
@@ -80,11 +84,11 @@ enum RequestAdaptation {
         }
         switch adapted {
         case .success(let request):
-            guard !request.isPastDeadline else { throw late(request) }
-        case .failure(.explicitlyCancelled) where isLate: throw late(original)
+            guard !request.isPastDeadline else { return .failure(late(request)) }
+        case .failure(.explicitlyCancelled) where isLate: return .failure(late(original))
         case .failure: break
         }
-        return Attempt(attempt, try sending(adapted, original, attempt, owner), owner, clocks)
+        return sending(adapted, original, attempt, owner).map { Attempt(attempt, $0, owner, pipeline.clocks) }
     }
 
     /// Publishes what is sent, or why nothing is.
@@ -93,21 +97,22 @@ enum RequestAdaptation {
         _ original: HTTPRequest,
         _ attempt: Int,
         _ owner: Request
-    ) throws(HTTPError) -> HTTPRequest {
-        guard !Task.isCancelled else { throw HTTPError(.cancelled, request: original, bytesSent: 0) }
+    ) -> Result<HTTPRequest, HTTPError> {
+        guard !Task.isCancelled else { return .failure(HTTPError(.cancelled, request: original, bytesSent: 0)) }
         switch adapted {
         case .success(let sent):
             guard owner.publish(sending: sent) else {
-                throw HTTPError(.cancelled, request: original, message: "cancelled before it was sent", bytesSent: 0)
+                let message = "cancelled before it was sent"
+                return .failure(HTTPError(.cancelled, request: original, message: message, bytesSent: 0))
             }
             if owner.interceptors.hasAdapters { owner.watcher?.request(owner, didAdapt: original, to: sent) }
             owner.watcher?.request(owner, didStartAttempt: attempt, with: sent)
-            return sent
+            return .success(sent)
         case .failure(.explicitlyCancelled):
-            throw HTTPError(.cancelled, request: original, bytesSent: 0)
+            return .failure(HTTPError(.cancelled, request: original, bytesSent: 0))
         case .failure(let error):
             owner.watcher?.request(owner, didFailToAdapt: original, error: error)
-            throw error.asHTTPError(original)
+            return .failure(error.asHTTPError(original))
         }
     }
 

@@ -10,43 +10,46 @@ internal import RefrainCore
 /// it found goes up as an ``AttemptOutcome``; the steps write nothing for one another. The ``Request`` publishes its
 /// state for the caller in `Request+Attempts.swift`.
 ///
-/// What few requests need is not inlined: the frames of all that wait for a response would have room for it.
+/// The way is inlined into one asynchronous function, whose frame each request that waits for a response has. What few
+/// requests need is not inlined, nor is what needs no wait: that frame would have room for it.
 final class RequestPipeline: Sendable {
     let admission = ResetGuard()
     let coalescing: Deduplicate?
     let redirect: Redirect
     let retry: Retry
     let throttle: (any HTTPMiddleware)?
-    private let isLimited: Bool
     private let resume: Resume
     let transport: any HTTPLoader
-    private let clocks: RetryClocks
+    let clocks: RetryClocks
 
     init(_ settings: Session.Settings, before loader: any HTTPLoader) {
         coalescing = settings.deduplicate?.inItsOwnChain
         redirect = Redirect(clocks: settings.clocks)
         retry = Retry(nil, budgets: settings.budgets, clocks: settings.clocks, random: settings.random)
         throttle = settings.throttle
-        isLimited = settings.throttle != nil
         resume = Resume(clocks: settings.clocks)
         transport = loader
         clocks = settings.clocks
     }
 
     /// Runs a request from its admission to its outcome.
+    @inline(__always)
     func run(_ request: HTTPRequest, for owner: Request) async -> AttemptOutcome {
         // The request may be one that an earlier call sent.
-        let request = request.deadline == nil ? request : request.withoutDeadline
+        let request = request.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        let outcome = await admission.requests.admit(owner) { await coalesce(request, owner) }
+        // A function and not a closure: the compiler inlines large closures only where it is told to.
+        @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, owner) }
+        let outcome = await admission.requests.admit(owner, coalesced)
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
     }
 
     // 2. Coalesce. Outside of redirects and retries: requests that share an exchange share its outcome. Requests that
     //    adapters change further in, and those with retriers of their own, have exchanges of their own.
+    @inline(__always)
     private func coalesce(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
-        guard let coalescing, owner.interceptors.sharesExchanges, request.retryStrategy == nil else {
+        guard let coalescing, owner.interceptors.sharesExchanges, !request.hasStrategy else {
             return await follow(request, owner)
         }
         return await share(request, coalescing, owner)
@@ -69,11 +72,12 @@ final class RequestPipeline: Sendable {
     // 3. Redirect. Outside of retries: each hop has attempts of its own, and a POST that was answered by a 303 is not
     //    posted again because the page behind it failed.
     // 4. Retry. The only loop over attempts; each one is made from the hop's request (rule R6).
+    @inline(__always)
     private func follow(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
         await redirect.follow(request) { hop in
             let outcome = await retry.run(
                 hop.deferring(.transientErrors),
-                asksAboutSuccess: request.retryStrategy != nil
+                asksAboutSuccess: request.hasStrategy
             ) { request, _ in
                 await attempt(request, of: owner)
             } decide: { outcome, context, hop in
@@ -81,7 +85,7 @@ final class RequestPipeline: Sendable {
             } record: { attempts in
                 owner.publish(attempts)
             }
-            return await owner.completed(outcome, of: hop)
+            return owner.isComplete(outcome, of: hop) ? outcome : await owner.completed(outcome, of: hop)
         }
     }
 
@@ -89,51 +93,39 @@ final class RequestPipeline: Sendable {
         // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
         //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
         //    a token refresh waits without a slot, so that its own requests can have one.
-        let attempt: RequestAdaptation.Attempt
-        do {
-            attempt = try await RequestAdaptation.prepare(request, of: owner, clocks)
-        } catch {
+        switch await RequestAdaptation.prepare(request, of: owner, in: self) {
+        case .success(let attempt):
+            // A retry stage of the transport must not act on the strategy a second time.
+            let result = await exchange(attempt.request, owner).load(attempt.request.withoutStrategy)
+            attempt.end(with: result, of: owner, in: self)
+            return await inspect(result, of: request, owner)
+        case .failure(let error):
             return AttemptOutcome(.failure(error))
         }
-        let result = await limit(attempt.request, owner)
-        attempt.end(with: result, of: owner, clocks)
-        return await inspect(result, of: request, owner)
     }
 
     // 6. Limit. Inside of retries: the slot is free during back-off.
-    @inline(__always)
-    private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        guard isLimited else { return await send(request, owner) }
-        return await sendInTurn(request, owner)
-    }
-
     @inline(never)
-    private func sendInTurn(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        let rest = Remainder(pipeline: self) { await self.send($0, owner) }
-        guard let throttle else { return await rest.load(request) }
-        return await throttle.load(request, next: rest)
+    private func exchange(_ request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
+        guard let throttle else { return sender(of: request, owner) }
+        let rest = Remainder(pipeline: self) { await self.sender(of: $0, owner).load($0) }
+        return Remainder(pipeline: self) { await throttle.load($0, next: rest) }
     }
 
     // 7. Resume. Inside of the limit: each part of a download is an exchange like any other.
     // 8. Send. The bodies whose progress is watched are counted next to the transport.
-    @inline(__always)
-    private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
-        // A retry stage of the transport must not act on the strategy a second time.
-        let request = request.retryStrategy == nil ? request : request.withoutStrategy
-        guard request.download != nil || owner.watchesBytes else { return await transport.load(request) }
-        return await sendInParts(request, owner)
-    }
-
-    @inline(never)
-    private func sendInParts(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+    private func sender(of request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
+        guard request.download != nil || owner.watchesBytes else { return transport }
         let counting = Remainder(pipeline: self) { await BodyProgress.send($0, for: owner, through: self.transport) }
-        return await resume.load(request, next: counting)
+        return Remainder(pipeline: self) { await self.resume.load($0, next: counting) }
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is asked about a response that does not pass, once for
     //    each attempt. A redirect that is followed is no answer.
     @inline(never)
-    private func inspect(_ result: HTTPResult, of request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+    private func inspect(_ result: consuming HTTPResult, of request: HTTPRequest, _ owner: Request) async
+        -> AttemptOutcome
+    {
         guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
