@@ -274,6 +274,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             guard state.descriptor >= 0 else { return }
             guard state.record != nil, state.size > 0 else { return remove(&state) }
             sync(&state)
+            // A process that is just being started may have a copy of the descriptor, which would keep the lock.
+            flock(state.descriptor, LOCK_UN)
             close(state.descriptor)
             state.descriptor = -1
         }

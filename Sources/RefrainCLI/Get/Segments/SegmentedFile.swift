@@ -348,6 +348,8 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     private func end(_ parts: Parts) {
         parts.table.end()
+        // As of a file in one piece: the lock ends here, whatever has a copy of the descriptor.
+        flock(parts.descriptor, LOCK_UN)
         close(parts.descriptor)
     }
 
