@@ -10,7 +10,9 @@ struct CurlOptionTests {
 
     init() throws { server = try FaultServer() }
 
-    private func get(_ words: String...) async throws -> Executable.Ended {
+    private func get(_ words: String...) async throws -> Executable.Ended { try await get(words) }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
         try await Executable.run(["get", "--attempts", "1"] + words)
     }
 
@@ -158,7 +160,7 @@ struct CurlOptionTests {
         }
         #expect(try await sent(file.path) == nil)
         try await file.overwrite("x")
-        _ = try await Executable.run(["-d", "@0", file.path], program: "/usr/bin/touch")
+        Directory.setModificationDate(file.path, 0)
         #expect(try await sent(file.path) == "If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT")
         file.remove()
     }
@@ -213,6 +215,36 @@ struct CurlOptionTests {
             let ended = try await Executable.run(["get"] + words + [fixture.baseURL + "/ok"])
             #expect(ended.status == 2 && ended.errors.contains(words[words.count - 2]), "\(words): \(ended.errors)")
         }
+    }
+
+    @Test(
+        "--capath adds to --cacert, as in curl, and --crlfile and a file of --pinnedpubkey are read",
+        .enabled(if: Executable.installed("openssl") != nil)
+    )
+    func authorities() async throws {
+        let (fixture, other) = (try TLSFixture(upstreamPort: server.port), try TLSFixture(upstreamPort: server.port))
+        let (folder, junk) = (try ScratchFile(), try ScratchFile())
+        try folder.makeFolder()
+        let pem = String(decoding: try ScratchFile.at(fixture.caPath).bytes(), as: UTF8.self)
+        try await folder.file("ca.pem").overwrite(pem)
+        try await junk.overwrite("junk")
+        let rehash = try await Executable.run(["rehash", folder.path], program: Executable.installed("openssl") ?? "")
+        try #require(rehash.status == 0, "\(rehash.errors)")
+        let curl = Executable.installed("curl")
+        for (words, isFine) in [
+            (["--capath", folder.path], true), (["--cacert", other.caPath], false),
+            (["--cacert", other.caPath, "--capath", folder.path], true),
+            (["--cacert", fixture.caPath, "--crlfile", junk.path], false),
+            (["--cacert", fixture.caPath, "--pinnedpubkey", junk.path], false),
+        ] {
+            let ours = try await get(words + [fixture.baseURL + "/ok"])
+            #expect((ours.status == 0) == isFine, "\(words): \(ours.errors)")
+            guard let curl else { continue }
+            let theirs = try await Executable.run(["-q", "-sS"] + words + [fixture.baseURL + "/ok"], program: curl)
+            #expect((theirs.status == 0) == isFine, "curl \(words): \(theirs.errors)")
+        }
+        folder.remove()
+        junk.remove()
     }
 
     @Test("a proxy gets its user, is not used for --noproxy, and has names of its own for its kinds")
