@@ -247,6 +247,15 @@ struct CurlOptionTests {
         junk.remove()
     }
 
+    @Test("a pipe with authorities serves all requests, of which several transports are made")
+    func authoritiesFromPipe() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        let urls = (0..<8).map { "'\(fixture.baseURL)/ok?\($0)'" }.joined(separator: " ")
+        let line = "cat '\(fixture.caPath)' | \"$1\" get --attempts 1 --cacert /dev/stdin \(urls)"
+        let ended = try await Executable.run(["-c", line, "sh", Executable.path], program: "/bin/sh")
+        #expect(ended.status == 0 && ended.lines.count == 8, "\(ended.errors)")
+    }
+
     @Test("a proxy gets its user, is not used for --noproxy, and has names of its own for its kinds")
     func proxies() async throws {
         let proxy = try FaultServer()
