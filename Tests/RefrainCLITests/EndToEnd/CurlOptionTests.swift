@@ -222,18 +222,22 @@ struct CurlOptionTests {
         .enabled(if: Executable.installed("openssl") != nil)
     )
     func authorities() async throws {
-        let (fixture, other) = (try TLSFixture(upstreamPort: server.port), try TLSFixture(upstreamPort: server.port))
-        let (folder, junk) = (try ScratchFile(), try ScratchFile())
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        let (folder, other, junk) = (try ScratchFile(), try ScratchFile(), try ScratchFile())
         try folder.makeFolder()
         let pem = String(decoding: try ScratchFile.at(fixture.caPath).bytes(), as: UTF8.self)
         try await folder.file("ca.pem").overwrite(pem)
         try await junk.overwrite("junk")
-        let rehash = try await Executable.run(["rehash", folder.path], program: Executable.installed("openssl") ?? "")
-        try #require(rehash.status == 0, "\(rehash.errors)")
+        // An authority of another name: OpenSSL takes the first that has the issuer's.
+        let make = "req -x509 -newkey rsa:2048 -nodes -subj /CN=Other -keyout /dev/null -out \(other.path)"
+        for words in [make.split(separator: " ").map(String.init), ["rehash", folder.path]] {
+            let made = try await Executable.run(words, program: Executable.installed("openssl") ?? "")
+            try #require(made.status == 0, "\(made.errors)")
+        }
         let curl = Executable.installed("curl")
         for (words, isFine) in [
-            (["--capath", folder.path], true), (["--cacert", other.caPath], false),
-            (["--cacert", other.caPath, "--capath", folder.path], true),
+            (["--capath", folder.path], true), (["--cacert", other.path], false),
+            (["--cacert", other.path, "--capath", folder.path], true),
             (["--cacert", fixture.caPath, "--crlfile", junk.path], false),
             (["--cacert", fixture.caPath, "--pinnedpubkey", junk.path], false),
         ] {
@@ -243,8 +247,7 @@ struct CurlOptionTests {
             let theirs = try await Executable.run(["-q", "-sS"] + words + [fixture.baseURL + "/ok"], program: curl)
             #expect((theirs.status == 0) == isFine, "curl \(words): \(theirs.errors)")
         }
-        folder.remove()
-        junk.remove()
+        for file in [folder, other, junk] { file.remove() }
     }
 
     @Test("a pipe with authorities serves all requests, of which several transports are made")
