@@ -19,6 +19,8 @@ extension CurlLoader {
         package var texts: [TextOption: String] = [:]
         /// The keys of which a server must have one: a file, or hashes as libcurl writes them; nil: any.
         package var pinnedKeys: String?
+        /// A folder with authorities that are trusted beside the others; nil: none.
+        package var authoritiesFolder: String?
         /// The oldest and the newest version of TLS; nil: as the system's library has it.
         package var oldestTLS: TLSVersion?
         package var newestTLS: TLSVersion?
@@ -51,11 +53,10 @@ extension CurlLoader.ConnectionOverrides {
 
     /// A setting that libcurl takes as a text, named as its command names it.
     package enum TextOption: Sendable {
-        case capath, crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
+        case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
 
         var option: CURLoption {
             switch self {
-            case .capath: CURLOPT_CAPATH
             case .crlfile: CURLOPT_CRLFILE
             case .ciphers: CURLOPT_SSL_CIPHER_LIST
             case .tls13Ciphers: CURLOPT_TLS13_CIPHERS

@@ -14,7 +14,7 @@ struct Options {
     /// Only to put the latest results into the documentation.
     var publishes = false
 
-    /// The counts of those who wait and of calls that fail are divided by this.
+    /// The counts of calls in a delay and of calls that fail are divided by this.
     var divisor: Int { isQuick ? 8 : 1 }
 
     /// Whether the figures are complete and fit to be kept.

@@ -19,7 +19,7 @@ int64_t counting_clock_count(void) { return atomic_load_explicit(&clock_reads, m
 int64_t counting_random_count(void) { return atomic_load_explicit(&random_reads, memory_order_relaxed); }
 
 #if defined(__linux__) && defined(__GLIBC__)
-// The names under which glibc keeps its functions for those who stand before them: no look-up, and so none that
+// The names under which glibc keeps its functions for libraries that are loaded before it: no look-up, and so none that
 // allocates.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);

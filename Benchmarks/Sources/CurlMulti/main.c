@@ -68,7 +68,7 @@ static CURL *make_handle(transfer *one, const bench_arguments *arguments) {
     return easy;
 }
 
-// Gives a free handle to whoever has waited longest; false where nobody waits.
+// Gives a free handle to the request that has waited longest; false where none waits.
 static bool start(CURLM *multi, transfer *one) {
     if (waiting_count == 0) return false;
     one->number = waiting_numbers[waiting_first];
@@ -103,7 +103,7 @@ static bool take_messages(CURLM *multi, int *running_transfers) {
     return started;
 }
 
-// The socket interface: libcurl says which sockets it wants to hear of, and epoll says what happens on them.
+// The socket interface: libcurl says which sockets it waits for, and epoll says what happens on them.
 static int epoll_descriptor = -1;
 static long timer_milliseconds = -1;
 

@@ -60,7 +60,7 @@ extension CommandSpec.Group {
                 .required("LIST"),
                 "Fetch only by these protocols: '=https' allows no other one, '-http' rules one out. It holds for redirects, too."
             ),
-            OptionSpec(.protoRedir, .required("LIST"), "The same for redirects alone."),
+            OptionSpec(.protoRedir, .required("LIST"), "As --proto, for redirects alone."),
             OptionSpec(
                 .range,
                 short: "r",
@@ -137,7 +137,7 @@ extension CommandSpec.Group {
             ),
             OptionSpec(.insecure, short: "k", .none, "Do not check certificates."),
             OptionSpec(.tlsv1, short: "1", .none, "Speak TLS 1.0 or newer, if the system's library does."),
-            OptionSpec(.tlsv10, .none, "The same."),
+            OptionSpec(.tlsv10, .none, "As --tlsv1."),
             OptionSpec(.tlsv11, .none, "Speak TLS 1.1 or newer, if the system's library does."),
             OptionSpec(.tlsv12, .none, "Speak TLS 1.2 or newer."),
             OptionSpec(.tlsv13, .none, "Speak TLS 1.3 or newer."),
@@ -196,9 +196,17 @@ extension CommandSpec.Group {
         ),
         OptionSpec(.noproxy, .required("HOSTS"), "Use no proxy for these hosts and their subdomains; * is all hosts."),
         OptionSpec(.socks4, .required("HOST:PORT"), "Go through this proxy, as --proxy socks4://HOST:PORT."),
-        OptionSpec(.socks4a, .required("HOST:PORT"), "The same as socks4a: the proxy looks names up."),
-        OptionSpec(.socks5, .required("HOST:PORT"), "The same as socks5."),
-        OptionSpec(.socks5Hostname, .required("HOST:PORT"), "The same as socks5h: the proxy looks names up."),
+        OptionSpec(
+            .socks4a,
+            .required("HOST:PORT"),
+            "Go through this proxy, which looks names up, as --proxy socks4a://HOST:PORT."
+        ),
+        OptionSpec(.socks5, .required("HOST:PORT"), "Go through this proxy, as --proxy socks5://HOST:PORT."),
+        OptionSpec(
+            .socks5Hostname,
+            .required("HOST:PORT"),
+            "Go through this proxy, which looks names up, as --proxy socks5h://HOST:PORT."
+        ),
         OptionSpec(.interface, .required("NAME"), "Connect from this interface, address or host."),
         OptionSpec(
             .speedLimit,
@@ -225,7 +233,7 @@ extension CommandSpec.Group {
         OptionSpec(.http1, .none, "Speak HTTP/1.1 also where the server would agree to HTTP/2."),
         OptionSpec(.http2, .none, "Speak HTTP/2 where TLS agrees to it, which is the default."),
         OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
-        OptionSpec(.parallelImmediate, .none, "The same."),
+        OptionSpec(.parallelImmediate, .none, "As --parallel."),
         OptionSpec(.tcpNodelay, .none, "Send small pieces at once, which is the default."),
     ]
 

@@ -18,7 +18,7 @@ enum TLSSettings {
             guard Directory.kind(of: folder) == .folder else {
                 throw .badValue(folder, of: "--capath", "is no folder")
             }
-            configuration.overrides.texts[.capath] = folder
+            configuration.overrides.authoritiesFolder = folder
         }
         if let file = arguments.last(.crlfile) {
             guard Directory.kind(of: file) == .file else { throw .badValue(file, of: "--crlfile", "is no file") }

@@ -102,34 +102,36 @@ enum TransportSettings {
         omittedFields: [String] = []
     ) throws(UsageError) -> AnyLoader {
         let count = numberOfTransports(arguments, concurrency: concurrency)
+        var configuration = try configuration(arguments, concurrency, openFiles, among: count)
+        configuration.overrides.omittedFields = omittedFields
         var loaders: [AnyLoader] = []
-        for _ in 0..<count {
-            let loader = try single(arguments, concurrency, openFiles, omittedFields, among: count)
-            loaders.append(AnyLoader(loader))
-        }
+        for _ in 0..<count { loaders.append(AnyLoader(try loader(configuration))) }
         return count == 1 ? loaders[0] : AnyLoader(ShardedLoader(loaders))
     }
 
-    private static func single(
+    /// What all transports have in common: read once, since a pipe has its content once, and a person is asked once.
+    private static func configuration(
         _ arguments: Arguments,
         _ concurrency: Int,
         _ openFiles: Int,
-        _ omittedFields: [String],
         among count: Int
-    ) throws(UsageError) -> CurlLoader {
+    ) throws(UsageError) -> CurlLoader.Configuration {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
         configuration.keepsFreedMemory = true
         let left = (openFiles - filesOfOurs - 3 * concurrency) / count
         configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
         configuration.overrides = try overrides(arguments)
-        configuration.overrides.omittedFields = omittedFields
         // The last of the two counts, as in curl.
         let version = arguments.given.last { $0.name == .http1 || $0.name == .http2 }
         if version?.name == .http1 { configuration.versions = .http1Only }
         if arguments.has(.publicOnly) { configuration.destinations = .publicOnly }
         try TLSSettings.apply(arguments, to: &configuration)
         try ProxySettings.apply(arguments, to: &configuration)
+        return configuration
+    }
+
+    private static func loader(_ configuration: CurlLoader.Configuration) throws(UsageError) -> CurlLoader {
         do throws(InvalidArgument) {
             return try CurlLoader(configuration: configuration)
         } catch {

@@ -31,7 +31,7 @@ final class EasySettings {
 
     init(_ configuration: CurlLoader.Configuration) {
         clientCertificate = configuration.clientCertificate
-        trust = TLSOptions(configuration.trust, clientCertificate, pins: configuration.overrides.pinnedKeys)
+        trust = TLSOptions(configuration.trust, clientCertificate, configuration.overrides)
         serverTrust = configuration.serverTrust
         destinations = configuration.destinations
         // A proxy would connect where the policy cannot be held.

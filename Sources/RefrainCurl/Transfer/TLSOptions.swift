@@ -5,7 +5,9 @@ internal import RefrainHTTP
 struct TLSOptions: Hashable {
     private let authorities: ServerTrust.Evaluator.Authorities
     /// The keys as libcurl wants them; nil for any.
-    let pins: String?
+    private(set) var pins: String?
+    /// A folder with further authorities; nil: none beside those of the system.
+    private var folder: String?
     private let certificate: CurlLoader.ClientCertificate?
 
     init(_ evaluator: ServerTrust.Evaluator, _ certificate: CurlLoader.ClientCertificate? = nil) {
@@ -17,24 +19,25 @@ struct TLSOptions: Hashable {
     init(
         _ trust: CurlLoader.Trust,
         _ certificate: CurlLoader.ClientCertificate? = nil,
-        pins: String? = nil
+        _ overrides: CurlLoader.ConnectionOverrides = .init()
     ) {
-        self.certificate = certificate
-        self.pins = pins
-        authorities =
+        let evaluator: ServerTrust.Evaluator =
             switch trust {
             case .system: .system
             case .certificateFile(let path): .certificateFile(path)
-            case .insecure: .nobody
+            case .insecure: .disabledAndInsecure
             }
+        self.init(evaluator, certificate)
+        pins = overrides.pinnedKeys
+        folder = overrides.authoritiesFolder
     }
 
     func apply(to easy: UnsafeMutableRawPointer) {
         switch authorities {
-        case .system: break
+        case .system: if let folder { refrain_set_pointer(easy, CURLOPT_CAPATH, folder) }
         case .certificateFile(let path):
             refrain_set_pointer(easy, CURLOPT_CAINFO, path)
-            refrain_set_pointer(easy, CURLOPT_CAPATH, nil)
+            refrain_set_pointer(easy, CURLOPT_CAPATH, folder)
         case .nobody:
             refrain_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
             refrain_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)

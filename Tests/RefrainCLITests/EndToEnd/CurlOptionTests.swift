@@ -10,7 +10,9 @@ struct CurlOptionTests {
 
     init() throws { server = try FaultServer() }
 
-    private func get(_ words: String...) async throws -> Executable.Ended {
+    private func get(_ words: String...) async throws -> Executable.Ended { try await get(words) }
+
+    private func get(_ words: [String]) async throws -> Executable.Ended {
         try await Executable.run(["get", "--attempts", "1"] + words)
     }
 
@@ -158,7 +160,7 @@ struct CurlOptionTests {
         }
         #expect(try await sent(file.path) == nil)
         try await file.overwrite("x")
-        _ = try await Executable.run(["-d", "@0", file.path], program: "/usr/bin/touch")
+        Directory.setModificationDate(file.path, 0)
         #expect(try await sent(file.path) == "If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT")
         file.remove()
     }
@@ -213,6 +215,48 @@ struct CurlOptionTests {
             let ended = try await Executable.run(["get"] + words + [fixture.baseURL + "/ok"])
             #expect(ended.status == 2 && ended.errors.contains(words[words.count - 2]), "\(words): \(ended.errors)")
         }
+    }
+
+    @Test(
+        "--capath adds to --cacert, as in curl, and --crlfile and a file of --pinnedpubkey are read",
+        .enabled(if: Executable.installed("openssl") != nil)
+    )
+    func authorities() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        let (folder, other, junk) = (try ScratchFile(), try ScratchFile(), try ScratchFile())
+        try folder.makeFolder()
+        let pem = String(decoding: try ScratchFile.at(fixture.caPath).bytes(), as: UTF8.self)
+        try await folder.file("ca.pem").overwrite(pem)
+        try await junk.overwrite("junk")
+        // An authority of another name: OpenSSL takes the first that has the issuer's.
+        let make = "req -x509 -newkey rsa:2048 -nodes -subj /CN=Other -keyout /dev/null -out \(other.path)"
+        for words in [make.split(separator: " ").map(String.init), ["rehash", folder.path]] {
+            let made = try await Executable.run(words, program: Executable.installed("openssl") ?? "")
+            try #require(made.status == 0, "\(made.errors)")
+        }
+        let curl = Executable.installed("curl")
+        for (words, isFine) in [
+            (["--capath", folder.path], true), (["--cacert", other.path], false),
+            (["--cacert", other.path, "--capath", folder.path], true),
+            (["--cacert", fixture.caPath, "--crlfile", junk.path], false),
+            (["--cacert", fixture.caPath, "--pinnedpubkey", junk.path], false),
+        ] {
+            let ours = try await get(words + [fixture.baseURL + "/ok"])
+            #expect((ours.status == 0) == isFine, "\(words): \(ours.errors)")
+            guard let curl else { continue }
+            let theirs = try await Executable.run(["-q", "-sS"] + words + [fixture.baseURL + "/ok"], program: curl)
+            #expect((theirs.status == 0) == isFine, "curl \(words): \(theirs.errors)")
+        }
+        for file in [folder, other, junk] { file.remove() }
+    }
+
+    @Test("a pipe with authorities serves all requests, of which several transports are made")
+    func authoritiesFromPipe() async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port)
+        let urls = (0..<8).map { "'\(fixture.baseURL)/ok?\($0)'" }.joined(separator: " ")
+        let line = "cat '\(fixture.caPath)' | \"$1\" get --attempts 1 --cacert /dev/stdin \(urls)"
+        let ended = try await Executable.run(["-c", line, "sh", Executable.path], program: "/bin/sh")
+        #expect(ended.status == 0 && ended.lines.count == 8, "\(ended.errors)")
     }
 
     @Test("a proxy gets its user, is not used for --noproxy, and has names of its own for its kinds")

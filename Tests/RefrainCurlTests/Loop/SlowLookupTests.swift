@@ -12,7 +12,7 @@ struct SlowLookupTests {
 
     init() throws { server = try FaultServer() }
 
-    /// Lets nobody answer for a name until it is released.
+    /// Keeps the name server from answering for a name until it is released.
     private func hold(_ name: String) throws {
         let isSet = "127.0.0.1"
             .withCString { address in

@@ -275,7 +275,7 @@ struct HTTP2Tests {
         defer { withExtendedLifetime(server) { fixture.stop() } }
         switch await (try loader(trusting: fixture)).load(try HTTPRequest(fixture.baseURL + "/")) {
         case .failure(let error): #expect(error.code == .badServerResponse, "\(error)")
-        // Newer versions of nghttp2 (1.70) leave the field out, and libcurl does not hear of it.
+        // Newer versions of nghttp2 (1.70) leave the field out before libcurl gets it.
         case .success(let response): #expect(response.headers.isEmpty)
         }
     }

@@ -20,7 +20,7 @@ enum Metric {
     static let clockReads = "clockReadsPerCall"
     static let randomReads = "randomReadsPerCall"
 
-    // Those who wait.
+    // Calls in a delay.
     static let bytesEach = "bytesEach"
     static let lateP50 = "lateP50Milliseconds"
     static let lateP99 = "lateP99Milliseconds"

@@ -63,7 +63,7 @@ struct LoadBenchmark: Benchmark {
     }
 
     private func runTimed(_ bench: Workbench, _ client: Client) throws -> [String: Double] {
-        // More than anybody manages in this time: the latency of each finds a place in memory that is there before.
+        // More than any client manages in this time: the latency of each finds a place in memory that is there before.
         let most = String(Int(200_000 * max(1, seconds)))
         let time = Text.number(bench.options.isQuick ? seconds / 4 : seconds, 2)
         return try run(bench, client, [most], ["--seconds", time], counts: false)

@@ -14,7 +14,7 @@ typedef struct {
     const char *url;
     int64_t requests;
     int64_t concurrency;
-    // Requests that are made, and not measured, before the others. One for each in flight unless told otherwise.
+    // Requests that are made, and not measured, before the others. By default one for each in flight.
     int64_t warmup;
     // The certificates to trust (PEM), or NULL.
     const char *ca;
@@ -54,7 +54,7 @@ int64_t bench_percentile(int64_t *values, int64_t count, double share);
 typedef struct {
     double cpu_seconds;
     int64_t context_switches;
-    int64_t mallocs;           // -1 where nobody counts
+    int64_t mallocs;           // -1 where they are not counted
     int64_t resident_bytes;
     int64_t peak_bytes;
     int64_t file_descriptors;
