@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var opened = OpenedSockets()
     /// The addresses that this transfer itself could not connect to.
     var failedHere: [AddressKey] = []
-    /// Whether libcurl looks for the address of a name, where that is of interest (``CurlVersion/waitsForLookups``).
+    /// Whether libcurl looks for the address of a name.
     var isLookingUp = false
     /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
     var (hasLeftOutAddress, policyRefused) = (false, false)
