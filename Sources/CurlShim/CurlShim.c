@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 CURLcode refrain_set_long(CURL *easy, CURLoption option, long value) {
@@ -135,6 +137,23 @@ int refrain_has_arrived(curl_socket_t socket) {
 int refrain_is_quiet(curl_socket_t socket) {
     char byte;
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+long refrain_silence(curl_socket_t socket, long age) {
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    int queued = 0;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length)) return 0;
+    if (ioctl(socket, TIOCOUTQ, &queued) || queued == 0) return 0;
+    // What the system itself could not send, since there is no way to the peer, is not sent again either.
+    const long silence = info.tcpi_last_ack_recv, a_second = 1000;
+    return info.tcpi_retransmits > 0 || (silence >= a_second && age >= a_second) ? silence : 0;
+#else
+    (void)socket;
+    (void)age;
+    return 0;
+#endif
 }
 
 void refrain_end_connection(curl_socket_t socket) { shutdown(socket, SHUT_RDWR); }

@@ -128,6 +128,12 @@ const void *refrain_address_bytes(const struct curl_sockaddr *address);
 /// Returns the local port of a socket; 0 if it has none.
 int refrain_local_port(curl_socket_t socket);
 
+/// Returns for how many milliseconds the peer has acknowledged nothing, although something was sent more than once, or
+/// waits for a second to be acknowledged or sent; 0 where there is nothing, or where the system does not say.
+///
+/// `age` is the time since something was sent, in milliseconds.
+long refrain_silence(curl_socket_t socket, long age);
+
 /// Ends a connection in both directions, so that nothing can be sent on it any more.
 void refrain_end_connection(curl_socket_t socket);
 

@@ -23,6 +23,11 @@ final class OpenConnection {
     /// Ends it, so that nothing can be sent on it.
     func end() { refrain_end_connection(socket) }
 
+    /// For how many milliseconds the peer has acknowledged nothing although something is to be; 0 where all is well.
+    ///
+    /// - Parameter age: the time since a request was submitted, in nanoseconds.
+    func silence(age: Int64) -> Int { refrain_silence(socket, Int(age / 1_000_000)) }
+
     /// Whether the server has ended it, while it is in use.
     var hasEnded: Bool { refrain_has_ended(socket) != 0 }
 }

@@ -14,6 +14,8 @@ final class OriginQueue {
     var wantsHTTP1 = false
     /// Whether the last connect failed: the name server is asked again before the next one (rule R33).
     var addressMayBeStale = false
+    /// When a request was sent to which the peer's TCP has acknowledged nothing, within ``longestAge``.
+    private var silentSince = MonotonicTime.never
     /// Whether it is on the list of those that have requests to start.
     var isListed = false
     /// Responses that are not read and whose connections may be reused; newest last.
@@ -38,6 +40,21 @@ final class OriginQueue {
         // With its head, it is within a small buffer.
         shortAnswers = size > Int64(EasySettings.smallBufferSize / 2) ? 0 : min(shortAnswers + 1, 16)
     }
+
+    /// Notes when a request was submitted whose connection turned out to lead nowhere.
+    func noteSilence(since start: MonotonicTime) { silentSince = start }
+
+    /// For how many seconds a connection may have been unused to be used again: not since before such a request.
+    func longestAge(now: MonotonicTime) -> Int {
+        guard silentSince != .never else { return Self.longestAge }
+        // libcurl counts whole seconds.
+        let age = Int((now &- silentSince) / 1_000_000_000) - 1
+        if age >= Self.longestAge { silentSince = .never }
+        return min(max(0, age), Self.longestAge)
+    }
+
+    /// What libcurl takes by itself.
+    static let longestAge = 118
 
     var isUnused: Bool { active == 0 && waiting.isEmpty }
 

@@ -29,7 +29,7 @@ final class TransferDriver {
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
     // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
-    @exclusivity(unchecked) private var active: [Transfer] = []
+    @exclusivity(unchecked) private(set) var active: [Transfer] = []
     /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
     private var hosts: [Origin?: OriginQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
@@ -83,7 +83,7 @@ final class TransferDriver {
     func carryOut(_ command: Command) {
         switch command {
         case .start(let transfer): enqueue(transfer)
-        case .cancel(let transfer): end(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
+        case .cancel(let transfer): stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
         case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
         case .reset(let continuation):
@@ -380,7 +380,7 @@ final class TransferDriver {
         }
         for transfer in late {
             let failure = transfer.failure(.timedOut, message: transfer.whatTookTooLong)
-            end(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
+            stop(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
         }
         for transfer in paused {
             if let result = transfer.resultOfVainWait() { end(transfer, transfer.outcome(of: result)) }

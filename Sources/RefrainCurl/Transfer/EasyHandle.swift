@@ -44,6 +44,7 @@ final class EasyHandle {
     private var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
+    private var longestAge = OriginQueue.longestAge
     private var hidesProxyFields = false
     private var notes = false
     private var notesWhatIsSent = false
@@ -121,6 +122,11 @@ final class EasyHandle {
             self.looksUpAnew = looksUpAnew
             // 60 s is what libcurl keeps an answer of the name server for by itself.
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
+        }
+        let longestAge = transfer.host?.longestAge(now: transfer.round.now) ?? OriginQueue.longestAge
+        if self.longestAge != longestAge {
+            self.longestAge = longestAge
+            refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
         }
         hideProxyFields(false)
         if settings.mayUseProxy { proxyHead = ProxyHead() }

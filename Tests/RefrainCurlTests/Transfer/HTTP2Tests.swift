@@ -435,7 +435,7 @@ struct HTTP2Tests {
 
 extension RawConnection {
     /// Reads a frame of HTTP/2, and acknowledges it where it has settings (RFC 9113 §4.1, §6.5).
-    fileprivate func readFrame() -> (type: UInt8, flags: UInt8, stream: [UInt8])? {
+    func readFrame() -> (type: UInt8, flags: UInt8, stream: [UInt8])? {
         guard let head = read(9), read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return nil }
         if head[3] == 4, head[4] & 1 == 0 { write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
         return (head[3], head[4], Array(head[5...]))

@@ -1,0 +1,100 @@
+import RefrainCore
+import RefrainCurl
+import RefrainHTTP
+import RefrainTesting
+import TLSFixture
+import Testing
+
+#if os(Linux)
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+@Suite("CurlLoader: connections on which nothing is acknowledged any more")
+struct SilentConnectionTests {
+    /// Lets the kernel drop all that arrives on this process's connections to a port, acknowledgements included, as
+    /// where a router has forgotten them; returns how many there are.
+    private func silence(port: UInt16) -> Int {
+        var count = 0
+        for descriptor in Int32(0)..<1024 {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            guard status == 0, address.sin_family == AF_INET, address.sin_port.bigEndian == port else { continue }
+            // A program of one instruction, BPF_RET with 0: not a byte of any packet is taken.
+            var instruction: UInt64 = 6
+            let wasSet = withUnsafeMutablePointer(to: &instruction) { instruction in
+                var program = (UInt64(1), instruction)
+                return setsockopt(descriptor, SOL_SOCKET, 26, &program, socklen_t(MemoryLayout.size(ofValue: program)))
+            }
+            if wasSet == 0 { count += 1 }
+        }
+        return count
+    }
+
+    /// A request whose attempt is given up after TCP has sent it again in vain.
+    private func brief(_ url: String) throws -> HTTPRequest {
+        var request = try HTTPRequest(url)
+        request.attemptTimeout = .milliseconds(1_200)
+        return request
+    }
+
+    @Test("over HTTP/2 the next request goes over a connection of its own", arguments: [true, false])
+    func multiplexed(isTimeout: Bool) async throws {
+        // Answers each stream with a head (RFC 9113 §4.1).
+        let server = RawServer { connection in
+            guard connection.read(24) != nil else { return }
+            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            while let (type, _, stream) = connection.readFrame() {
+                if type == 1 { connection.write([0, 0, 1, 1, 5] + stream + [0x88]) }
+            }
+        }
+        let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2"])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        var configuration = CurlLoader.Configuration()
+        configuration.trust = .certificateFile(fixture.caPath)
+        let loader = try CurlLoader(configuration: configuration)
+        let url = fixture.baseURL + "/"
+        #expect(try await loader.response(for: HTTPRequest(url)).exchange.version == "2")
+        try #require(silence(port: fixture.port) == 1)
+        let lost: HTTPResult
+        if isTimeout {
+            lost = await loader.load(try brief(url))
+        } else {
+            let cancelled = Task { await loader.load(try HTTPRequest(url)) }
+            try await Task.sleep(for: .milliseconds(1_200))
+            cancelled.cancel()
+            lost = try await cancelled.value
+        }
+        #expect(try failure(of: lost).code == (isTimeout ? .timedOut : .cancelled))
+        var request = try HTTPRequest(url)
+        request.attemptTimeout = .seconds(20)
+        #expect(try await loader.response(for: request).status == 200)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test("connections that were unused since before are not used again, and those that are used later are")
+    func pool() async throws {
+        let server = try FaultServer()
+        let loader = CurlLoader()
+        try await concurrently(3, inFlight: 3) { _ in
+            let response = try await loader.response(for: HTTPRequest(server.baseURL + "/delay?ms=300"))
+            #expect(response.status == 200)
+        }
+        try #require(silence(port: server.port) == 3)
+        let lost = await loader.load(try brief(server.baseURL + "/ok"))
+        #expect(try failure(of: lost).code == .timedOut)
+        server.clearLog()
+        for _ in 0..<4 {
+            var request = try HTTPRequest(server.baseURL + "/ok")
+            request.attemptTimeout = .seconds(20)
+            #expect(try await loader.response(for: request).status == 200)
+        }
+        #expect(Set(server.log.map(\.connection)).count == 1)
+    }
+}
+#endif
