@@ -18,7 +18,7 @@ struct SilentConnectionTests {
     /// where a router has forgotten them; returns how many there are.
     private func silence(port: UInt16) -> Int {
         var count = 0
-        for descriptor in Int32(0)..<1024 {
+        for descriptor in Int32(0)..<65_536 {
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let status = withUnsafeMutablePointer(to: &address) { pointer in
