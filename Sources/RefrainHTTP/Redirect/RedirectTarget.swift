@@ -54,7 +54,7 @@ enum RedirectTarget {
         if Self.becomesGet(response.status, request.method) {
             next.method = .get
             next.body = .empty
-            for name in Self.fieldsOfTheBody { next.headers.remove(name) }
+            next.removeFieldsOfTheBody()
         } else if next.body.replayability == .onceAndRead {
             self = .refused(.requestBodyStreamExhausted, "the \(response.status) wants the body again, which is spent")
             return
@@ -130,10 +130,4 @@ enum RedirectTarget {
         default: false
         }
     }
-
-    /// Fields that describe a body, and leave with it.
-    private static let fieldsOfTheBody = [
-        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-MD5", "Digest",
-        "Content-Digest", "Repr-Digest",
-    ]
 }

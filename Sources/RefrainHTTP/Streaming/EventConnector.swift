@@ -64,9 +64,9 @@ final class EventConnector: HTTPLoader {
         if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
         let lastEventID = state.withLock { $0.lastEventID }
         var request = request
-        if !lastEventID.isEmpty, HTTPToken.isValidFieldValue(lastEventID) {
-            request.headers["Last-Event-ID"] = lastEventID
-        }
+        // White space at the ends is no part of a field's value.
+        let field = String(Substring(FieldValues.trimmed(lastEventID[...].utf8)))
+        if !field.isEmpty, HTTPToken.isValidFieldValue(field) { request.headers["Last-Event-ID"] = field }
         let result = await loader.load(request)
         guard case .success(let response) = result, response.status == .ok else { return result }
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])

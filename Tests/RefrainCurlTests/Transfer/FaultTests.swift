@@ -171,6 +171,15 @@ struct FaultTests {
         #expect(again.exchange.reusedConnection)
     }
 
+    @Test("R8: a trailer that is no field is garbage, as it would be in the head", arguments: ["no field", "a\u{0}b: c"])
+    func badTrailer(line: String) async throws {
+        server.on("/trailer") { _ in
+            [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\(line)\r\n\r\n")]
+        }
+        let error = try failure(of: await loader.load(HTTPRequest(server.baseURL + "/trailer")))
+        #expect(error.code == .badServerResponse, "\(error)")
+    }
+
     @Test("a server that answers before the upload has ended is heard")
     func earlyResponse() async throws {
         server.on("/early", readsBody: false) { _ in

@@ -21,7 +21,9 @@ struct PagesTests {
             ("<a>; rel=next; anchor=\"/other\"", []), ("<a,b>; rel=next", ["a,b: next"]), ("<a>", ["a: "]),
             ("<a>; rel = next;", ["a: next"]), ("<a; rel=next", []), ("a; rel=next", []), ("", []),
             ("<a>; rel=next, b", ["a: next"]), ("<a>; rel=\"next", []), (",, <a>; rel=next ,", ["a: next"]),
-            ("<>; rel=next", [": next"]), ("<a>; rel", ["a: "]),
+            ("<>; rel=next", [": next"]), ("<a>; rel", ["a: "]), ("<a>; type=text/html; rel=next", ["a: next"]),
+            ("<a>; rel=https://example.com/r , <b>; rel=next", ["a: https://example.com/r", "b: next"]),
+            ("<a>; title=two words; rel=next\t", ["a: next"]), ("<a>; title=; rel=next", ["a: next"]),
         ]
     )
     func links(field: String, expected: [String]) {
@@ -73,6 +75,17 @@ struct PagesTests {
         #expect(error?.code == .badServerResponse && error?.response?.status == 404)
         #expect(try await iterator.next() == nil)
         #expect(mock.requests.count == 2)
+    }
+
+    @Test("a page whose link cannot be followed is read, and the error comes where the next one is asked for")
+    func unusableLink() async throws {
+        let mock = MockLoader().otherwise(.status(200, headers: ["Link": "<http://other.example.com/2>; rel=next"]))
+        var iterator = mock.pages(from: sampleRequest("1")).makeAsyncIterator()
+        #expect(try await iterator.next()?.status == 200)
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.code == .insecureRedirect)
+        #expect(try await iterator.next() == nil)
+        #expect(mock.requests.count == 1)
     }
 
     @Test("a server that links in a circle is left after the limit")

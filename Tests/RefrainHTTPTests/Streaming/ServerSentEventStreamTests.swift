@@ -49,6 +49,13 @@ struct ServerSentEventStreamTests {
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
+    @Test("an identifier is sent without the white space at its ends, which no field can have")
+    func paddedIdentifier() async throws {
+        mock.then(stream("id:  7\t\ndata: a\n\n")).then(stream("id: \t\ndata: b\n\n")).then(.status(204))
+        #expect(try await data(events()) == ["a", "b"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "7", nil])
+    }
+
     @Test("R17: retry: is the least wait, also where it comes without an event, and jitter only adds to it")
     func leastDelay() async throws {
         mock.then(stream("retry: 10000\ndata: a\n\n")).then(stream("retry: 20000\n\n")).then(stream("data: b\n\n"))
