@@ -117,9 +117,7 @@ enum NextPage {
         let links = LinkField.parse(fieldValues: response.headers[values: "Link"])
         guard let link = links.first(where: { $0.relations.contains("next") }) else { return nil }
         let base = response.request.url.scheme == nil ? request.url : response.request.url
-        guard let url = URL(string: URLText.escaped(link.target), relativeTo: base)?.absoluteURL,
-            let target = Origin(url)
-        else {
+        guard let url = RedirectTarget.resolve(link.target, against: base), let target = Origin(url) else {
             throw failure(.redirectToNonExistentLocation, "the link to the next page cannot be followed", response)
         }
         let origin = Origin(base)

@@ -77,6 +77,33 @@ struct RedirectTests {
         }
     }
 
+    @Test("R26: nor do they go to an origin that the caller's closure has chosen, and TLS is not left by it")
+    func chosenOrigin() async throws {
+        func follow(to url: String) async throws -> HTTPResult {
+            mock.then(redirect(302, to: "/next")).then(.status(200))
+            let chosen = try HTTPRequest(url).url
+            var request = try HTTPRequest("https://a.example/")
+            request.headers = ["Authorization": "Bearer t", "X-Kept": "1"]
+            request.redirectModifier = { _, next, _ in
+                var next = next
+                next.url = chosen
+                return next
+            }
+            return await chain.load(request)
+        }
+        #expect(try await follow(to: "https://b.example/x").get().status == 200)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t", nil])
+        #expect(mock.requests.last?.headers["X-Kept"] == "1")
+        #expect(try await follow(to: "https://a.example/x").get().status == 200)
+        #expect(mock.requests.last?.headers["Authorization"] == "Bearer t")
+        guard case .failure(let error) = try await follow(to: "http://a.example/x") else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .insecureRedirect)
+        #expect(mock.requests.count == 5)
+    }
+
     @Test("R6: what a redirect has dropped stays dropped, also when a stage adds it again")
     func stayDropped() async throws {
         mock.then(redirect(302, to: "http://b.example/x")).then(.status(200))

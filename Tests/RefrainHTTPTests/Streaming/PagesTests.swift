@@ -64,6 +64,20 @@ struct PagesTests {
         #expect(away.requests.map { $0.headers["X-Team"] } == ["tea", "tea"])
     }
 
+    @Test("R26: the request's own userinfo stays with its origin, and that of a link is ignored")
+    func userinfo() async throws {
+        let mock = MockLoader()
+            .then(.status(200, headers: ["Link": "<https://api.example.com/2>; rel=next"]))
+            .then(.status(200, headers: ["Link": "<https://bob:x@other.example.com/3>; rel=next"]))
+            .then(.status(200))
+        let request = try HTTPRequest("https://ann:secret@api.example.com/1")
+        _ = try await mock.pages(from: request).all()
+        let urls = [
+            "https://ann:secret@api.example.com/1", "https://ann:secret@api.example.com/2", "https://other.example.com/3",
+        ]
+        #expect(mock.requests.map(\.url.absoluteString) == urls)
+    }
+
     @Test("a page that is an error ends the pages with an error, and no further page is asked for")
     func errorPage() async throws {
         let mock = MockLoader()

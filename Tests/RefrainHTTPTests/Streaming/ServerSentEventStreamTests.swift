@@ -113,6 +113,22 @@ struct ServerSentEventStreamTests {
         #expect(mock.requests.count == 13)
     }
 
+    @Test("R20: the timeouts of a request are those of its connections: no stream is cut by them, and what hangs is")
+    func timeouts() async throws {
+        mock.then(stream("data: a\n\n")).otherwise(.held(by: MockGate(), .status(204)))
+        var request = try HTTPRequest("https://api.example.com/events")
+        request.timeout = .seconds(60)
+        request.attemptTimeout = .seconds(5)
+        let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: 3))
+        let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.attempts.map(\.error) == [.networkConnectionLost, .timedOut, .timedOut])
+        #expect(error?.attempts.last?.duration == .seconds(5))
+        #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
+    }
+
     @Test("a status that is final is thrown", arguments: [404, 501, 201])
     func finalStatus(status: Int) async throws {
         mock.then(.status(HTTPStatus(rawValue: status)))

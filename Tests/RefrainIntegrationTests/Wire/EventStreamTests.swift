@@ -30,27 +30,4 @@ struct EventStreamTests {
         #expect(data == ["a", "b"])
         #expect(server.log.map { $0.header("Last-Event-ID") } == [nil, "1", "2"])
     }
-
-    @Test(
-        "R20: the timeouts of a request are those of its connection: a stream outlasts them, and what hangs does not",
-        arguments: [(.milliseconds(400), nil), (.seconds(1), .milliseconds(400))] as [(Duration, Duration?)]
-    )
-    func timeouts(timeout: Duration, attemptTimeout: Duration?) async throws {
-        let server = try FaultServer()
-        defer { server.stop() }
-        server.on("/events") { request in
-            guard request.occurrence == 1 else { return [.hang] }
-            var steps = [FaultServer.Step.head(.init(200, headers: [("Content-Type", "text/event-stream")]))]
-            for number in 1...4 { steps += [.sleep(.milliseconds(200)), .text("data: \(number)\n\n")] }
-            return steps + [.close]
-        }
-        let loader = try transport()
-        var request = try HTTPRequest("\(server.baseURL)/events")
-        request.timeout = timeout
-        request.attemptTimeout = attemptTimeout
-        var events = loader.events(for: request, retrying: try quick(), budgets: nil).makeAsyncIterator()
-        for number in 1...4 { #expect(try await events.next()?.data == "\(number)") }
-        let error = await #expect(throws: HTTPError.self) { try await events.next() }
-        #expect(error?.code == (attemptTimeout == nil ? .deadlineExceeded : .timedOut))
-    }
 }
