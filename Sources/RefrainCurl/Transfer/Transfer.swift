@@ -213,7 +213,7 @@ final class Transfer: @unchecked Sendable {
 
     var whatTookTooLong: String {
         let now = round.now
-        if totalLimit <= now { return "the try took longer than its total time" }
+        if totalLimit <= now { return "the attempt took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
         if sends == 0, !waitsForOthers, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }
