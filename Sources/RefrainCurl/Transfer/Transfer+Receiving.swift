@@ -45,7 +45,7 @@ extension Transfer {
         )
         if request.recordsConnection { exchange.connection = slot?.connectionFacts(isTLS: isTLS) }
         connection?.isSerial = head.version != .http2
-        // A 204 has no content (RFC 9110 §8.6); what this one announces may still come, and would pass for the next answer.
+        // A 204 has no content (RFC 9110 §8.6); what this one announces may still come, and pass for the next answer.
         if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {
             spoilConnection()
         }

@@ -171,7 +171,7 @@ struct FaultTests {
         #expect(again.exchange.reusedConnection)
     }
 
-    @Test("R8: a trailer that is no field is garbage, as it would be in the head", arguments: ["no field", "a\u{0}b: c"])
+    @Test("R8: a trailer that is no field is garbage, as in the head", arguments: ["no field", "a\u{0}b: c"])
     func badTrailer(line: String) async throws {
         server.on("/trailer") { _ in
             [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\(line)\r\n\r\n")]

@@ -72,10 +72,8 @@ struct PagesTests {
             .then(.status(200))
         let request = try HTTPRequest("https://ann:secret@api.example.com/1")
         _ = try await mock.pages(from: request).all()
-        let urls = [
-            "https://ann:secret@api.example.com/1", "https://ann:secret@api.example.com/2", "https://other.example.com/3",
-        ]
-        #expect(mock.requests.map(\.url.absoluteString) == urls)
+        let own = "https://ann:secret@api.example.com"
+        #expect(mock.requests.map(\.url.absoluteString) == ["\(own)/1", "\(own)/2", "https://other.example.com/3"])
     }
 
     @Test("a page that is an error ends the pages with an error, and no further page is asked for")

@@ -113,7 +113,10 @@ struct ServerSentEventStreamTests {
         #expect(mock.requests.count == 13)
     }
 
-    @Test("R20: the timeouts of a request are those of its connections: no stream is cut by them, and what hangs is")
+    @Test(
+        "R20: the timeouts of a request are those of its connections: no stream is cut by them, and what hangs is",
+        .timeLimit(.minutes(5))
+    )
     func timeouts() async throws {
         mock.then(stream("data: a\n\n")).otherwise(.held(by: MockGate(), .status(204)))
         var request = try HTTPRequest("https://api.example.com/events")
