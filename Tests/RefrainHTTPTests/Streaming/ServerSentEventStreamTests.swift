@@ -118,15 +118,28 @@ struct ServerSentEventStreamTests {
         .timeLimit(.minutes(5))
     )
     func timeouts() async throws {
-        mock.then(stream("data: a\n\n")).otherwise(.held(by: MockGate(), .status(204)))
+        let clock = TestClock()
+        let gate = MockGate()
+        mock.then(stream("data: a\n\n")).otherwise(.held(by: gate, .status(204)))
         var request = try HTTPRequest("https://api.example.com/events")
         request.timeout = .seconds(60)
         request.attemptTimeout = .seconds(5)
         let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: 3))
         let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
-        var iterator = events.makeAsyncIterator()
-        #expect(try await iterator.next()?.data == "a")
-        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        let reading = Task { () async throws -> HTTPError? in
+            var iterator = events.makeAsyncIterator()
+            let first = try await iterator.next()
+            #expect(first?.data == "a")
+            return await #expect(throws: HTTPError.self) { try await iterator.next() }
+        }
+        for _ in 1...2 {
+            await clock.sleepers(atLeast: 1)
+            await clock.advance(by: .seconds(2))
+            await gate.arrivals(atLeast: 1)
+            await clock.sleepers(atLeast: 1)
+            await clock.advance(by: .seconds(5))
+        }
+        let error = try await reading.value
         #expect(error?.attempts.map(\.error) == [.networkConnectionLost, .timedOut, .timedOut])
         #expect(error?.attempts.last?.duration == .seconds(5))
         #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
