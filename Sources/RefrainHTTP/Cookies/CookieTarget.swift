@@ -16,7 +16,8 @@ struct CookieTarget {
     /// The target of a URL; nil for a URL without a host.
     @_optimize(none)
     init?(_ url: URL) {
-        guard let host = url.host(), !host.isEmpty else { return nil }
+        // As it is sent: what servers call `xn--bcher-kva.example` is `bücher.example` in the URL.
+        guard let host = Origin(url)?.host ?? url.host(), !host.isEmpty else { return nil }
         self.host = host.lowercased()
         let path = url.path()
         self.path = path.hasPrefix("/") ? path : "/"

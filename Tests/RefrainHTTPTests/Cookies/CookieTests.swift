@@ -48,6 +48,17 @@ struct CookieTests {
         #expect(jar.cookies.map(\.name) == ["n"])
     }
 
+    @Test("a name in Unicode is the name that servers know, in the URL as in Domain")
+    func internationalizedName() {
+        let url = "https://b\u{FC}cher.example/"
+        set("host=1", url)
+        set("domain=2; Domain=xn--bcher-kva.example", url)
+        set("unicode=3; Domain=b\u{FC}cher.example", url)
+        for address in [url, "https://xn--bcher-kva.example/", "https://B\u{DC}CHER.example/"] {
+            #expect(sent(address) == "host=1; domain=2; unicode=3")
+        }
+    }
+
     @Test("an address has nothing below it")
     func address() {
         set("n=v; Domain=0.0.1", "http://127.0.0.1/")
