@@ -130,7 +130,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     func download(to sink: any DownloadSink) -> Download {
         if let checkpoint { return Download(to: sink, from: checkpoint) }
-        return type(of: sink) == ResumableFile.self ? Download(to: self) : Download(to: sink)
+        return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
     }
 
     var leastLengthOfCheckpoints: Int64 { Self.leastSize }
