@@ -27,7 +27,7 @@ enum Case: String, CaseIterable {
         case .bareAwait:
             for _ in 0..<count { sum &+= try await operation() }
         case .plainLoop, .plainLoopFailing:
-            for _ in 0..<count { sum &+= try await loopOverTries(tries: 3, operation) }
+            for _ in 0..<count { sum &+= try await loopOverAttempts(attempts: 3, operation) }
         case .withRetry:
             for _ in 0..<count { sum &+= try await RefrainCore.withRetry { try await operation() } }
         case .withRetryFailing:
@@ -41,13 +41,13 @@ enum Case: String, CaseIterable {
     }
 }
 
-private func loopOverTries(tries: Int, _ operation: () async throws -> Int) async throws -> Int {
+private func loopOverAttempts(attempts: Int, _ operation: () async throws -> Int) async throws -> Int {
     var attempt = 1
     while true {
         do {
             return try await operation()
         } catch {
-            if attempt >= tries { throw error }
+            if attempt >= attempts { throw error }
             attempt += 1
         }
     }

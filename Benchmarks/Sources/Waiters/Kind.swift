@@ -1,6 +1,6 @@
 import Refrain
 
-/// Ways to wait for a second try.
+/// Ways to wait for a second attempt.
 enum Kind: String, CaseIterable {
     /// The standard library's sleep.
     case taskSleep = "Task.sleep"
@@ -55,7 +55,7 @@ enum Kind: String, CaseIterable {
 extension Board {
     struct FirstTry: Error {}
 
-    /// The first try fails, and the second one says that it is there.
+    /// The first attempt fails, and the second one says that it is there.
     func note(_ attempt: Int, _ index: Int) throws {
         guard attempt > 1 else {
             begins(index)

@@ -4,9 +4,9 @@ import Refrain
 
 /// A hundred thousand who wait: what each costs, how late it wakes, and how long it takes to cancel all of them.
 ///
-/// `Waiters KIND COUNT` prints a line of JSON. Everybody fails at the first try and waits for the second. First all of
+/// `Waiters KIND COUNT` prints a line of JSON. All fail at the first attempt and wait for the second. First all of
 /// them wait for half a minute, none of which runs to its end: their memory is measured, then they are cancelled. Then
-/// all wait for a second, and the second try says how late it came.
+/// all wait for a second, and the second attempt says how late it came.
 @main
 struct Waiters {
     static func main() async throws {

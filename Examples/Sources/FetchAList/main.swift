@@ -26,7 +26,7 @@ do {
 } catch {
     check(false, "the list comes: \(error)")
 }
-check(request.retryCount == 2, "by the third try")
+check(request.retryCount == 2, "by the third attempt")
 check(server.count(path: "/people?sort=born") == 3, "which is what the server counted")
 
 // Errors that a retry cannot resolve are not retried.

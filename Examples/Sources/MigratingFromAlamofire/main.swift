@@ -52,7 +52,7 @@ func adaptersAndRetriers(_ base: String, _ server: FaultServer) async throws {
     // End
     check(text == "ok\n", "a retrier brings a server through its warming up")
     let sent = server.requests(toPath: "/status/503")
-    check(sent.map { $0.header("X-Trace")?.last } == ["1", "2", "3"], "adapters run before each try")
+    check(sent.map { $0.header("X-Trace")?.last } == ["1", "2", "3"], "adapters run before each attempt")
     check(sent.allSatisfy { $0.header("Accept-Language") == "en" }, "both adapters run")
 
     let gaveUp = await session.request("\(base)/status/503?key=a").serializingData().result
@@ -163,7 +163,7 @@ func offline(_ base: String, _ server: FaultServer) async throws {
     let offline = Session(interceptor: Interceptor(interceptors: [retrier, once]))
     let response = await offline.request("\(base)/gone").serializingString().response
     check(response.value == "ok\n", "a request is sent again when the network is back")
-    check(response.attempts.first?.reason == .networkReturned, "though the policy allows no second try")
+    check(response.attempts.first?.reason == .networkReturned, "though the policy allows no second attempt")
 }
 
 /// A network that is unavailable, and becomes available when it is awaited.

@@ -121,7 +121,7 @@ func orders(_ base: String, _ server: FaultServer) async throws {
     let inOrder = Throttle(maximumNumberOfRequests: 1) --> Retry() --> CurlLoader()
     let overtaking = Retry() --> Throttle(maximumNumberOfRequests: 1) --> CurlLoader()
     // End
-    check(try await order(inOrder, base, server, "1") == "AAAAB", "Throttle, then Retry: B waits for all tries of A")
+    check(try await order(inOrder, base, server, "1") == "AAAAB", "Throttle, then Retry: B waits for all attempts of A")
     let seen = try await order(overtaking, base, server, "2")
     check(seen.hasPrefix("A") && seen.hasSuffix("A") && seen.contains("B"), "Retry, then Throttle: B passes (\(seen))")
 }

@@ -23,7 +23,7 @@ func tasks(_ server: FaultServer) async throws {
     }
     let text = try await task.value
     // End
-    check(text == "ok\n", "three retries are four tries")
+    check(text == "ok\n", "three retries are four attempts")
     check(server.count(path: "/status/503") == 4, "and the server saw four")
 
     // Guide: backoff
@@ -49,7 +49,7 @@ func cancellation(_ server: FaultServer) async {
     // End
     guard case .failure(let error) = result else { return check(false, "a cancelled task fails") }
     check(error is CancellationError || (error as? HTTPError)?.code == .cancelled, "cancelling ends the wait at once")
-    check(server.count(path: "/status/503?key=b") == 1, "and there is no further try")
+    check(server.count(path: "/status/503?key=b") == 1, "and there is no further attempt")
 }
 
 func loops(_ server: FaultServer) async throws {

@@ -52,7 +52,7 @@ struct App {
     }
 
     /// Downloads a file; an interrupted download is resumed.
-    func download(_ path: String, to file: URL) async throws -> (file: URL, tries: Int) {
+    func download(_ path: String, to file: URL) async throws -> (file: URL, attempts: Int) {
         let download = session.download("\(base)\(path)", to: file)
             .downloadProgress { progress in
                 guard let total = progress.total, progress.completed == total else { return }

@@ -41,11 +41,11 @@ do {
 
     print("Download")
     let path = "/bytes/500000?cut=200000&times=2"
-    let (file, tries) = try await app.download(path, to: folder.appending(path: "archive.bin"))
+    let (file, attempts) = try await app.download(path, to: folder.appending(path: "archive.bin"))
     check(try Data(contentsOf: file).count == 500_000, "the file is whole")
-    check(tries == 3, "it was cut twice, and went on")
+    check(attempts == 3, "it was cut twice, and went on")
     let ranges = server.requests(toPath: path).map { $0.header("Range") }
-    check(ranges == [nil, "bytes=200000-", "bytes=400000-"], "each try asked for what was missing")
+    check(ranges == [nil, "bytes=200000-", "bytes=400000-"], "each attempt asked for what was missing")
 } catch {
     check(false, "the app works: \(error)")
 }

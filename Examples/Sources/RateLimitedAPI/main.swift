@@ -42,7 +42,7 @@ request.timeout = .seconds(120)
 let response = try await loader.response(for: request)
 print("\(request): \(response.status) \(response.text ?? "")")
 for attempt in response.attempts { print("  \(attempt)") }
-check(response.status == .ok && response.attempts.count == 3, "the third try was let through")
+check(response.status == .ok && response.attempts.count == 3, "the third attempt was let through")
 let waits = response.attempts.map(\.delay)
 check(waits[0] >= .seconds(42) && waits[0] < .seconds(44), "the first wait was until the reset")
 check(waits[1] >= .seconds(7) && waits[1] < .seconds(9), "the second one as long as the server asked for")

@@ -33,7 +33,10 @@ do {
 
 for attempt in download.attempts { print("  \(attempt)") }
 let requests = server.requests(toPath: path)
-check(requests.map { $0.header("Range") } == [nil, "bytes=300000-", "bytes=600000-"], "each try asked for the rest")
+check(
+    requests.map { $0.header("Range") } == [nil, "bytes=300000-", "bytes=600000-"],
+    "each attempt asked for the rest"
+)
 check(requests.dropFirst().allSatisfy { $0.header("If-Range") != nil }, "if it is still the same version")
 
 // Without that support the download starts over, and is complete as well.

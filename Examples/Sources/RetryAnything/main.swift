@@ -29,7 +29,7 @@ let temperature = try await withRetry(schedule, timeout: .seconds(10)) { attempt
     return try await reading(of: "/sensor")
 }
 check(temperature == 21.5, "the sensor woke up")
-check(server.count(path: "/sensor") == 3, "for the third try")
+check(server.count(path: "/sensor") == 3, "for the third attempt")
 
 // Only transient errors are retried; others are thrown immediately.
 do {
@@ -37,7 +37,7 @@ do {
     check(false, "a sensor that is not there is an error")
 } catch {
     check(error is Broken, "an error that stays is thrown as it is")
-    check(server.count(path: "/status/404") == 1, "after one try")
+    check(server.count(path: "/status/404") == 1, "after one attempt")
 }
 
 // As a task: cancelling it also ends the delay before the next attempt.

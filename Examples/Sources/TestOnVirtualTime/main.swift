@@ -33,7 +33,7 @@ let mock = MockLoader()
     .then(.failure(.networkConnectionLost))
     .then(.status(200, body: .text("sunny")))
 let patient = await Weather(mock, clocks: jumping.retryClocks()).forecast()
-check(patient == "sunny" && mock.requests.count == 3, "the third try brought the forecast")
+check(patient == "sunny" && mock.requests.count == 3, "the third attempt brought the forecast")
 check(jumping.sleeps.count == 2 && jumping.sleeps[0] >= .seconds(240), "the server was left alone for four minutes")
 
 // A clock that the test advances, to examine the state during a wait.

@@ -35,7 +35,7 @@ let loader = Retry(UntilDone()) --> CurlLoader()
 let response = try await loader.response(for: HTTPRequest(server.baseURL + "/jobs/7"))
 for attempt in response.attempts { print("  \(attempt)") }
 check(response.text == "42", "the job is done")
-check(response.attempts.map(\.status) == [202, 202, nil, 202, 200], "after four tries that were not the end of it")
+check(response.attempts.map(\.status) == [202, 202, nil, 202, 200], "after four attempts that were not the end of it")
 check(response.attempts.dropLast().map(\.delay) == [20, 40, 20, 80].map(Duration.milliseconds), "at its own pace")
 
 // The rules of replay safety apply in addition to a strategy.

@@ -45,7 +45,7 @@ extension CommandSpec {
                         "What the caller allows: automatic, allowed or forbidden.",
                         choices: ReplayPermission.allCases.map(\.rawValue)
                     ),
-                    OptionSpec(.attempt, .required("N"), "The number of the try, from 1. Default: 1."),
+                    OptionSpec(.attempt, .required("N"), "The number of the attempt, from 1. Default: 1."),
                     OptionSpec(.now, .required("SECONDS"), "The wall clock, in seconds since 1970. Default: now."),
                     OptionSpec(.deadline, .required("D"), "The time for the whole request."),
                     OptionSpec(

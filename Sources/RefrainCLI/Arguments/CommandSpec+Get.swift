@@ -109,12 +109,12 @@ extension CommandSpec {
                     OptionSpec(
                         .timeout,
                         .required("D"),
-                        "The time for each try. Default: no limit, but 10s to connect and 60s of silence."
+                        "The time for each attempt. Default: no limit, but 10s to connect and 60s of silence."
                     ),
                     OptionSpec(
                         .deadline,
                         .required("D"),
-                        "The time for each request, all its tries, waits and redirects together."
+                        "The time for each request, all its attempts, waits and redirects together."
                     ),
                     OptionSpec(
                         .replayUnsafe,

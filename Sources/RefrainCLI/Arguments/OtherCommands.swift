@@ -1,6 +1,6 @@
 /// Options of other commands that are not taken: what they are called here, or what to use.
 enum OtherCommands {
-    /// What other commands call the same; to `--attempts` the first try counts, too.
+    /// What other commands call the same; to `--attempts` the first attempt counts, too.
     static let names = [
         "retries": "retry", "max-retries": "retry", "tries": "attempts",
         "max-tries": "attempts", "max-concurrent-downloads": "concurrency", "max-threads": "concurrency",

@@ -19,7 +19,7 @@ struct DemoCommand {
         defer { server.stop() }
         var complaints = 0
         try say("A fault server at \(server.baseURL), and one request for each kind of fault.")
-        try say("█ a try, · the wait before the next one; what the server saw is counted by the server.\n")
+        try say("█ an attempt, · the wait before the next one; what the server saw is counted by the server.\n")
         let schedule = Backoff.exponential(from: .milliseconds(200), maxAttempts: 3).jittered(.equal)
         let player = ScenarioPlayer(server: server, loader: try Self.chain(schedule))
         for scenario in Scenario.all {
@@ -62,7 +62,7 @@ struct DemoCommand {
     }
 
     private static func checks(passing: LoadRun, outage: LoadRun) -> [(holds: Bool, claim: String)] {
-        // R25: a fifth for each first try, ten a second besides, ten of them in store at the beginning.
+        // R25: a fifth for each first attempt, ten a second besides, ten of them in store at the beginning.
         let allowed = Int(Double(outage.requests) * 1.2 + 10 * outage.elapsed.inSeconds) + 10
         return [
             (passing.requests == 1000 && passing.successes == 1000, "each of the 1,000 requests succeeded"),

@@ -58,7 +58,7 @@ extension Scenario {
 
     private static let timings = [
         Scenario(
-            title: "no answer, with 200 ms for a try",
+            title: "no answer, with 200 ms for an attempt",
             path: "/hang?times=1",
             prepare: { $0.attemptTimeout = .milliseconds(200) },
             ending: .status(200),

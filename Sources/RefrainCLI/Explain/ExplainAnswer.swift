@@ -13,7 +13,7 @@ struct ExplainAnswer {
     let decision: Decision
     let reason: RetryReason
     let rules: Rules
-    /// The wait before the next try, in seconds.
+    /// The wait before the next attempt, in seconds.
     let delay: ClosedRange<Double>?
     /// When the server wants the client back, in seconds since 1970.
     let retryAfterDate: Double?

@@ -30,7 +30,7 @@ struct ExplainText {
     private static func words(_ decision: ExplainAnswer.Decision) -> String {
         switch decision {
         case .retry: "retry"
-        case .finish: "finish: there is no further try"
+        case .finish: "finish: there is no further attempt"
         case .retryAfterTooLong: "come back later: the server asks for a longer wait than is allowed"
         }
     }

@@ -11,7 +11,7 @@ struct ScheduleChart {
     init(_ schedule: Backoff) {
         let ranges = Self.ranges(of: schedule)
         var lines: [String] = []
-        if ranges.isEmpty { lines.append("One try, and no retry.") }
+        if ranges.isEmpty { lines.append("One attempt, and no retry.") }
         let longest = ranges.map(\.upperBound.inSeconds).max() ?? 0
         var (low, high) = (0.0, 0.0)
         if !ranges.isEmpty { lines.append("before try  wait                    in all, at most") }

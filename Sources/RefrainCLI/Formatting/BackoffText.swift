@@ -23,7 +23,7 @@ enum BackoffText {
         return try WholeNumber.parse(text, option: "--attempts", in: 1...1_000_000)
     }
 
-    /// Reads a schedule without jitter, of three tries.
+    /// Reads a schedule without jitter, of three attempts.
     ///
     /// - Parameter option: where the text stands, for messages.
     static func parse(_ text: String, option: String = "--backoff") throws(UsageError) -> Backoff {

@@ -46,7 +46,7 @@ struct FetchOutcome: Sendable {
         }
     }
 
-    /// The status of the last answer, also where an error says why there was no further try.
+    /// The status of the last answer, also where an error says why there was no further attempt.
     var status: HTTPStatus? {
         switch result {
         case .success(let response): response.status

@@ -65,7 +65,7 @@ struct TimelineSVG {
         let why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
         let start = record.start.inSeconds
         let end = start + record.duration.inSeconds
-        // A try of a millisecond is still to be seen on a scale of seconds.
+        // An attempt of a millisecond is still to be seen on a scale of seconds.
         let (left, right) = (axis.x(start), max(axis.x(end), axis.x(start) + 4))
         let (bar, length) = (Decimals.text(left, places: 1), Decimals.text(right - left, places: 1))
         var lines = [

@@ -16,7 +16,7 @@ enum HelpText {
 
             To begin with:
               refrain demo                  see what it does; nothing leaves this machine
-              refrain get -v URL            fetch something, and see each try
+              refrain get -v URL            fetch something, and see each attempt
               refrain help get              what get can do
 
             refrain help COMMAND shows the options of a command, refrain help --man the manual page, and

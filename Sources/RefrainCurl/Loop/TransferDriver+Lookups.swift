@@ -7,7 +7,11 @@ extension TransferDriver {
         keepingPipeAction { curl_multi_remove_handle(multi, slot.easy) }
     }
 
-    /// Leaves a handle to libcurl until the name server has answered, where libcurl would wait for that now.
+    /// Leaves a handle to libcurl until the name server has answered.
+    ///
+    /// libcurl keeps the answer, for those that look for the same name by then, and for the next attempt: a resolver
+    /// that asks several servers in turn may need longer than an attempt has to connect, and would never come to an end
+    /// otherwise. Nor does libcurl (before 7.87) wait for it.
     func leave(_ slot: EasyHandle) {
         slot.leaveLookup()
         lookups.append(slot)
@@ -18,11 +22,12 @@ extension TransferDriver {
         guard let index = lookups.firstIndex(where: { $0 === slot }) else { return }
         lookups.swapAt(index, lookups.count - 1)
         lookups.removeLast()
+        slot.isLookingUp = false
         takeBack(slot)
         slot.free()
     }
 
-    /// Waits for the name servers that libcurl waits for; only at the end of the loop.
+    /// Takes all back, for which libcurl may wait for the name servers; only at the end of the loop.
     func releaseLookups() {
         while let slot = lookups.last { releaseLookup(slot) }
     }

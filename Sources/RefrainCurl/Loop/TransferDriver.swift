@@ -228,7 +228,6 @@ final class TransferDriver {
             else { continue }
             let slot = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue()
             guard let transfer = slot.transfer else {
-                slot.isLookingUp = false
                 releaseLookup(slot)
                 continue
             }

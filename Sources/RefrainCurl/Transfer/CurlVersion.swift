@@ -29,10 +29,6 @@ enum CurlVersion {
     /// Whether libcurl says that it is about to send a request, and can be kept from it.
     static let announcesRequests = refrain_version() >= 0x075000
 
-    /// Whether libcurl, where a transfer ends while it looks for the address of a name, waits for the name server, and
-    /// all other transfers with it.
-    static let waitsForLookups = refrain_version() < 0x075700
-
     /// Whether libcurl sets what the whole process does at SIGPIPE to the default, and so ends programs that ignore it.
     static let resetsPipeAction = (0x080900..<0x080A00).contains(refrain_version())
 

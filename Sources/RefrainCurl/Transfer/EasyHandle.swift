@@ -21,7 +21,7 @@ final class EasyHandle {
     }
     /// The same, for the callbacks: counted once a transfer, and not for each of its lines.
     private(set) var served: Unmanaged<Transfer>?
-    /// Whether libcurl would wait for a name server to give it back, although its transfer has ended.
+    /// Whether libcurl looks for an address although the transfer has ended.
     var isLookingUp = false
     /// Whether the coding of the response is undone.
     private(set) var decodes = false
@@ -72,7 +72,7 @@ final class EasyHandle {
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
         refrain_set_debug(easy, receiveNote, user)
         refrain_set_progress(easy, noteProgress, user)
-        if CurlVersion.waitsForLookups { refrain_set_lookup(easy, beginLookup, user) }
+        refrain_set_lookup(easy, beginLookup, user)
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
@@ -334,11 +334,11 @@ final class EasyHandle {
     private func setTimes(_ transfer: Transfer) {
         // libcurl takes 0 for its own default of 5 minutes.
         let limit = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect
-        // Where libcurl would wait for the name at its own limit, the transfer is to end before.
-        setConnectTime(CurlVersion.waitsForLookups ? limit.after(Self.graceOfLookups) : limit)
+        // The transfer is to end before libcurl ends the lookup, which goes on without it.
+        setConnectTime(limit.after(Self.graceOfLookups))
     }
 
-    /// How much later libcurl's own limit is while it looks for the address of a name that it would wait for.
+    /// How much later libcurl's own limit is while it looks for the address of a name.
     private static let graceOfLookups: Int64 = 200_000_000
 
     /// The address is known.

@@ -73,7 +73,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var opened = OpenedSockets()
     /// The addresses that this transfer itself could not connect to.
     var failedHere: [AddressKey] = []
-    /// Whether libcurl looks for the address of a name, where that is of interest (``CurlVersion/waitsForLookups``).
+    /// Whether libcurl looks for the address of a name.
     var isLookingUp = false
     /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
     var (hasLeftOutAddress, policyRefused) = (false, false)
@@ -213,7 +213,7 @@ final class Transfer: @unchecked Sendable {
 
     var whatTookTooLong: String {
         let now = round.now
-        if totalLimit <= now { return "the try took longer than its total time" }
+        if totalLimit <= now { return "the attempt took longer than its total time" }
         if !head.hasBegun, firstByteLimit <= now { return "the first byte of the response did not come in time" }
         if sends == 0, !waitsForOthers, connectLimit <= now { return "no connection was made in time" }
         if drainLimit <= now { return "the body was dropped unread" }

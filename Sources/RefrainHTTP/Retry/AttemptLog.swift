@@ -97,7 +97,7 @@ extension HTTPResult {
         }
     }
 
-    /// Whether a retry loop further in has already spent its tries on this outcome (rule R24).
+    /// Whether a retry loop further in has already spent its attempts on this outcome (rule R24).
     var retriesAreExhausted: Bool {
         switch self {
         case .success(let response): response.retriesAreExhausted

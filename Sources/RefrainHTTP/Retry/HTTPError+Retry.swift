@@ -11,10 +11,11 @@ extension HTTPError {
         return error
     }
 
-    /// The time of the call is up: the outcome stands, and a try that the deadline cut says so (rule R20).
+    /// The time of the call is up: the outcome stands, and an attempt that the deadline cut says so (rule R20).
     static func deadlineExceeded(_ request: HTTPRequest, _ result: HTTPResult) -> HTTPResult {
         guard case .failure(let failure) = result, failure.code == .timedOut else { return result }
-        return .failure(error(.deadlineExceeded, request, result, "the deadline of the call passed during this try"))
+        let note = "the deadline of the call passed during this attempt"
+        return .failure(error(.deadlineExceeded, request, result, note))
     }
 
     /// The time of the call is up before a redirect was followed: what it points to was asked for, and not the redirect

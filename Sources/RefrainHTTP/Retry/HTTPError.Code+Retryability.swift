@@ -1,15 +1,15 @@
 extension HTTPError.Code {
     /// Whether a failure may pass by itself.
     public enum Retryability: String, Hashable, Sendable, Codable {
-        /// Another try may succeed.
+        /// Another attempt may succeed.
         case transient
-        /// One more try may show that it was an accident.
+        /// One more attempt may show that it was an accident.
         case transientOnce
-        /// Another try would fail alike.
+        /// Another attempt would fail alike.
         case final
     }
 
-    /// Whether this failure is worth another try under ``RetryPolicy/recommended`` (rule R8).
+    /// Whether this failure is worth another attempt under ``RetryPolicy/recommended`` (rule R8).
     public var retryability: Retryability { entry.retryability }
 
     /// Why, in a phrase.
@@ -74,7 +74,7 @@ extension HTTPError.Code {
         case .serverCertificateHasUnknownRoot: (.final, "certificate problems are not repeated away")
         case .serverCertificateNotYetValid: (.final, "certificate problems are not repeated away")
         case .serverCertificateUntrusted: (.final, "certificate problems are not repeated away")
-        case .timedOut: (.transient, "the next try may be quicker")
+        case .timedOut: (.transient, "the next attempt may be quicker")
         case .unknown: (.transient, "URLSession on Linux names most failures so")
         case .unsupportedURL: (.final, "the scheme stays unsupported")
         case .userAuthenticationRequired: (.final, "no credentials appear by themselves")

@@ -7,7 +7,7 @@ internal import Foundation
 /// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
 ///
 /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string. It
-/// is the same on every try of one call.
+/// is the same on every attempt of one call.
 ///
 /// ```swift
 /// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
@@ -48,7 +48,7 @@ extension HTTPRequest {
         }
     }
 
-    /// This request with its key written into its header fields, once for all tries.
+    /// This request with its key written into its header fields, once for all attempts.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest`` for a key that cannot be written.
     func withIdempotencyKeyWritten() throws(HTTPError) -> HTTPRequest {

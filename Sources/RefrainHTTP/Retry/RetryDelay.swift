@@ -1,4 +1,4 @@
-/// The wait before another try: the longer of what the server and the schedule want (rules R17 and R18).
+/// The wait before another attempt: the longer of what the server and the schedule want (rules R17 and R18).
 public struct RetryDelay: Sendable, Hashable {
     /// What the schedule gives, jitter included.
     public var schedule: ClosedRange<Duration>

@@ -1,4 +1,4 @@
-/// The built-in strategy: what is worth another try, how often, and when.
+/// The built-in strategy: what is worth another attempt, how often, and when.
 ///
 /// ``recommended`` is the policy of Documentation/Rules.md. `RetryPolicy()`, and the initializer with
 /// Alamofire's six settings, decide by fixed lists as Alamofire's policy does.
@@ -18,13 +18,13 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
 
     /// How outcomes are told apart.
     public var criteria: Criteria
-    /// When the tries come, and how many there are.
+    /// When the attempts come, and how many there are.
     public var schedule: Backoff
-    /// When the tries come that follow a timeout, 429 or 503; nil: as ``schedule`` says (rule R32).
+    /// When the attempts come that follow a timeout, 429 or 503; nil: as ``schedule`` says (rule R32).
     ///
     /// Defaults to nil, since rule R12 has one schedule for all. Longer waits, such as from 2 s, bring more requests
     /// over an interruption of a few seconds, and make each of them wait longer; from 5 s on, the retries of a large
-    /// fleet come back as a wave (Documentation/Storms.md has the figures). How many tries there are is up to
+    /// fleet come back as a wave (Documentation/Storms.md has the figures). How many attempts there are is up to
     /// ``schedule``.
     public var overloadSchedule: Backoff?
     /// How the server's rate-limit fields are read.
@@ -74,7 +74,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case .unsafe(let reason, let by): return .finish(reason, by)
         case .safe(let by): rules.formUnion(by)
         }
-        // A resumption that brought new bytes uses up no try, so it waits as after the tries before it.
+        // A resumption that brought new bytes uses up no attempt, so it waits as after the attempts before it.
         let isFree = (context.progress ?? 0) > 0
         let attempt = Self.countedAttempt(context)
         guard var range = schedule.delayRange(after: attempt) else {

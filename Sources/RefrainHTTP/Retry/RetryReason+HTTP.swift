@@ -1,5 +1,5 @@
 extension RetryReason {
-    /// The status says that another try may succeed (rule R7).
+    /// The status says that another attempt may succeed (rule R7).
     public static let transientStatus = RetryReason(rawValue: "transientStatus")
     /// The status is an answer that will not change (rule R7).
     public static let finalStatus = RetryReason(rawValue: "finalStatus")
@@ -27,7 +27,7 @@ extension RetryReason {
     public static let redirected = RetryReason(rawValue: "redirected")
     /// The target of a redirect could not be reached, so its origin is asked again (rule R33).
     public static let originAskedAgain = RetryReason(rawValue: "originAskedAgain")
-    /// A retry stage further out makes the tries (rule R24).
+    /// A retry stage further out makes the attempts (rule R24).
     public static let nested = RetryReason(rawValue: "nested")
     /// No strategy was given for the request.
     public static let noStrategy = RetryReason(rawValue: "noStrategy")
@@ -54,7 +54,7 @@ extension RetryReason {
 }
 
 extension HTTPError.Code {
-    /// The reason that this code stands for, where it says by itself that there is to be no further try.
+    /// The reason that this code stands for, where it says by itself that there is to be no further attempt.
     var endingReason: RetryReason? {
         switch self {
         case .retryAfterTooLong: .retryAfterTooLong

@@ -16,7 +16,7 @@ extension RefrainError: CustomStringConvertible {
         case .requestValidationFailed(let reason): "the request was not sent: \(reason)"
         case .requestAdaptationFailed(let error, let name, _): "the adapter \(name) failed: \(error)"
         case .requestRetryFailed(let error, let original, let name):
-            "the retrier \(name) failed: \(error); the try before it ended with: \(original)"
+            "the retrier \(name) failed: \(error); the attempt before it ended with: \(original)"
         case .responseValidationFailed(let reason, _): "the response is unacceptable: \(reason)"
         case .responseSerializationFailed(let reason, _): "the response could not be read: \(reason)"
         case .sessionTaskFailed(let error): "\(error)"

@@ -32,7 +32,7 @@ extension MetricsSnapshot {
         family(
             "refrain_given_up_total",
             "counter",
-            "Ends without a further try, by host and reason.",
+            "Ends without a further attempt, by host and reason.",
             Self.samples("given_up", givenUp)
         )
         family(

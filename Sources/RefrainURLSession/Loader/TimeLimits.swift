@@ -45,7 +45,7 @@ struct TimeLimits {
     private var limits: [(moment: ContinuousClock.Instant, words: String)] {
         var limits: [(moment: ContinuousClock.Instant, words: String)] = []
         if let total = timeouts.total {
-            limits.append((start.advanced(by: total.clampedToDelay), "the try took longer than its total time"))
+            limits.append((start.advanced(by: total.clampedToDelay), "the attempt took longer than its total time"))
         }
         if let firstByte = timeouts.firstByte, !hasResponse {
             let words = "the head of the response did not come in time"

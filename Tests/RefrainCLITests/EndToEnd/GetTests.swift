@@ -222,7 +222,7 @@ struct GetTests {
         #expect(ignored.status == 22 && server.count(path: "/status/503?retry-after=3600&x") == 3)
     }
 
-    @Test("R20: --timeout ends a try, --deadline ends the request")
+    @Test("R20: --timeout ends an attempt, --deadline ends the request")
     func times() async throws {
         let tried = try await get(server.baseURL + "/hang?times=1", "--timeout", "3s")
         #expect(tried.status == 0 && server.count(path: "/hang?times=1") == 2)

@@ -36,7 +36,7 @@ struct BackoffTextTests {
         #expect(waits(schedule, 5).last == .some(nil))
     }
 
-    @Test("without options the schedule is the recommended one, of three tries with full jitter, capped at 30 s")
+    @Test("without options the schedule is the recommended one, of three attempts with full jitter, capped at 30 s")
     func standard() throws {
         #expect(try policy() == .recommended)
         let written = try policy("--backoff", "exponential:500ms:2:30s", "--attempts", "3", "--jitter", "full")
@@ -70,7 +70,7 @@ struct BackoffTextTests {
     }
 
     @Test(
-        "numbers of tries below one or beyond reason are refused",
+        "numbers of attempts below one or beyond reason are refused",
         arguments: ["0", "-1", "x", "1000001", "99999999999999999999", "3.0", ""]
     )
     func attempts(text: String) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Pictures")
 struct PictureTests {
-    @Test("a timeline draws tries and waits on one scale")
+    @Test("a timeline draws attempts and waits on one scale")
     func timeline() {
         let attempts = [
             AttemptRecord(
@@ -57,7 +57,7 @@ struct PictureTests {
         let rows = text.split(separator: "\n")
         #expect(rows.count == 5)
         #expect(rows[3].hasSuffix(String(repeating: "█", count: 40)))
-        #expect(ScheduleChart(.never).text == "One try, and no retry.\n")
+        #expect(ScheduleChart(.never).text == "One attempt, and no retry.\n")
         #expect(!ScheduleChart(.constant(delay: .longestDelay, maxAttempts: nil)).text.isEmpty)
     }
 

@@ -26,7 +26,7 @@ struct TimelineSVGTests {
         ),
     ]
 
-    @Test("tries and waits lie on one scale, and say what they came to and why")
+    @Test("attempts and waits lie on one scale, and say what they came to and why")
     func rows() {
         let text = TimelineSVG(title: "GET /", summary: "200", Self.attempts, total: .seconds(4)).text
         // 430 units for 4 s, from 300 on.

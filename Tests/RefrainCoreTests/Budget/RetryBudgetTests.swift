@@ -15,7 +15,7 @@ struct RetryBudgetTests {
         return granted
     }
 
-    @Test("R22: each first try credits its ratio exactly: 10,000 tries at ratios from 0.0001 to 0.9999")
+    @Test("R22: each first attempt credits its ratio exactly: 10,000 attempts at ratios from 0.0001 to 0.9999")
     func ratios() throws {
         forCases(150) { seed, random in
             let ratio = Double(Int.random(in: 1...9999, using: &random)) / 10_000

@@ -37,7 +37,7 @@ struct AsyncSequenceRetryTests {
         #expect(clock.sleeps == [.seconds(1)])
     }
 
-    @Test("C: AsyncSequence.retry: the tries count over the whole iteration, not from each element that comes")
+    @Test("C: AsyncSequence.retry: the attempts count over the whole iteration, not from each element that comes")
     func countsAcross() async throws {
         let source = Flaky(starts: [.init(elements: 1, fails: true)])
         let collected = Collected<Int>()

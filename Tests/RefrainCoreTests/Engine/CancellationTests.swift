@@ -72,26 +72,26 @@ struct CancellationTests {
     @Test("R9: an error that stands for a cancellation is never retried, whatever the predicate says, in any form")
     func calledOffIsFinal() async {
         let clock = TestClock(.autoAdvancing)
-        let tries = Counter()
+        let attempts = Counter()
         for exhausted in [false, true] {
             await #expect(throws: CalledOff.self) {
                 try await withRetry(.standard, clock: clock, retriesExhausted: exhausted, while: { _ in true }) {
-                    tries.next()
+                    attempts.next()
                     throw CalledOff()
                 }
             }
         }
         let task = Task<Void, any Error>.retrying(maxRetryCount: 3, clock: clock) {
-            tries.next()
+            attempts.next()
             throw CalledOff()
         }
         await #expect(throws: CalledOff.self) { try await task.value }
         let broken = AsyncThrowingStream<Int, any Error> { continuation in
-            tries.next()
+            attempts.next()
             continuation.finish(throwing: CalledOff())
         }
         await #expect(throws: CalledOff.self) { for try await _ in broken.retry(3) {} }
-        #expect(tries.value == 4)
+        #expect(attempts.value == 4)
         #expect(clock.sleeps == [])
     }
 

@@ -33,7 +33,7 @@ struct PublisherRetryTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test("C: Publisher.retry: the last failure arrives when the tries are used up, or the error is not accepted")
+    @Test("C: Publisher.retry: the last failure arrives when the attempts are used up, or the error is not accepted")
     func gives() async throws {
         let (starts, once) = (Counter(), Counter())
         let backoff = Backoff.constant(delay: .seconds(1), maxAttempts: 3)

@@ -6,7 +6,7 @@ import Testing
 struct TaskRetryingTests {
     let clock = TestClock(.autoAdvancing)
 
-    @Test("C: Task.retrying: maxRetryCount: 3 makes exactly 4 tries, one second apart")
+    @Test("C: Task.retrying: maxRetryCount: 3 makes exactly 4 attempts, one second apart")
     func fourTries() async {
         let counter = Counter()
         let task: Task<Int, any Error> = Task.retrying(maxRetryCount: 3, clock: clock) {
@@ -39,7 +39,7 @@ struct TaskRetryingTests {
         #expect(clock.sleeps == [.milliseconds(250), .milliseconds(250)])
     }
 
-    @Test("C: Task.retrying: maxRetryCount: 0 makes one try")
+    @Test("C: Task.retrying: maxRetryCount: 0 makes one attempt")
     func noRetry() async {
         let counter = Counter()
         let task = Task.retrying(maxRetryCount: 0, clock: clock) {

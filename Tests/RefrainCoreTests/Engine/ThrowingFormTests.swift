@@ -6,7 +6,7 @@ import Testing
 struct ThrowingFormTests {
     let clock = TestClock(.autoAdvancing)
 
-    @Test("R12: without arguments there are 3 tries in all")
+    @Test("R12: without arguments there are 3 attempts in all")
     func standardTries() async {
         var attempts = 0
         await #expect(throws: Transient(number: 3)) {
@@ -46,7 +46,7 @@ struct ThrowingFormTests {
         #expect(attempts == 2)
     }
 
-    @Test("R24: an error on which an inner loop has spent its tries is not tried again")
+    @Test("R24: an error on which an inner loop has spent its attempts is not tried again")
     func exhaustedErrors() async {
         var attempts = 0
         await #expect(throws: Spent.self) {
@@ -71,9 +71,9 @@ struct ThrowingFormTests {
         #expect(attempts == 3)
     }
 
-    @Test("C: withRetry: withRetry(3) makes 4 tries, on the real timer")
+    @Test("C: withRetry: withRetry(3) makes 4 attempts, on the real timer")
     func countForm() async throws {
-        // Its waits are real ones, at most 0.5, 1 and 2 s; so it succeeds at its second try here.
+        // Its waits are real ones, at most 0.5, 1 and 2 s; so it succeeds at its second attempt here.
         var attempts = 0
         let value = try await withRetry(3) {
             attempts += 1

@@ -36,7 +36,7 @@ struct WithRetryTests {
         #expect(random.next() != RandomSource(seed: 7).next())
     }
 
-    @Test("each attempt knows its number, its tries and the wait before it")
+    @Test("each attempt knows its number, the counted attempts and the wait before it")
     func attemptsCount() async throws {
         var seen: [Attempt] = []
         let outcome = try await withRetry(clock: clock) { attempt in
@@ -53,7 +53,7 @@ struct WithRetryTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(2), .seconds(3)])
     }
 
-    @Test("R11: a free retry counts as an attempt and uses up no try")
+    @Test("R11: a free retry has a number of its own and is not counted")
     func freeAttempts() async throws {
         var seen: [Attempt] = []
         _ = try await withRetry(clock: clock) { attempt in
@@ -67,7 +67,7 @@ struct WithRetryTests {
         #expect(seen.map(\.countedAttempts) == [1, 1, 2, 2, 3])
     }
 
-    @Test("R11: free retries do not use up a schedule's number of tries")
+    @Test("R11: free retries do not use up a schedule's number of attempts")
     func freeAttemptsAndSchedules() async throws {
         let schedule = Backoff.constant(delay: .seconds(1), maxAttempts: 2)
         var attempts = 0
@@ -138,13 +138,13 @@ struct WithRetryTests {
 
     @Test("a class that is not Sendable may be used in the closures")
     func notSendable() async throws {
-        final class Tally { var tries = 0 }
+        final class Tally { var attempts = 0 }
         let tally = Tally()
         try await withRetry(clock: clock) {
-            tally.tries += 1
-            if tally.tries < 3 { throw Transient() }
+            tally.attempts += 1
+            if tally.attempts < 3 { throw Transient() }
         }
-        #expect(tally.tries == 3)
+        #expect(tally.attempts == 3)
     }
 }
 
@@ -152,7 +152,7 @@ struct WithRetryTests {
 private actor Account {
     var log: [String] = []
     var predicateCalls = 0
-    private var tries = 0
+    private var attempts = 0
 
     func load(_ clock: TestClock) async throws {
         _ = try await withRetry(clock: clock) { attempt in
@@ -176,9 +176,9 @@ private actor Account {
             }
         ) {
             assertIsolated()
-            tries += 1
-            if tries < 3 { throw Transient() }
-            return tries
+            attempts += 1
+            if attempts < 3 { throw Transient() }
+            return attempts
         }
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Values of the schedules")
 struct BackoffValuesTests {
-    @Test("R12: the standard schedule doubles from half a second to 30 s, with full jitter, and makes 3 tries")
+    @Test("R12: the standard schedule doubles from half a second to 30 s, with full jitter, and makes 3 attempts")
     func standard() {
         #expect(Backoff.standard.maxAttempts == 3)
         #expect(Backoff.standard.jitter == .full)
@@ -13,14 +13,14 @@ struct BackoffValuesTests {
         #expect(Backoff.standard.delayRange(after: Attempt(number: 3)) == nil)
     }
 
-    @Test("R12: with more tries the standard schedule stays at its cap of 30 s")
+    @Test("R12: with more attempts the standard schedule stays at its cap of 30 s")
     func standardGoesOn() throws {
         let endless = Backoff.standard.limited(maxAttempts: nil)
         let highest = (1...9).compactMap { endless.delayRange(after: Attempt(number: $0))?.upperBound }
         #expect(highest == [0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
     }
 
-    @Test("never makes one try, immediately waits for nothing")
+    @Test("never makes one attempt, immediately waits for nothing")
     func neverAndImmediately() throws {
         #expect(Backoff.never.delay(after: .first) == nil)
         #expect(delays(.immediately(maxAttempts: 3)) == [.zero, .zero])
@@ -57,7 +57,7 @@ struct BackoffValuesTests {
         #expect(delays(schedule) == [1, 1, 2, 3, 5, 8, 13, 21].map { .milliseconds($0 * 100) })
     }
 
-    @Test("explicit waits the listed times, and stops when its list or its tries are at their end")
+    @Test("explicit waits the listed times, and stops when its list or its attempts are at their end")
     func explicit() throws {
         let list: [Duration] = [.seconds(3), .milliseconds(1), .zero]
         #expect(delays(.explicit(list)) == list)
@@ -87,7 +87,7 @@ struct BackoffValuesTests {
         #expect(base.jittered(.proportional(1)).delayRange(after: .first) == .zero ... .seconds(20))
     }
 
-    @Test("a schedule counts tries, not attempts: those that were free do not make it wait longer")
+    @Test("a schedule counts the counted attempts: those that were free do not make it wait longer")
     func countsTries() throws {
         let schedule = Backoff.exponential(from: .seconds(1), maxAttempts: 3)
         #expect(schedule.delay(after: Attempt(number: 90, countedAttempts: 2)) == .seconds(2))

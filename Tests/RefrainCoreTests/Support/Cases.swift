@@ -19,7 +19,7 @@ func forCases(
     }
 }
 
-/// A failure that is worth another try.
+/// A failure that is worth another attempt.
 struct Transient: Error, Equatable {
     var number = 0
 }
@@ -27,7 +27,7 @@ struct Transient: Error, Equatable {
 /// A failure that is not.
 struct Final: Error {}
 
-/// A failure on which a loop further in has spent its tries.
+/// A failure on which a loop further in has spent its attempts.
 struct Spent: RetryTerminalError {
     var retriesAreExhausted: Bool { true }
 }

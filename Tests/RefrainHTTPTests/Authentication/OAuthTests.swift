@@ -54,7 +54,7 @@ struct OAuthTests {
         #expect(mock.requests.count == attempts.count)
     }
 
-    @Test("R3: every send stands in the record, also where tries follow the one with a new token")
+    @Test("R3: every send stands in the record, also where attempts follow the one with a new token")
     func recordWithRetries() async throws {
         let mock = MockLoader().then(.status(401)).then(.status(503)).otherwise(.status(200))
         let backoff = Backoff.immediately(maxAttempts: 3)

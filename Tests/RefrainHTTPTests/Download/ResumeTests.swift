@@ -117,7 +117,7 @@ struct ResumeTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test("R11: resumptions that bring new bytes use up no try")
+    @Test("R11: resumptions that bring new bytes use up no attempt")
     func freeResumptions() async throws {
         mock.then(part(0..<100, status: 200, headers: whole, cut: true))
         for start in stride(from: 100, to: 1000, by: 100) {
@@ -130,7 +130,7 @@ struct ResumeTests {
         #expect(result.attempts.count == 10)
     }
 
-    @Test("R11: resumptions that bring nothing use up tries")
+    @Test("R11: resumptions that bring nothing use up attempts")
     func emptyResumptions() async throws {
         mock.then(part(0..<400, status: 200, headers: whole, cut: true))
         mock.otherwise(part(400..<400, status: 206, headers: rest(400, 999), cut: true))
@@ -184,7 +184,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "R11: without a strong validator, or with a content coding, a cut starts over and uses up a try",
+        "R11: without a strong validator, or with a content coding, a cut starts over and uses up an attempt",
         arguments: [
             ["Content-Length": "1000"],
             ["ETag": "W/\"v1\"", "Content-Length": "1000"],
@@ -471,7 +471,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("R11: to start over uses up a try, and is no leave to send a POST again")
+    @Test("R11: to start over uses up an attempt, and is no leave to send a POST again")
     func startsOverWithinBounds() async throws {
         let retry = Retry(RetryPolicy(), budgets: nil, clocks: clock.retryClocks())
         let loader = retry --> Resume(clocks: clock.retryClocks()) --> mock

@@ -60,7 +60,7 @@ struct ResumedPartsTests {
     // MARK: Where they go
 
     @Test(
-        "R11: a sink that fails in mid-write is emptied before the next try, and no byte is doubled",
+        "R11: a sink that fails in mid-write is emptied before the next attempt, and no byte is doubled",
         arguments: [1, 2, 7]
     )
     func failingSink(write: Int) async throws {
@@ -174,7 +174,7 @@ struct ResumedPartsTests {
     }
 }
 
-/// Asks for another try at once, whatever has happened.
+/// Asks for another attempt at once, whatever has happened.
 private struct AtOnce: HTTPRetryStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? {
         if case .failure = result { return .zero }

@@ -9,7 +9,7 @@ struct ModifyRequestTests {
         let description = "no token"
     }
 
-    @Test("R6: after Retry each try is made from the original request, and fields do not pile up")
+    @Test("R6: after Retry each attempt is made from the original request, and fields do not pile up")
     func eachTry() async throws {
         let mock = MockLoader().then(.status(503)).then(.status(200))
         let tag = ModifyRequest { request in

@@ -273,7 +273,7 @@ struct RedirectTests {
         #expect(error.code == .retryAfterTooLong)
     }
 
-    @Test("R23: redirects draw on no budget, and use up no tries")
+    @Test("R23: redirects draw on no budget, and use up no attempts")
     func noBudget() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader =
@@ -285,7 +285,7 @@ struct RedirectTests {
         #expect(try await loader.response(for: HTTPRequest("http://a.example/")).status == 200)
     }
 
-    @Test("Each hop has tries of its own: a POST answered by 303 is not posted again")
+    @Test("Each hop has attempts of its own: a POST answered by 303 is not posted again")
     func triesOfAHop() async throws {
         let loader =
             Redirect(clocks: clock.retryClocks())

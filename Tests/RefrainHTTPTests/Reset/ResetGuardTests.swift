@@ -91,7 +91,7 @@ struct ResetGuardTests {
         #expect(resets.entries.count == 1)
     }
 
-    @Test("B: Retry: a reset finds the requests that wait for their next try, for a slot, and for an answer")
+    @Test("B: Retry: a reset finds the requests that wait for their next attempt, for a slot, and for an answer")
     func findsAll() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1)
         let retry = Retry(Backoff.constant(delay: .seconds(60)), budgets: nil, clocks: clock.retryClocks())

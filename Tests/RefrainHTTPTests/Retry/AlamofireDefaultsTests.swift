@@ -66,7 +66,7 @@ struct AlamofireDefaultsTests {
         #expect(reason(open, facts(.post, .failure(.badURL))) == .finalFailure)
         #expect(open.decide(in: facts(.post, .status(503))).retries)
         #expect(open.decide(in: facts(.post, .failure(.timedOut))).retries)
-        // Neither a success nor a cancellation is a matter of tries.
+        // Neither a success nor a cancellation is a matter of attempts.
         #expect(reason(open, facts(.post, .status(200), attempt: 3)) == .succeeded)
         #expect(reason(open, facts(.post, .failure(.cancelled), attempt: 3)) == .cancelled)
     }

@@ -40,7 +40,7 @@ struct ClassificationTests {
         #expect(!isTransient(facts(.post, .status(422), key: true)))
     }
 
-    @Test("R7: after 408 and 421 the next try goes over another connection")
+    @Test("R7: after 408 and 421 the next attempt goes over another connection")
     func freshConnections() {
         for status: HTTPStatus in [408, 421] {
             #expect(RetryPolicy.recommended.decide(in: facts(.get, .status(status))).needsFreshConnection)

@@ -8,8 +8,8 @@ struct RetryBudgetStageTests {
     private let clock = TestClock()
     private let mock = MockLoader().otherwise(.status(503))
 
-    private func stage(_ budget: RetryBudget, tries: Int = 2) throws -> Retry {
-        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: tries))
+    private func stage(_ budget: RetryBudget, attempts: Int = 2) throws -> Retry {
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: attempts))
         return Retry(policy, budgets: RetryBudgets { _ in budget }, clocks: clock.retryClocks())
     }
 
@@ -55,11 +55,11 @@ struct RetryBudgetStageTests {
         #expect(budget.balance == 1)
     }
 
-    @Test("R22, R25: stages round each other credit a first try once", arguments: [1, 2, 3])
+    @Test("R22, R25: stages round each other credit a first attempt once", arguments: [1, 2, 3])
     func nestedStages(depth: Int) async throws {
         let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         var loader = AnyLoader(mock)
-        for _ in 0..<depth { loader = AnyLoader(try stage(budget, tries: 3) --> loader) }
+        for _ in 0..<depth { loader = AnyLoader(try stage(budget, attempts: 3) --> loader) }
         let request = try request()
         for _ in 0..<200 { _ = await loader.load(request) }
         #expect(mock.requests.count == 240)
@@ -109,7 +109,7 @@ struct RetryBudgetStageTests {
         #expect(origins.withLock { $0 }.map(\.description) == ["https://api.example:443"])
     }
 
-    @Test("R22: the first try of such a request is credited, also where it succeeds at once")
+    @Test("R22: the first attempt of such a request is credited, also where it succeeds at once")
     func creditOfCompletedURL() async throws {
         let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader =

@@ -6,7 +6,7 @@ import Testing
 @Suite("Reset of a retry stage without a guard")
 struct RetryResetTests {
     @Test(
-        "R9: a request whose try is under way while the stage is reset is not tried again, with a wait or without one",
+        "R9: a request whose attempt is under way while the stage is reset is not tried again, with a wait or without",
         arguments: [Duration.zero, .seconds(60)]
     )
     func betweenWaits(delay: Duration) async throws {
@@ -17,7 +17,7 @@ struct RetryResetTests {
         let loader = retry --> mock
         let task = loader.load(sampleRequest()) { _ in }
         await hold.arrivals(atLeast: 1)
-        // Only the stage: the try itself goes on, and fails after the reset.
+        // Only the stage: the attempt itself goes on, and fails after the reset.
         await retry.reset()
         await hold.release()
         let result = await task.result

@@ -69,7 +69,7 @@ struct RetryStageTests {
         #expect(clock.sleeps.isEmpty)
     }
 
-    @Test("who waits keeps nothing of the last try, unless a deadline may ask for it again")
+    @Test("who waits keeps nothing of the last attempt, unless a deadline may ask for it again")
     func waitsKeepNothing() async throws {
         for deadline: Duration? in [nil, .seconds(60)] {
             let clock = TestClock()
@@ -92,7 +92,7 @@ struct RetryStageTests {
 
     private struct Weakly {
         weak var error: Cause?
-        var tries = 0
+        var attempts = 0
     }
 
     private struct FailsOnce: HTTPLoader {
@@ -101,9 +101,9 @@ struct RetryStageTests {
         func load(_ request: HTTPRequest) async -> HTTPResult {
             let error = Cause()
             let isFirst = cause.withLock { cause in
-                cause.tries += 1
-                if cause.tries == 1 { cause.error = error }
-                return cause.tries == 1
+                cause.attempts += 1
+                if cause.attempts == 1 { cause.error = error }
+                return cause.attempts == 1
             }
             guard isFirst else { return .success(HTTPResponse(request: request, status: 200)) }
             return .failure(HTTPError(.networkConnectionLost, request: request, underlyingError: error, bytesSent: 0))
@@ -132,7 +132,7 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.reason) == [.notReplayable])
     }
 
-    @Test("R4: a one-shot body is sent once, but may go out after a try that read none of it")
+    @Test("R4: a one-shot body is sent once, but may go out after an attempt that read none of it")
     func oneShotBodies() async throws {
         func stream() -> HTTPBody {
             .oneShot(
@@ -153,7 +153,7 @@ struct RetryStageTests {
         let (chunks, feed) = AsyncStream.makeStream(of: [UInt8].self)
         let body = HTTPBody.oneShot(chunks)
         let reader = Task { for try await _ in body {} }
-        // The first try's reader is gone before the first chunk is there.
+        // The first attempt's reader is gone before the first chunk is there.
         reader.cancel()
         _ = await reader.result
         feed.yield(Array("important".utf8))
@@ -208,7 +208,7 @@ struct RetryStageTests {
         }
     }
 
-    @Test("R5: a generated key is the same on every try, another for each call, and a structured string")
+    @Test("R5: a generated key is the same on every attempt, another for each call, and a structured string")
     func generatedKeys() async throws {
         var keyed = try request(.post, body: .text("x"))
         keyed.idempotencyKey = .generated
@@ -240,7 +240,7 @@ struct RetryStageTests {
         #expect(mock.remainingReplies == 0)
     }
 
-    @Test("R6: each try is built from the original request, and headers never pile up")
+    @Test("R6: each attempt is built from the original request, and headers never pile up")
     func originals() async throws {
         let adapting =
             Retry(
@@ -253,7 +253,7 @@ struct RetryStageTests {
         #expect(mock.requests.map { $0.headers[values: "X-Signed"].count } == [1, 1, 1])
     }
 
-    @Test("R7: after a 421 the next tries ask for another connection")
+    @Test("R7: after a 421 the next attempts ask for another connection")
     func freshConnection() async throws {
         mock.then(.status(421)).then(.status(200))
         _ = try await chain().response(for: request())
@@ -337,7 +337,7 @@ struct RetryStageTests {
         #expect(clock.sleeps.isEmpty)
     }
 
-    @Test("R20: the deadline bounds waits and cuts the last try, each try's own timeout stays")
+    @Test("R20: the deadline bounds waits and cuts the last attempt, each attempt's own timeout stays")
     func deadline() async throws {
         var limited = try request()
         limited.timeout = .seconds(5)
@@ -351,7 +351,7 @@ struct RetryStageTests {
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
-    @Test("R20: a try that the deadline cut ends with an error of its own")
+    @Test("R20: an attempt that the deadline cut ends with an error of its own")
     func cutByDeadline() async throws {
         var limited = try request()
         limited.timeout = .seconds(1)
@@ -389,7 +389,7 @@ struct RetryStageTests {
             return
         }
         #expect(error.code == (limit > .zero ? .timedOut : .deadlineExceeded))
-        // The first try is made whatever the deadline (rule R20 speaks of the next ones).
+        // The first attempt is made whatever the deadline (rule R20 speaks of the next ones).
         #expect(error.attempts.count == (limit > .zero ? 2 : 1))
         #expect(mock.requests.count == error.attempts.count)
     }
@@ -469,7 +469,7 @@ struct RetryStageTests {
         #expect(budget.balance == before)
     }
 
-    @Test("R24: a stage round another one adds no tries to what that one has spent")
+    @Test("R24: a stage round another one adds no attempts to those that it has spent")
     func nestedStages() async throws {
         let outer = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
         let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
@@ -479,11 +479,11 @@ struct RetryStageTests {
         #expect(response.attempts.count == 3)
     }
 
-    @Test("R24: within a further try of an outer stage, an inner one makes a single try")
+    @Test("R24: within a further attempt of an outer stage, an inner one makes a single attempt")
     func nestedSecondTry() async throws {
         let outer = Retry(Backoff.immediately(), budgets: nil, clocks: clock.retryClocks())
         let inner = Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks())
-        // A stage between the two fails the first try by itself, after the inner one has succeeded.
+        // A stage between the two fails the first attempt by itself, after the inner one has succeeded.
         let loader = outer --> FailFirst() --> inner --> mock
         mock.then(.status(200)).then(.status(503)).then(.status(503)).then(.status(200))
         let response = try await loader.response(for: request())

@@ -2,11 +2,11 @@ import RefrainHTTP
 import TestSupport
 import Testing
 
-@Suite("When another try comes", .computing)
+@Suite("When another attempt comes", .computing)
 struct TimingTests {
     private let policy = RetryPolicy.recommended
 
-    @Test("R12: the default schedule is 0.5 s doubled, full jitter, 3 tries")
+    @Test("R12: the default schedule is 0.5 s doubled, full jitter, 3 attempts")
     func schedule() {
         #expect(policy.decide(in: facts(.get, .status(503), attempt: 1)).range == .zero...(.milliseconds(500)))
         #expect(policy.decide(in: facts(.get, .status(503), attempt: 2)).range == .zero...(.seconds(1)))
@@ -168,7 +168,7 @@ struct TimingTests {
         #expect(slow.decide(in: facts(.get, .status(503), remaining: .milliseconds(2001))).retries)
     }
 
-    @Test("R11: a resumption that gained bytes uses up no try, one that gained none does")
+    @Test("R11: a resumption that gained bytes uses up no attempt, one that gained none does")
     func resumption() {
         let gained = policy.decide(in: facts(.get, .failure(.networkConnectionLost), attempt: 3, progress: 10))
         #expect(gained.retries && gained.isFree && gained.reason == .resumed)

@@ -14,13 +14,13 @@ struct ThrottleAndRetryTests {
         Retry(Backoff.constant(delay: .seconds(1)), budgets: nil, clocks: clock.retryClocks())
     }
 
-    /// Fails the first two tries of A.
+    /// Fails the first two attempts of A.
     private var loader: AnyLoader {
         AnyLoader { [sends] request in
             let name = request.name
-            let tries = sends.entries.filter { $0.hasPrefix(name) }.count
-            sends.append("\(name)\(tries + 1)")
-            return .success(HTTPResponse(request: request, status: name == "A" && tries < 2 ? 503 : 200))
+            let attempts = sends.entries.filter { $0.hasPrefix(name) }.count
+            sends.append("\(name)\(attempts + 1)")
+            return .success(HTTPResponse(request: request, status: name == "A" && attempts < 2 ? 503 : 200))
         }
     }
 

@@ -10,7 +10,7 @@ struct TimeoutTests {
 
     private func stage(_ total: Duration) throws -> Timeout { Timeout(total: total, clocks: clock.retryClocks()) }
 
-    @Test("R9: a try that takes too long is cancelled, and ends as timed out")
+    @Test("R9: an attempt that takes too long is cancelled, and ends as timed out")
     func timesOut() async throws {
         let loader = try stage(.seconds(5)) --> MockLoader().then(.held(by: hold, .status(200)))
         let task = Task { await loader.load(sampleRequest()) }
@@ -23,7 +23,7 @@ struct TimeoutTests {
         #expect(hold.count == 0)
     }
 
-    @Test("A try that ends in time keeps its result, and the timer goes with it")
+    @Test("An attempt that ends in time keeps its result, and the timer goes with it")
     func inTime() async throws {
         let loader = try stage(.seconds(5)) --> MockLoader().then(.status(200)).then(.failure(.dnsLookupFailed))
         #expect(await loader.load(sampleRequest()).status == 200)
@@ -108,7 +108,7 @@ struct TimeoutTests {
         #expect(mock.requests.first?.attemptTimeout == .seconds(5))
     }
 
-    @Test("After Retry, each try has the whole time, and a try that timed out is tried again")
+    @Test("After Retry, each attempt has the whole time, and an attempt that timed out is tried again")
     func eachTry() async throws {
         let retry = Retry(Backoff.immediately(), budgets: nil, clocks: clock.retryClocks())
         let mock = MockLoader().then(.held(by: hold, .status(200))).then(.status(200))

@@ -128,17 +128,17 @@ struct StageTests {
         #expect(arrivals == ["hang?times=1", "0", "2", "3"])
     }
 
-    @Test("B: Retry: a thousand requests wait for their next try on one timer, and each keeps its own request")
+    @Test("B: Retry: a thousand requests wait for their next attempt on one timer, and each keeps its own request")
     func oneTimer() async throws {
         server.on("/later") { $0.header("X-Again") == nil ? [.respond(.init(503))] : [.respond(.ok)] }
         let schedule = Backoff.constant(delay: .seconds(1), maxAttempts: 2)
-        let tries = Locked<[String: Int]>([:])
-        // What the first try of a request is given must not be on its second, nor that of another.
+        let attempts = Locked<[String: Int]>([:])
+        // What the first attempt of a request is given must not be on its second, nor that of another.
         let mark = ModifyRequest { request in
             let name = request.headers["X-Name"] ?? ""
-            let number = tries.withLock { tries in
-                tries[name, default: 0] += 1
-                return tries[name] ?? 0
+            let number = attempts.withLock { attempts in
+                attempts[name, default: 0] += 1
+                return attempts[name] ?? 0
             }
             var request = request
             if number == 2 { request.headers.add("X-Again", name) }
@@ -174,7 +174,7 @@ struct StageTests {
         #expect(server.log.count == 20)
     }
 
-    @Test("B: ModifyRequest: what it changes arrives, on each try once")
+    @Test("B: ModifyRequest: what it changes arrives, on each attempt once")
     func modifyRequest() async throws {
         server.on("/twice") { $0.occurrence == 1 ? [.respond(.init(503))] : [.respond(.ok)] }
         let stamp = ModifyRequest { request in

@@ -121,7 +121,7 @@ struct StrategyTests {
         #expect(await chain.load(request).attempts.count == 1)
     }
 
-    @Test("B: HTTPRequestOption: an option of one's own reaches the stages, on each try, and never the wire")
+    @Test("B: HTTPRequestOption: an option of one's own reaches the stages, on each attempt, and never the wire")
     func ownOption() async throws {
         enum Priority: HTTPRequestOption { static let defaultValue = 0 }
         answer("/twice", 503, times: 1)

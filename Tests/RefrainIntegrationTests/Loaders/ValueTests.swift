@@ -84,7 +84,7 @@ struct ValueTests {
         await #expect(throws: HTTPError.self) { try await loader.response(for: HTTPRequest(server.baseURL + "/lost")) }
     }
 
-    @Test("B: MockLoader: a chain meets it as it meets the wire: the same answers, tries and requests")
+    @Test("B: MockLoader: a chain meets it as it meets the wire: the same answers, attempts and requests")
     func mock() async throws {
         server.on("/twice") { $0.occurrence == 1 ? [.respond(.init(503))] : [.respond(.init(200, body: "ok"))] }
         let mock = MockLoader().then(.status(503)).then(.status(200))

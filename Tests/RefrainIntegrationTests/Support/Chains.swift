@@ -5,9 +5,9 @@ import RefrainTesting
 /// The recommended policy with another schedule.
 func policy(_ schedule: Backoff) -> RetryPolicy { RetryPolicy.recommended.with(schedule: schedule) }
 
-/// Tries that follow each other after a few milliseconds.
-func quick(_ tries: Int = 3) throws -> RetryPolicy {
-    policy(.constant(delay: .milliseconds(2), maxAttempts: tries))
+/// Attempts that follow each other after a few milliseconds.
+func quick(_ attempts: Int = 3) throws -> RetryPolicy {
+    policy(.constant(delay: .milliseconds(2), maxAttempts: attempts))
 }
 
 /// A transport with so many connections to an origin.

@@ -30,12 +30,12 @@ struct AmountTests {
         let arrived = server.log.count
         #expect(arrived == recorded.withLock { $0 })
         #expect(refused.withLock { $0 } > 0)
-        // A fifth for the first tries, ten each second, and the ten that were in store.
+        // A fifth for the first attempts, ten each second, and the ten that were in store.
         #expect(Double(arrived) <= Double(requests) * 1.2 + 10 * seconds + 11)
         if Double(requests) / seconds >= 250 { #expect(Double(arrived) < Double(requests) * 1.25) }
     }
 
-    @Test("R24: stages and loops round each other make three tries, not nine")
+    @Test("R24: stages and loops round each other make three attempts, not nine")
     func nested() async throws {
         let twice = try Retry(quick(), budgets: nil) --> Retry(quick(), budgets: nil) --> transport()
         for path in ["/status/503", "/reset-before"] {

@@ -72,11 +72,11 @@ struct CancellationTests {
         #expect(server.log.count == 2)
     }
 
-    @Test("R9: a try's own timeout is no cancellation, and is retried")
+    @Test("R9: an attempt's own timeout is no cancellation, and is retried")
     func ownTimeout() async throws {
         let chain = try Retry(quick(), budgets: nil) --> transport()
         var request = try HTTPRequest(server.baseURL + "/hang?times=1")
-        // Long enough for the second try to be answered on a busy machine.
+        // Long enough for the second attempt to be answered on a busy machine.
         request.timeouts.total = .seconds(3)
         let response = try await chain.response(for: request)
         #expect(response.attempts.map(\.error) == [.timedOut, nil])

@@ -24,7 +24,7 @@ struct RedirectTests {
         return request
     }
 
-    @Test("R26: another origin gets no credentials, on no try, and they do not come back")
+    @Test("R26: another origin gets no credentials, on no attempt, and they do not come back")
     func credentials() async throws {
         let home = first.baseURL + "/ok"
         second.on("/away") { request in

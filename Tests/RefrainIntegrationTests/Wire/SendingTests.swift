@@ -37,7 +37,7 @@ struct SendingTests {
             switch await chain.load(try HTTPRequest(server.baseURL + path, method: .post, body: .text("a"))) {
             case .success(let response):
                 answered += 1
-                // Only a try of which nothing had left was followed by another one.
+                // Only an attempt of which nothing had left was followed by another one.
                 #expect(response.attempts.dropLast().allSatisfy { $0.bytesSent == 0 })
             case .failure(let error):
                 #expect(error.code == .networkConnectionLost)
@@ -49,7 +49,7 @@ struct SendingTests {
         #expect(server.log.count == answered)
     }
 
-    @Test("R4: a handle whose stream failed on a reused connection serves the next try")
+    @Test("R4: a handle whose stream failed on a reused connection serves the next attempt")
     func streamOnDeadConnection() async throws {
         let loader = try transport(1)
         let chain = try Retry(quick(), budgets: nil) --> loader
@@ -71,7 +71,7 @@ struct SendingTests {
         }
     }
 
-    @Test("R5: the key is the same on every try, and the server runs the request once")
+    @Test("R5: the key is the same on every attempt, and the server runs the request once")
     func generatedKey() async throws {
         let chain = try Retry(quick(), budgets: nil) --> transport()
         var request = try HTTPRequest(server.baseURL + "/idempotent?fault=reset&times=2", method: .post)
@@ -110,7 +110,7 @@ struct SendingTests {
         #expect(hasMet)
     }
 
-    @Test("R6: each try is built from the original request; header fields do not pile up")
+    @Test("R6: each attempt is built from the original request; header fields do not pile up")
     func freshTries() async throws {
         let stamp = ModifyRequest { request in
             var request = request
@@ -126,7 +126,7 @@ struct SendingTests {
         #expect(server.log.allSatisfy { $0.values("X-Stamp") == ["stamp"] && $0.values("X-Own") == ["own"] })
     }
 
-    @Test("R7: after 408 and 421 the next try goes over another connection", arguments: [408, 421])
+    @Test("R7: after 408 and 421 the next attempt goes over another connection", arguments: [408, 421])
     func otherConnection(status: Int) async throws {
         let chain = try Retry(quick(), budgets: nil) --> transport(1)
         _ = try await chain.response(for: HTTPRequest(server.baseURL + "/status/\(status)?times=1"))
@@ -152,7 +152,7 @@ struct SendingTests {
         }
     }
 
-    @Test("R28: the answer to a try that is made again leaves its connection to the next one")
+    @Test("R28: the answer to an attempt that is made again leaves its connection to the next one")
     func retriedOverTheSameConnection() async throws {
         var hasStayed = false
         // An answer that comes late, as it may on a busy machine, is not waited for.

@@ -3,7 +3,7 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: when the next try comes")
+@Suite("On the wire: when the next attempt comes")
 struct TimingTests {
     let server: FaultServer
 
@@ -45,7 +45,7 @@ struct TimingTests {
     }
 
     @Test(
-        "R15, R16: a date that is past, and values that are none, do not hold the next try back",
+        "R15, R16: a date that is past, and values that are none, do not hold the next attempt back",
         arguments: ["date-100", "-1", "1.5", "soon", "+1", ""]
     )
     func doesNotWait(value: String) async throws {
@@ -102,7 +102,7 @@ struct TimingTests {
         #expect(statuses.contains(429))
     }
 
-    @Test("R20: the deadline cuts a try that hangs, and a delay that would pass it is not slept")
+    @Test("R20: the deadline cuts an attempt that hangs, and a delay that would pass it is not slept")
     func deadline() async throws {
         let (hanging, elapsed) = try await load("/hang", deadline: .milliseconds(600))
         #expect(try failure(of: hanging).code == .deadlineExceeded)

@@ -36,7 +36,7 @@ struct AuthenticationTests {
         #expect(service.refreshes == 0)
     }
 
-    @Test("R27: a refused request is sent once more after a refresh, a POST too, without using up a try or the budget")
+    @Test("R27: a refused request is sent once more after a refresh, a POST too, without using up attempts or budget")
     func refreshes() async throws {
         let service = TokenService(accepting: 2)
         let session = Session.testing(service, interceptor: interceptor(service)) { settings in
@@ -293,7 +293,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "R23: the replay after a refresh draws on no budget and uses up no try, also where the interceptor is wrapped"
+        "R23: the replay after a refresh uses up no budget and no attempt, also where the interceptor is wrapped"
     )
     func wrapped() async throws {
         let service = TokenService(accepting: 2)
@@ -310,7 +310,7 @@ struct AuthenticationTests {
         #expect(response.attempts.first?.rules.isSuperset(of: Rules(23, 27)) == true)
     }
 
-    @Test("R27: what a wrapped interceptor has refreshed for one try says nothing of the retries of another retrier")
+    @Test("R27: what a wrapped interceptor has refreshed for one attempt says nothing of another retrier's retries")
     func wrappedOnce() async throws {
         let service = TokenService(acceptsNothing: true)
         let always = Retrier { request, _, _ in request.retryCount < 3 ? .retry : .doNotRetry }
@@ -328,7 +328,7 @@ struct AuthenticationTests {
         #expect(response.attempts.map(\.reason) == [.budgetExhausted])
     }
 
-    @Test("R27: within a second try of a retry stage further out a 401 is refreshed for, and nothing else is retried")
+    @Test("R27: within a second attempt of an outer retry stage a 401 is refreshed for, and nothing else is retried")
     func nested() async throws {
         let service = TokenService(accepting: 2)
         let asked = Counter()
@@ -345,7 +345,7 @@ struct AuthenticationTests {
         #expect(response.attempts.map(\.reason) == [.credentialsRefreshed, .succeeded])
         #expect(service.requests == 2)
 
-        // Refused once more, or for another reason: the tries are those of the stage further out (rule R24).
+        // Refused once more, or for another reason: the attempts are those of the stage further out (rule R24).
         for (refusing, status, sends) in [(TokenService(acceptsNothing: true), 401, 2), (TokenService(), 503, 1)] {
             let sent = Counter()
             let loader = AnyLoader { request in

@@ -103,7 +103,7 @@ struct ErrorTests {
     enum Reading: CaseIterable { case decodable, data, string, own, download, streamed }
 
     @Test(
-        "R24: a loop round a call does not multiply its tries, however the call's answer is read",
+        "R24: a loop round a call does not multiply its attempts, however the call's answer is read",
         arguments: Reading.allCases
     )
     func multiplied(reading: Reading) async throws {

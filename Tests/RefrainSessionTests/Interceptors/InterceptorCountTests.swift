@@ -42,7 +42,7 @@ struct InterceptorCountTests {
         #expect(request.attempts.map(\.decision) == [.retry, .finish])
     }
 
-    @Test("A: RequestRetrier: a status that fails validation is asked about once for each try")
+    @Test("A: RequestRetrier: a status that fails validation is asked about once for each attempt")
     func statuses() async {
         let loader = ScriptedLoader(.status(503), .status(503), .status(200, body: "ok"))
         let interceptor = CountingInterceptor(.retry)
@@ -66,7 +66,7 @@ struct InterceptorCountTests {
         #expect(interceptor.retries.value == 2)
     }
 
-    @Test("A: RequestAdapter: an adapter's error is asked about, and the next try is adapted anew")
+    @Test("A: RequestAdapter: an adapter's error is asked about, and the next attempt is adapted anew")
     func adapterErrorThenRetry() async throws {
         let loader = ScriptedLoader(.status(200, body: "ok"))
         let interceptor = CountingInterceptor(failAdapts: [1], .retry)

@@ -47,7 +47,7 @@ struct InterceptorCountWireTests {
         #expect(server.requests(toPath: "/twice").map { $0.values("X-Adapted") } == [["1"], ["2"]])
     }
 
-    @Test("A: RequestInterceptor: an adapter's error that is retried is asked about once, and the next try is sent")
+    @Test("A: RequestInterceptor: an adapter's error that is retried is asked about once, and the next attempt is sent")
     func adapterErrorThenRetry() async {
         let interceptor = CountingInterceptor(failAdapts: [1], .retry)
         #expect(await load("/ok", interceptor).value == "ok\n")
@@ -100,7 +100,7 @@ struct InterceptorCountWireTests {
         let count = 200
         let recorder = EventTests.Recorder()
         let interceptor = CountingInterceptor(.retryWithDelay(.milliseconds(1)))
-        // A real clock: the requests are spread over all stages of a try when they are cancelled.
+        // A real clock: the requests are spread over all stages of an attempt when they are cancelled.
         let session = Session.overSockets(interceptor, monitors: [recorder], clock: nil)
         server.answer("/storm", 503)
         let url = server.baseURL + "/storm"

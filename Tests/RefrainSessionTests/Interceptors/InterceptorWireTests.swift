@@ -34,7 +34,7 @@ struct InterceptorWireTests {
 
     private func tags(_ path: String) -> [[String]] { server.requests(toPath: path).map { $0.values("X-Tag") } }
 
-    @Test("A: RequestAdapter: what it writes arrives, and each try is adapted from the original request")
+    @Test("A: RequestAdapter: what it writes arrives, and each attempt is adapted from the original request")
     func adapter() async {
         struct Language: RequestAdapter {
             func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
@@ -48,7 +48,7 @@ struct InterceptorWireTests {
         #expect(tags("/down-once") == [["en"], ["en"]])
     }
 
-    @Test("A: RequestAdapter: the form with the state is told the request's id, its session and the number of the try")
+    @Test("A: RequestAdapter: the form with the state is told the request's id, its session and the attempt's number")
     func adapterState() async throws {
         struct Numbering: RequestAdapter {
             func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest { throw TestError() }

@@ -47,7 +47,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("R29: an adapter that fails on a later try fails with the record of those before")
+    @Test("R29: an adapter that fails on a later attempt fails with the record of those before")
     func recordOfFailedAdapter() async throws {
         let loader = ScriptedLoader(.status(503))
         let number = Counter()

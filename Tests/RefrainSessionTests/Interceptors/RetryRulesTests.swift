@@ -121,7 +121,7 @@ struct RetryRulesTests {
         #expect(clock.waits.isEmpty)
     }
 
-    @Test("R24: a session's error whose tries are used up says so to an outer loop")
+    @Test("R24: a session's error whose attempts are used up says so to an outer loop")
     func exhaustion() async throws {
         let loader = ScriptedLoader(.failure(.networkConnectionLost))
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
@@ -136,7 +136,7 @@ struct RetryRulesTests {
         #expect(loader.requests.count == 3)
     }
 
-    @Test("R24: a status that failed validation says that its tries are used up, and carries their record")
+    @Test("R24: a status that failed validation says that its attempts are used up, and carries their record")
     func exhaustedStatus() async {
         let loader = ScriptedLoader(.status(503))
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)
@@ -189,7 +189,7 @@ struct RetryRulesTests {
         HTTPRequest(request.url, method: request.method, headers: ["X-Own": "yes"], body: request.body)
     }
 
-    @Test("R5: an adapter that makes a request of its own sends the same key on every try", arguments: [true, false])
+    @Test("R5: an adapter that makes its own request sends the same key on every attempt", arguments: [true, false])
     func keyOfItsOwn(isGenerated: Bool) async throws {
         let loader = ScriptedLoader(.status(503), .status(200))
         let interceptor = Interceptor(interceptors: [Self.remaking, .recommendedRetryPolicy])

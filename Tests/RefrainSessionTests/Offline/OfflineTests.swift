@@ -45,10 +45,10 @@ struct OfflineTests {
         return Session.testing(loader, interceptor: Interceptor(interceptors: [retrier, policy]))
     }
 
-    @Test("A: OfflineRetrier: the network's return is waited for, tried at once, and uses up no try")
+    @Test("A: OfflineRetrier: the network's return is waited for, tried at once, and uses up no attempt")
     func returns() async throws {
         let network = SwitchedNetwork()
-        // Of two tries, one is left after the wait: the second failure is the policy's to retry.
+        // Of two attempts, one is left after the wait: the second failure is the policy's to retry.
         let loader = ScriptedLoader(
             .failure(.notConnectedToInternet),
             .failure(.networkConnectionLost),

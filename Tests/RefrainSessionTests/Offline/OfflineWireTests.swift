@@ -27,7 +27,7 @@ struct OfflineWireTests {
             return request
         }
         let retrier = OfflineRetrier(maximumWait: .seconds(5), monitor: network)
-        // Two tries: were the wait one, there would be none left for the connection that is lost after it.
+        // Two attempts: were the wait one, there would be none left for the connection that is lost after it.
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 2))
         let session = Session.overSockets(Interceptor(adapters: [routing], retriers: [retrier, policy]))
         let request = session.request(gone.baseURL + "/ok")

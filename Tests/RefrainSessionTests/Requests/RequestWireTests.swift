@@ -100,7 +100,7 @@ struct RequestWireTests {
         #expect(request.uploadProgress == TransferProgress(completed: 1_000_000, total: 1_000_000))
     }
 
-    @Test("A: Request: progress counts bytes up and down, never backwards within a try, up to the whole")
+    @Test("A: Request: progress counts bytes up and down, never backwards within an attempt, up to the whole")
     func progress() async throws {
         server.on("/both") { _ in [.respond(.init(200, bytes: Self.bytes(400_000)))] }
         let (up, down) = (Journal<TransferProgress>(), Journal<TransferProgress>())

@@ -72,7 +72,7 @@ struct TransferTests {
         #expect(request.uploadProgress.fractionCompleted == 1)
     }
 
-    @Test("R4: an upload of a file is read anew for its second try, and begins its progress anew")
+    @Test("R4: an upload of a file is read anew for its second attempt, and begins its progress anew")
     func uploadFile() async throws {
         let file = folder.file("source")
         try Data(Self.bytes(200_000)).write(to: file)
@@ -95,7 +95,7 @@ struct TransferTests {
         #expect(server.count(path: "/up") == 0)
     }
 
-    @Test("R4: a file that vanishes between two tries ends the upload with the file's error")
+    @Test("R4: a file that vanishes between two attempts ends the upload with the file's error")
     func vanishingFile() async throws {
         let file = folder.file("source")
         try Data(Self.bytes(1000)).write(to: file)
@@ -108,7 +108,7 @@ struct TransferTests {
         #expect(server.count(path: "/up") == 1)
     }
 
-    @Test("a file that grows between two tries is sent as long as it is at each")
+    @Test("a file that grows between two attempts is sent as long as it is at each")
     func growingFile() async throws {
         let file = folder.file("source")
         try Data(Self.bytes(1000)).write(to: file)
@@ -268,7 +268,7 @@ struct TransferTests {
         #expect(server.count(path: "/cut") == 2)
     }
 
-    @Test("R11: resumptions that bring new bytes use up no try under a wrapped policy, too")
+    @Test("R11: resumptions that bring new bytes use up no attempt under a wrapped policy, too")
     func wrappedResumption() async throws {
         struct Wrapper: RequestInterceptor {
             func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
@@ -297,7 +297,7 @@ struct TransferTests {
         #expect(folder.names == ["result"])
     }
 
-    @Test("a download whose check fails starts over on its next try")
+    @Test("a download whose check fails starts over on its next attempt")
     func invalidDownload() async throws {
         server.on("/page") { request in
             let type = request.occurrence == 1 ? "text/html" : "application/zip"

@@ -97,7 +97,7 @@ struct ResponseWireTests {
         #expect(seen.entries == ["GET 418 5"])
     }
 
-    @Test("A: validation: what fails it reaches the retriers, once for each try")
+    @Test("A: validation: what fails it reaches the retriers, once for each attempt")
     func retriedValidation() async throws {
         server.on("/pending") { request in
             [.respond(.init(200, body: request.occurrence < 3 ? "pending" : "done"))]
@@ -139,7 +139,7 @@ struct ResponseWireTests {
         #expect(body == Array(#"{"name":"Ada"}"#.utf8))
     }
 
-    @Test("A: serialization: a retrier is asked once for each try that cannot be read, whatever the readers")
+    @Test("A: serialization: a retrier is asked once for each attempt that cannot be read, whatever the readers")
     func retriedSerialization() async throws {
         server.on("/half") { request in
             [.respond(.init(200, body: request.occurrence == 1 ? #"{"name":"# : #"{"name":"Ada"}"#))]

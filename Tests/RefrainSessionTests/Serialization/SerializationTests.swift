@@ -116,7 +116,7 @@ struct SerializationTests {
     }
 
     @Test(
-        "A: serialization: what cannot be read is asked about once for each try, however many readers there are"
+        "A: serialization: what cannot be read is asked about once for each attempt, however many readers there are"
     )
     func askedOnce() async {
         let loader = ScriptedLoader(.status(200, body: "no json"))

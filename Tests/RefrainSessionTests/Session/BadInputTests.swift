@@ -82,7 +82,7 @@ struct BadInputTests {
         let folder = try TemporaryFolder()
         let loader = ScriptedLoader(
             .compute { request in
-                // One answers, so that it waits for its next try; the others hang.
+                // One answers, so that it waits for its next attempt; the others hang.
                 if request.url.path() == "/waits" { return .success(HTTPResponse(request: request, status: 503)) }
                 await untilCancelled()
                 return .failure(HTTPError(.cancelled, request: request))
@@ -214,7 +214,7 @@ struct BadInputOnTheWireTests {
         #expect(server.log.isEmpty)
     }
 
-    @Test("R4: a file of a form that vanishes between two tries ends the upload; one that grows is sent as announced")
+    @Test("R4: a form's file that vanishes between two attempts ends the upload; one that grows is sent as announced")
     func filesOfForms() async throws {
         let (gone, grown) = (folder.file("gone"), folder.file("grown"))
         for file in [gone, grown] { try Data(repeating: 7, count: 1000).write(to: file) }

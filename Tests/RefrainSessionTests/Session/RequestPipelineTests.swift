@@ -106,7 +106,7 @@ struct RequestPipelineTests {
         #expect(loader.cancelled == 1)
     }
 
-    @Test("R9: a request that is cancelled after its first answer is not tried again, and that try stays on record")
+    @Test("R9: a request that is cancelled after its first answer is not tried again, and that attempt stays on record")
     func cancelledAtTheDecision() async {
         let loader = HeldLoader()
         let cancelling = Retrier { request, _, _ in
@@ -170,7 +170,7 @@ struct RequestPipelineTests {
         #expect(loader.exchanges.count == 1)
     }
 
-    @Test("R20: the deadline cuts the first try, as it does every one")
+    @Test("R20: the deadline cuts the first attempt, as it does every one")
     func deadline() async {
         let loader = HeldLoader()
         var original = HTTPRequest.sample

@@ -50,14 +50,14 @@ struct ScopesTests {
         }
     }
 
-    @Test("R24: a task that was begun within a second try has tries of its own when that is over")
+    @Test("R24: a task that was begun within a second attempt has attempts of its own when that is over")
     func triesOfItsOwn() async throws {
         let worker = Worker<Void>()
         let inner = ScriptedLoader(.status(503), .status(200))
         let innerSession = Session.testing(inner, interceptor: .recommendedRetryPolicy)
-        let tries = Counter()
+        let attempts = Counter()
         let adapter = Adapter { request, _ in
-            if tries.increment() == 2 {
+            if attempts.increment() == 2 {
                 worker.start { _ = await innerSession.request(HTTPRequest.sample).serializingString().response }
             }
             return request
@@ -71,7 +71,7 @@ struct ScopesTests {
         #expect(inner.requests.count == 2)
     }
 
-    @Test("R24, R27: a refresh that a second try has begun has tries of its own")
+    @Test("R24, R27: a refresh that a second attempt has begun has attempts of its own")
     func refreshes() async throws {
         let tokens = Counter()
         let calls = Counter()

@@ -66,7 +66,7 @@ struct SessionTests {
         #expect(try await task.value == "ok")
     }
 
-    @Test("A: Request: a request that is suspended in its back-off begins no try until it is resumed")
+    @Test("A: Request: a request that is suspended in its back-off begins no attempt until it is resumed")
     func suspendedRetry() async throws {
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))
         let isRetrying = Signal()
@@ -193,7 +193,7 @@ struct SessionTests {
         #expect(try await session.request(HTTPRequest.sample).serializingString().value == "ok")
     }
 
-    @Test("the throttle's slot is free while a request waits for its next try")
+    @Test("the throttle's slot is free while a request waits for its next attempt")
     func throttle() async throws {
         let waiting = Signal()
         let loader = ScriptedLoader(.status(503), .status(200, body: "ok"))

@@ -58,7 +58,7 @@ struct SeveralWaitersTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test("where several wait, the next try begins though none of them comes to look at the answer")
+    @Test("where several wait, the next attempt begins though none of them comes to look at the answer")
     func retries() async {
         let loader = HeldLoader()
         let isFinished = Signal()

@@ -120,7 +120,7 @@ struct SharingTests {
         #expect(try await second.value == "Bearer ben")
     }
 
-    @Test("requests whose interceptors only decide on further tries share their exchange")
+    @Test("requests whose interceptors only decide on further attempts share their exchange")
     func retriersOnly() async throws {
         let loader = loader(200)
         let session = session(loader, Retrier { _, _, _ in .doNotRetry })

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A transport that answers from a script: one answer for each try, the last one for all that follow.
+/// A transport that answers from a script: one answer for each attempt, the last one for all that follow.
 final class ScriptedLoader: HTTPLoader {
     enum Answer: Sendable {
         case status(Int, headers: HTTPHeaders = [:], body: String = "")

@@ -4,7 +4,7 @@ import RefrainSession
 import RefrainTesting
 
 extension Session {
-    /// A session over real sockets whose waits between tries are over at once, unless `clock` is nil.
+    /// A session over real sockets whose waits between attempts are over at once, unless `clock` is nil.
     static func overSockets(
         _ interceptor: (any RequestInterceptor)? = nil,
         monitors: [any EventMonitor] = [],

@@ -19,7 +19,7 @@ extension Session {
 }
 
 extension EventMonitor where Self == ClosureEventMonitor {
-    /// Sets a signal when a request's next try is decided on.
+    /// Sets a signal when a request's next attempt is decided on.
     static func retrying(_ signal: Signal) -> ClosureEventMonitor {
         let monitor = ClosureEventMonitor()
         monitor.requestIsRetrying = { _ in signal.set() }

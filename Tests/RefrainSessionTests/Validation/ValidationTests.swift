@@ -104,7 +104,7 @@ struct ValidationTests {
         #expect(cause as? TestError == TestError(name: "bad"))
     }
 
-    @Test("A: validation: a failed check reaches the retriers, and runs anew on each try")
+    @Test("A: validation: a failed check reaches the retriers, and runs anew on each attempt")
     func retried() async throws {
         let loader = ScriptedLoader(.status(200, body: "pending"), .status(200, body: "done"))
         let session = Session.testing(loader, interceptor: CountingInterceptor(.retry))

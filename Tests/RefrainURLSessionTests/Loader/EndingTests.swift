@@ -12,7 +12,7 @@ struct EndingTests {
 
     private func request(_ path: String) throws -> HTTPRequest { try HTTPRequest(server.baseURL + path) }
 
-    @Test("R20: each limit ends a try with a timeout that says which one it was")
+    @Test("R20: each limit ends an attempt with a timeout that says which one it was")
     func limits() async throws {
         let cases: [(String, Timeouts, String)] = [
             ("/hang", Timeouts(connect: nil, firstByte: nil, idle: nil, total: .milliseconds(50)), "total"),

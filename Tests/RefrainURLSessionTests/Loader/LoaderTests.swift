@@ -151,8 +151,8 @@ struct LoaderTests {
         #expect(error.underlyingError is URLError)
     }
 
-    @Test("R3: one call is one send, and the chain's tries are counted as they are")
-    func tries() async throws {
+    @Test("R3: one call is one send, and the chain's attempts are counted as they are")
+    func attempts() async throws {
         let chain = Retry(RetryPolicy(exponentialBackoffScale: 0), budgets: nil) --> loader
         let response = try await chain.response(for: request("/status/503?times=2"))
         #expect(response.status == 200)

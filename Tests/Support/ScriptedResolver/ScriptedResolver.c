@@ -16,7 +16,8 @@ typedef struct {
     int lookups;
     // Of those, the ones for IPv4 alone and for IPv6 alone.
     int lookups4, lookups6;
-    int is_held;
+    // The first look-up that is held, from 1; 0 where none is.
+    int first_held;
 } script;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -47,10 +48,10 @@ int scripted_resolver_set(const char *name, const char *const *addresses, size_t
     return done;
 }
 
-int scripted_resolver_hold(const char *name, int holds) {
+int scripted_resolver_hold(const char *name, int first) {
     pthread_mutex_lock(&mutex);
     script *found = find(name);
-    if (found != NULL) found->is_held = holds;
+    if (found != NULL) found->first_held = first;
     pthread_cond_broadcast(&released);
     pthread_mutex_unlock(&mutex);
     return found != NULL;
@@ -87,8 +88,8 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     if (found != NULL) {
         is_unknown = found->count == 0;
         size_t index = (size_t)begin_lookup(found, hints);
+        while (found->first_held > 0 && index + 1 >= (size_t)found->first_held) pthread_cond_wait(&released, &mutex);
         if (index >= found->count) index = found->count - 1;
-        while (found->is_held) pthread_cond_wait(&released, &mutex);
         if (!is_unknown) memcpy(address, found->addresses[index], longest);
     }
     pthread_mutex_unlock(&mutex);

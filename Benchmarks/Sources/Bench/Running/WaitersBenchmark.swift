@@ -1,4 +1,4 @@
-/// A hundred thousand who wait for their second try, and all of them cancelled.
+/// A hundred thousand who wait for their second attempt, and all of them cancelled.
 struct WaitersBenchmark: Benchmark {
     let name = "waiters"
 

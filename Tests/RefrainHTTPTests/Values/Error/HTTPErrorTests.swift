@@ -69,7 +69,7 @@ struct HTTPErrorTests {
         }
     }
 
-    @Test("R24: an error whose code rules a further try out says so, whatever its record")
+    @Test("R24: an error whose code rules a further attempt out says so, whatever its record")
     func exhaustionByCode() {
         let codes: Set<HTTPError.Code> = [.retryAfterTooLong, .deadlineExceeded]
         for code in HTTPError.Code.allCases {

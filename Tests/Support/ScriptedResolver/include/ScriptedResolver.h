@@ -11,8 +11,9 @@
 /// served, those of libraries included; other names are resolved as usual. Returns 0 without room for the name.
 int scripted_resolver_set(const char *name, const char *const *addresses, size_t count);
 
-/// Lets look-ups of a name wait, or go on: those that wait do so until then. Returns 0 for a name that was not set.
-int scripted_resolver_hold(const char *name, int holds);
+/// Lets look-ups of a name wait, from the `first` on, counted from 1, and those before it go on; 0 lets all go on.
+/// Returns 0 for a name that was not set.
+int scripted_resolver_hold(const char *name, int first);
 
 /// How often a name was looked up since it was set.
 int scripted_resolver_lookups(const char *name);
