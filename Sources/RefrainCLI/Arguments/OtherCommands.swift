@@ -64,7 +64,7 @@ enum OtherCommands {
         "request-target": "the target is that of the URL; --connect-to and --resolve change where it goes",
         "skip-existing": "a list with --output-dir or --state skips what is done",
         "sslv2": "TLS is spoken", "sslv3": "TLS is spoken", "stderr": "use 2>FILE",
-        "styled-output": "the head is written as it came",
+        "styled-output": "heads are written without colours",
         "suppress-connect-headers": "what a proxy answers to CONNECT is never shown",
         "tcp-fastopen": "it could send a request twice",
         "tr-encoding": "use --compressed", "trace": "use -v", "trace-ascii": "use -v",
