@@ -84,6 +84,8 @@ struct Arguments: Sendable {
     }
 
     private mutating func add(_ option: OptionSpec, _ value: String) {
+        // A URL by its option is one that stands alone.
+        guard option.name != .url else { return positionals.append(value) }
         values[option.name, default: []].append(value)
         given.append((option.name, value))
     }
@@ -119,6 +121,10 @@ struct Arguments: Sendable {
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
         if let advice = OtherCommands.advice(on: name) { return UsageError("--\(name) is not taken; \(advice)") }
+        let bareName = name.hasPrefix("no-") ? String(name.dropFirst(3)) : ""
+        if let option = options.first(where: { $0.spellings.contains(bareName) }), case .none = option.value {
+            return UsageError("unknown option \(Sanitized.text(word)); leave --\(bareName) out")
+        }
         // The names that other commands have can be misspelt, too.
         let elsewhere = OtherCommands.names.filter { known.contains($0.value) }
         guard

@@ -7,7 +7,7 @@ enum OtherCommands {
         "input-file": "from", "output-document": "output", "directory-prefix": "output-dir", "dir": "output-dir",
         "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
         "ca-certificate": "cacert", "load-cookies": "cookie", "save-cookies": "cookie-jar", "wait-retry": "backoff",
-        "remote-name-all": "remote-name", "timestamping": "refresh",
+        "timestamping": "refresh",
     ]
 
     /// Letters of curl's options that are refused, by the names of those.
@@ -28,6 +28,7 @@ enum OtherCommands {
         "abstract-unix-socket": "--unix-socket takes one that has a file",
         "append": "an upload replaces what is there",
         "aws-sigv4": "let another program sign, and give the fields with -H",
+        "clobber": "files are replaced, unless --no-clobber is given",
         "cert-type": "PEM and PKCS #12 are told apart by what they hold",
         "continue-at": "use -C, which goes on from a partial file that is known to be the same content",
         "create-file-mode": "files are made as the umask says",
@@ -63,7 +64,7 @@ enum OtherCommands {
         "request-target": "the target is that of the URL; --connect-to and --resolve change where it goes",
         "skip-existing": "a list with --output-dir or --state skips what is done",
         "sslv2": "TLS is spoken", "sslv3": "TLS is spoken", "stderr": "use 2>FILE",
-        "styled-output": "the head is written as it came",
+        "styled-output": "heads are written without colours",
         "suppress-connect-headers": "what a proxy answers to CONNECT is never shown",
         "tcp-fastopen": "it could send a request twice",
         "tr-encoding": "use --compressed", "trace": "use -v", "trace-ascii": "use -v",

@@ -190,6 +190,11 @@ struct GetSettings: Sendable {
         }
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
+        guard arguments.all(.uploadFile).count <= 1, count == 1 || !arguments.has(.uploadFile) else {
+            throw UsageError(
+                "--upload-file sends one file to one URL; --from takes a line in JSON for each, with bodyFile"
+            )
+        }
         if count > 1 {
             for name in [OptionName.etagSave, .etagCompare] where arguments.has(name) {
                 throw UsageError("--\(name.rawValue) is of one content, but there are \(count) URLs; use --refresh")
@@ -321,7 +326,20 @@ struct GetSettings: Sendable {
     ) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
+            if arguments.has(.continue), url == "-" || ASCIINumber.whole(url) != nil {
+                throw UsageError(
+                    "-C \(url): -C takes no value, and goes on from a partial file that is known to be of the same "
+                        + "content; leave \(url) out"
+                )
+            }
             try URLList.check(url, "URL")
+            if !arguments.has(.globoff), let pattern = URLPattern.first(in: url) {
+                throw UsageError(
+                    "URL: \(Sanitized.text(SanitizedURL.refused(url), limit: 200)) has the pattern \(Sanitized.text(pattern)), which "
+                        + "is not expanded here: the shell does that, with {a,b} and {1..9} outside of quotation marks; "
+                        + "-g takes it as it is"
+                )
+            }
             requests.append(ListedRequest(url: url, place: .commandLine))
         }
         let lists = arguments.all(.from)

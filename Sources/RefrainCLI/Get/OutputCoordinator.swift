@@ -142,7 +142,7 @@ final class OutputCoordinator {
             return
         }
         do throws(SystemError) {
-            try Output.replace(path, with: Array("\(tag)\n".utf8))
+            try Output.replace(path, with: Array((tag.isEmpty ? "" : "\(tag)\n").utf8))
         } catch {
             fail("--etag-save: \(error)")
         }

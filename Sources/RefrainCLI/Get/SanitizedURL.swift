@@ -8,6 +8,14 @@ enum SanitizedURL {
         return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
     }
 
+    /// A URL with the slash that it is sent with where it names no path.
+    static func withPath(_ url: String) -> String {
+        guard let authority = authority(of: url),
+            authority.upperBound == url.endIndex || url[authority.upperBound] != "/"
+        else { return url }
+        return "\(url[..<authority.upperBound])/\(url[authority.upperBound...])"
+    }
+
     /// A URL as far as it is sent.
     static func withoutFragment(_ url: String) -> String {
         guard url.contains(byte: UInt8(ascii: "#")) else { return url }

@@ -127,7 +127,9 @@ enum RedirectTarget {
         if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {
             text += "#\(fragment)"
         }
-        guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+        guard let resolved = URL(string: text, relativeTo: base)?.absoluteString,
+            let url = URL(string: URLText.withoutDotSegments(resolved))
+        else { return nil }
         let own = URLComponents(url: base, resolvingAgainstBaseURL: true)
         let isOwn = own?.percentEncodedUser != nil || own?.percentEncodedPassword != nil
         guard isOwn || url.user() != nil || url.password() != nil else { return url }

@@ -65,11 +65,12 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
         set("n=v; Domain=127.0.0.1", "http://127.0.0.1/")
         #expect(sent("http://127.0.0.1/") == "n=v")
+        #expect(jar.cookies.map(\.includesSubdomains) == [false])
     }
 
     @Test(
         "a cookie for a public suffix is refused, and for a host of that name it is the host's own",
-        arguments: ["com", "co.uk", "github.io", "localhost"]
+        arguments: ["com", "co.uk", "github.io", "localhost", "com.", "co.uk."]
     )
     func publicSuffix(_ suffix: String) {
         set("n=v; Domain=\(suffix)", "https://a.\(suffix)/")

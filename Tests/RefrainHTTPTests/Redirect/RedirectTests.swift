@@ -39,6 +39,22 @@ struct RedirectTests {
         }
     }
 
+    @Test(
+        "R26: . and .. are taken out of the path of a Location, be it absolute (RFC 3986 §5.2.2)",
+        arguments: [
+            ("../c/./d?e=/../f#/../g", "http://a.example/c/d?e=/../f#/../g"),
+            ("http://b.example/x/../../y/./z", "http://b.example/y/z"), ("http://b.example/x/..", "http://b.example/"),
+            ("//b.example/x/y/.", "http://b.example/x/y/"),
+            ("http://b.example/.x/..y/...", "http://b.example/.x/..y/..."),
+            ("http://b.example/x//../y", "http://b.example/x/y"), ("http://b.example?/../x", "http://b.example?/../x"),
+        ]
+    )
+    func dotSegments(location: String, target: String) async throws {
+        mock.then(redirect(302, to: location)).then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://a.example/a/b"))
+        #expect(mock.requests.last?.url.absoluteString == target)
+    }
+
     @Test("R26: twenty redirects are followed, the next one is an error")
     func limit() async throws {
         for _ in 0..<20 { mock.then(redirect(302, to: "/again")) }
