@@ -108,6 +108,7 @@ struct GetSettings: Sendable {
     let failsEarly: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
+        try OtherCommands.checkLetters(arguments)
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
@@ -321,7 +322,11 @@ struct GetSettings: Sendable {
     ) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
-            try URLList.check(url, "URL")
+            do throws(UsageError) {
+                try URLList.check(url, "URL")
+            } catch {
+                throw OtherCommands.explained(error, url, arguments)
+            }
             requests.append(ListedRequest(url: url, place: .commandLine))
         }
         let lists = arguments.all(.from)
