@@ -112,11 +112,15 @@ struct Arguments: Sendable {
         guard let name = OtherCommands.letters[letter], let advice = OtherCommands.advice(on: name) else {
             return UsageError("unknown option -\(letter)")
         }
-        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)")
+        let further = OtherCommands.downloaderLetters[letter].map { "; " + $0 } ?? ""
+        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)\(further)")
     }
 
     /// The error for a word that is no option.
     static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
+        if !word.hasPrefix("--"), word.hasSuffix("O-") {
+            return UsageError("\(word): -O takes no name; without -o and -O a content goes to standard output")
+        }
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })

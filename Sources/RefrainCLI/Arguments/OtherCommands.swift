@@ -8,6 +8,15 @@ enum OtherCommands {
         "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
         "ca-certificate": "cacert", "load-cookies": "cookie", "save-cookies": "cookie-jar", "wait-retry": "backoff",
         "timestamping": "refresh",
+        "all-proxy": "proxy", "bind-address": "interface", "bind-interface": "interface", "ca-directory": "capath",
+        "certificate": "cert", "check-certificate": "insecure", "crl-file": "crlfile", "disable-ipv6": "ipv4",
+        "http-accept-gzip": "compressed", "http-proxy": "proxy", "https-proxy": "proxy", "inet4-only": "ipv4",
+        "inet6-only": "ipv6", "lowest-speed-limit": "speed-limit", "max-connection-per-server": "segments",
+        "max-download-limit": "limit-rate", "max-redirect": "max-redirs", "multiple-interface": "interface",
+        "netrc-path": "netrc-file", "no-verbose": "quiet", "out": "output", "private-key": "key",
+        "read-timeout": "timeout", "retry-on-host-error": "retry-all-errors",
+        "retry-on-http-error": "retry-status", "retry-wait": "retry-delay", "save-headers": "include",
+        "server-response": "include", "split": "segments", "waitretry": "backoff",
     ]
 
     /// Letters of curl's options that are refused, by the names of those.
@@ -16,11 +25,12 @@ enum OtherCommands {
         "V": "version", "a": "append", "l": "list-only", "p": "proxytunnel", "t": "telnet-option",
     ]
 
-    /// What to use in place of an option of curl; nil where curl has none of this name.
+    /// What to use in place of an option of another command; nil where none is known by this name.
     static func advice(on name: String) -> String? {
         if let advice = refusals[name] { return advice }
         if let group = groups.first(where: { $0.names.contains(name) }) { return group.advice }
         return prefixes.first { name.hasPrefix($0.prefix) }?.advice
+            ?? (names[name] == nil ? downloaderAdvice(on: name) : nil)
     }
 
     /// Options of curl that are refused, and what to use.

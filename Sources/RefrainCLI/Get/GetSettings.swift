@@ -108,6 +108,7 @@ struct GetSettings: Sendable {
     let failsEarly: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
+        try OtherCommands.checkLetters(arguments)
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
@@ -332,7 +333,11 @@ struct GetSettings: Sendable {
                         + "content; leave \(url) out"
                 )
             }
-            try URLList.check(url, "URL")
+            do throws(UsageError) {
+                try URLList.check(url, "URL")
+            } catch {
+                throw OtherCommands.explained(error, url, arguments)
+            }
             if !arguments.has(.globoff), let pattern = URLPattern.first(in: url) {
                 throw UsageError(
                     "URL: \(Sanitized.text(SanitizedURL.refused(url), limit: 200)) has the pattern \(Sanitized.text(pattern)), which "

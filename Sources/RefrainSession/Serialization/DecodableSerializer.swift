@@ -12,10 +12,9 @@ public protocol DataDecoder: Sendable {
 
 extension JSONDecoder: DataDecoder {}
 
-/// The decoder of calls that name none: a `JSONDecoder()`, which all of them share, since a request that waits keeps its
-/// decoder.
+/// The decoder of calls that name none: a `JSONDecoder()` that all of them share.
 ///
-/// A type of its own, so that nobody can change what the others decode with.
+/// A request that waits keeps its decoder. It is a type of its own, so that its settings cannot be changed.
 @usableFromInline
 struct StandardDecoder: DataDecoder {
     private static let json = JSONDecoder()
