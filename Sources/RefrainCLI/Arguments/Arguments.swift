@@ -125,7 +125,7 @@ struct Arguments: Sendable {
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
         if let advice = OtherCommands.advice(on: name) { return UsageError("--\(name) is not taken; \(advice)") }
-        let bareName = name.hasPrefix("no-") ? String(name.dropFirst(3)) : ""
+        let bareName = name.hasPrefix("no-") && OtherCommands.names[name] == nil ? String(name.dropFirst(3)) : ""
         if let option = options.first(where: { $0.spellings.contains(bareName) }), case .none = option.value {
             return UsageError("unknown option \(Sanitized.text(word)); leave --\(bareName) out")
         }

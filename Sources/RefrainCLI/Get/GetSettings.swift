@@ -327,24 +327,7 @@ struct GetSettings: Sendable {
     ) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
-            if arguments.has(.continue), url == "-" || ASCIINumber.whole(url) != nil {
-                throw UsageError(
-                    "-C \(url): -C takes no value, and goes on from a partial file that is known to be of the same "
-                        + "content; leave \(url) out"
-                )
-            }
-            do throws(UsageError) {
-                try URLList.check(url, "URL")
-            } catch {
-                throw OtherCommands.explained(error, url, arguments)
-            }
-            if !arguments.has(.globoff), let pattern = URLPattern.first(in: url) {
-                throw UsageError(
-                    "URL: \(Sanitized.text(SanitizedURL.refused(url), limit: 200)) has the pattern \(Sanitized.text(pattern)), which "
-                        + "is not expanded here: the shell does that, with {a,b} and {1..9} outside of quotation marks; "
-                        + "-g takes it as it is"
-                )
-            }
+            try CommandLineURL.check(url, arguments)
             requests.append(ListedRequest(url: url, place: .commandLine))
         }
         let lists = arguments.all(.from)
