@@ -243,6 +243,20 @@ struct ProxyTests {
         #expect(try await loader.response(for: HTTPRequest(bomb)).body.length == 1_000_000)
     }
 
+    @Test("R10: a part of the content is asked for without a coding, which could not be undone")
+    func partWithoutCoding() async throws {
+        let loader = CurlLoader()
+        for (headers, expected) in [
+            (HTTPHeaders(), "gzip, deflate"), (["Range": "bytes=0-9"], "identity"),
+            (["Range": "bytes=0-9", "Accept-Encoding": "gzip"], "gzip"),
+            (["Range": "bytes=0-9", "Accept-Encoding": HTTPHeader.defaultAcceptEncoding.value], "identity"),
+        ] {
+            _ = try await loader.response(for: HTTPRequest(server.baseURL + "/ok", headers: headers))
+            let entry = try #require(server.log.last)
+            #expect(entry.headers.filter { $0.first == "Accept-Encoding" }.map(\.last) == [expected])
+        }
+    }
+
     @Test("the default headers of other libraries leave the codings to the transport")
     func defaultCodings() async throws {
         var headers = HTTPHeaders.default

@@ -14,7 +14,8 @@ public struct Redirector: Sendable {
         ///
         /// The closure receives the request that was redirected, the one that follows it by RFC 9110, and the redirect.
         /// It may be called more than once for a redirect, and has no effects of its own. Credentials that were dropped
-        /// because the redirect leaves the origin are not on the second request; the closure may set others.
+        /// because the redirect leaves the origin are not on the second request; the closure may set others. If the
+        /// closure chooses another origin itself, they are dropped there, too.
         case modify(
             @Sendable (_ original: HTTPRequest, _ redirected: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
         )

@@ -84,6 +84,8 @@ struct Arguments: Sendable {
     }
 
     private mutating func add(_ option: OptionSpec, _ value: String) {
+        // A URL by its option is one that stands alone.
+        guard option.name != .url else { return positionals.append(value) }
         values[option.name, default: []].append(value)
         given.append((option.name, value))
     }
@@ -110,15 +112,23 @@ struct Arguments: Sendable {
         guard let name = OtherCommands.letters[letter], let advice = OtherCommands.advice(on: name) else {
             return UsageError("unknown option -\(letter)")
         }
-        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)")
+        let further = OtherCommands.downloaderLetters[letter].map { "; " + $0 } ?? ""
+        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)\(further)")
     }
 
     /// The error for a word that is no option.
     static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
+        if !word.hasPrefix("--"), word.hasSuffix("O-") {
+            return UsageError("\(word): -O takes no name; without -o and -O a content goes to standard output")
+        }
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
         if let advice = OtherCommands.advice(on: name) { return UsageError("--\(name) is not taken; \(advice)") }
+        let bareName = name.hasPrefix("no-") && OtherCommands.names[name] == nil ? String(name.dropFirst(3)) : ""
+        if let option = options.first(where: { $0.spellings.contains(bareName) }), case .none = option.value {
+            return UsageError("unknown option \(Sanitized.text(word)); leave --\(bareName) out")
+        }
         // The names that other commands have can be misspelt, too.
         let elsewhere = OtherCommands.names.filter { known.contains($0.value) }
         guard

@@ -27,6 +27,7 @@ extension CommandSpec.Group {
                 .required("PART"),
                 "A part of a form: NAME=TEXT, NAME=@FILE or NAME=<FILE, with ;type=T and ;filename=F."
             ),
+            OptionSpec(.url, .required("URL"), "A URL, as one that stands alone."),
             OptionSpec(.formString, .required("PART"), "A part of a form, NAME=TEXT, taken as it is."),
             OptionSpec(
                 .uploadFile,
@@ -35,7 +36,12 @@ extension CommandSpec.Group {
                 "Send this file with PUT; a URL that ends in a slash takes its name. What comes through a pipe is put aside on the disk, not in memory."
             ),
             OptionSpec(.userAgent, short: "A", .required("TEXT"), "The User-Agent."),
-            OptionSpec(.referer, short: "e", .required("URL"), "The Referer."),
+            OptionSpec(
+                .referer,
+                short: "e",
+                .required("URL"),
+                "The Referer; URL;auto or ;auto: after a redirect, the URL that it comes from."
+            ),
             OptionSpec(
                 .cookie,
                 short: "b",
@@ -83,7 +89,7 @@ extension CommandSpec.Group {
                 .globoff,
                 short: "g",
                 .none,
-                "Take brackets and braces in URLs as they are, which is the default."
+                "Take brackets and braces in URLs as they are. Without it patterns of curl, {a,b} and [1-9], are refused: the shell expands its own."
             ),
         ]
     )
@@ -149,7 +155,13 @@ extension CommandSpec.Group {
     )
 
     static let curlFiles = [
-        OptionSpec(.remoteName, short: "O", .none, "Write each content to a file named by the last part of its URL."),
+        OptionSpec(
+            .remoteName,
+            short: "O",
+            aliases: ["remote-name-all"],
+            .none,
+            "Write each content to a file named by the last part of its URL."
+        ),
         OptionSpec(
             .remoteHeaderName,
             short: "J",

@@ -76,7 +76,7 @@ extension OptionSpec {
     var collects: Bool {
         [
             .header, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .urlQuery, .form, .formString, .from, .cookie,
-            .resolve, .connectTo, .config,
+            .resolve, .connectTo, .config, .url,
         ].contains(name)
     }
 }
@@ -242,6 +242,7 @@ enum OptionName: String, Sendable, Hashable {
     case until
     case untilJSON = "until-json"
     case uploadFile = "upload-file"
+    case url
     case urlQuery = "url-query"
     case user
     case userAgent = "user-agent"

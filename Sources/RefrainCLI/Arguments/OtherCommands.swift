@@ -7,7 +7,16 @@ enum OtherCommands {
         "input-file": "from", "output-document": "output", "directory-prefix": "output-dir", "dir": "output-dir",
         "post-data": "data", "body-data": "data", "no-check-certificate": "insecure",
         "ca-certificate": "cacert", "load-cookies": "cookie", "save-cookies": "cookie-jar", "wait-retry": "backoff",
-        "remote-name-all": "remote-name", "timestamping": "refresh",
+        "timestamping": "refresh",
+        "all-proxy": "proxy", "bind-address": "interface", "bind-interface": "interface", "ca-directory": "capath",
+        "certificate": "cert", "check-certificate": "insecure", "crl-file": "crlfile", "disable-ipv6": "ipv4",
+        "http-accept-gzip": "compressed", "http-proxy": "proxy", "https-proxy": "proxy", "inet4-only": "ipv4",
+        "inet6-only": "ipv6", "lowest-speed-limit": "speed-limit", "max-connection-per-server": "segments",
+        "max-download-limit": "limit-rate", "max-redirect": "max-redirs", "multiple-interface": "interface",
+        "netrc-path": "netrc-file", "no-verbose": "quiet", "out": "output", "private-key": "key",
+        "read-timeout": "timeout", "retry-on-host-error": "retry-all-errors",
+        "retry-on-http-error": "retry-status", "retry-wait": "retry-delay", "save-headers": "include",
+        "server-response": "include", "split": "segments", "waitretry": "backoff",
     ]
 
     /// Letters of curl's options that are refused, by the names of those.
@@ -16,11 +25,12 @@ enum OtherCommands {
         "V": "version", "a": "append", "l": "list-only", "p": "proxytunnel", "t": "telnet-option",
     ]
 
-    /// What to use in place of an option of curl; nil where curl has none of this name.
+    /// What to use in place of an option of another command; nil where none is known by this name.
     static func advice(on name: String) -> String? {
         if let advice = refusals[name] { return advice }
         if let group = groups.first(where: { $0.names.contains(name) }) { return group.advice }
         return prefixes.first { name.hasPrefix($0.prefix) }?.advice
+            ?? (names[name] == nil ? downloaderAdvice(on: name) : nil)
     }
 
     /// Options of curl that are refused, and what to use.
@@ -28,6 +38,7 @@ enum OtherCommands {
         "abstract-unix-socket": "--unix-socket takes one that has a file",
         "append": "an upload replaces what is there",
         "aws-sigv4": "let another program sign, and give the fields with -H",
+        "clobber": "files are replaced, unless --no-clobber is given",
         "cert-type": "PEM and PKCS #12 are told apart by what they hold",
         "continue-at": "use -C, which goes on from a partial file that is known to be the same content",
         "create-file-mode": "files are made as the umask says",
@@ -63,7 +74,7 @@ enum OtherCommands {
         "request-target": "the target is that of the URL; --connect-to and --resolve change where it goes",
         "skip-existing": "a list with --output-dir or --state skips what is done",
         "sslv2": "TLS is spoken", "sslv3": "TLS is spoken", "stderr": "use 2>FILE",
-        "styled-output": "the head is written as it came",
+        "styled-output": "heads are written without colours",
         "suppress-connect-headers": "what a proxy answers to CONNECT is never shown",
         "tcp-fastopen": "it could send a request twice",
         "tr-encoding": "use --compressed", "trace": "use -v", "trace-ascii": "use -v",

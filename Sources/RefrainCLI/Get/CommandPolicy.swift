@@ -70,15 +70,16 @@ struct CommandPolicy: RetryStrategy {
         }
         // Nothing was sent to a server that is not there yet, so its request is still the first one.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
-        if let window, shortensWaits, context.attempt.countedAttempts >= leastAttempts {
-            decision.action = Self.within(window - context.failingFor, delay, now: context.now)
+        if let window, context.attempt.countedAttempts >= leastAttempts {
+            decision.action = within(window - context.failingFor, delay, now: context.now)
         }
         return decision
     }
 
     /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
-    private static func within(_ rest: Duration, _ delay: RetryDelay, now: WallClock.Instant) -> RetryDecision.Action {
+    private func within(_ rest: Duration, _ delay: RetryDelay, now: WallClock.Instant) -> RetryDecision.Action {
         if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }
+        guard shortensWaits else { return .retry(delay) }
         var delay = delay
         delay.schedule = min(delay.schedule.lowerBound, rest)...min(delay.schedule.upperBound, rest)
         delay.bound = min(delay.bound ?? rest, rest)

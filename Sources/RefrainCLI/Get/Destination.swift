@@ -27,12 +27,23 @@ enum Destination: Sendable, Hashable {
             return
         }
         if let folder = arguments.last(.outputDir) {
-            guard !arguments.has(.output) else { throw UsageError("--output and --output-dir exclude each other") }
+            if let file = arguments.last(.output) {
+                throw UsageError(
+                    "--output and --output-dir exclude each other; write -o \(Directory.path(folder, file))"
+                )
+            }
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
                 throw .badValue(folder, of: "--output-dir", "is no folder")
             }
             self = .folder(folder)
             return
+        }
+        let files = Set(arguments.all(.output))
+        guard files.count <= 1 else {
+            throw UsageError(
+                "--output takes the content of one URL, and was given \(files.count) files; --output-dir DIR, or "
+                    + "output in a line of --from, names several"
+            )
         }
         switch arguments.last(.output) {
         case nil:
@@ -61,7 +72,7 @@ enum Destination: Sendable, Hashable {
             case .other: self = .device(path)
             case .file, .nothing:
                 do throws(SystemError) {
-                    self = .file(try Directory.resolved(path))
+                    self = .file(try Directory.withoutLinks(path))
                 } catch {
                     throw UsageError("--output: \(error)")
                 }

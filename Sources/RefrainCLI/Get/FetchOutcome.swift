@@ -77,7 +77,8 @@ struct FetchOutcome: Sendable {
     /// The method of the last request, which a redirect can have changed.
     var effectiveMethod: String { lastRequest.method.rawValue }
 
-    private var lastRequest: HTTPRequest {
+    /// The last request that was sent.
+    var lastRequest: HTTPRequest {
         switch result {
         case .success(let response): response.request
         case .failure(let error): error.request
@@ -86,6 +87,14 @@ struct FetchOutcome: Sendable {
 
     /// When the last attempt began, counted from the beginning of the request.
     var lastStart: Duration { attempts.last?.start ?? .zero }
+
+    /// The time that redirects took, up to the beginning of the first attempt at the last one's target.
+    var redirectTime: Duration {
+        guard let last = attempts.lastIndex(where: { $0.reason == .redirected }), last + 1 < attempts.count else {
+            return .zero
+        }
+        return attempts[last + 1].start
+    }
 
     /// The exit status that this outcome alone would give.
     var exitStatus: ExitStatus {

@@ -16,7 +16,7 @@ struct GetCommand {
         Signals.beginWork()
         let settings = settings
         let fetcher = Fetcher(settings, stream: stream)
-        await Self.fetchAll(settings, fetcher, queue, &plan, &coordinator)
+        await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
         let status = coordinator.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
         return Task.isCancelled ? Signals.status : status
@@ -28,7 +28,7 @@ struct GetCommand {
         _ fetcher: Fetcher,
         _ queue: consuming JobQueue,
         _ plan: inout RunPlan,
-        _ coordinator: inout OutputCoordinator
+        _ coordinator: OutputCoordinator
     ) async {
         let board = RunBoard(queue, workers: settings.concurrency)
         await withDiscardingTaskGroup { group in
@@ -67,25 +67,25 @@ struct GetCommand {
                 for event in await board.events() {
                     switch event {
                     case .fetched(let outcome):
-                        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
+                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
                         coordinator.take(outcome)
                     case .ended:
                         break
                     case .read(let item):
                         isReading = false
-                        take(item, board, plan, &coordinator)
+                        take(item, board, plan, coordinator)
                     case .planned(let jobs, let count):
                         isPlanning = false
-                        take(jobs, count, board, &coordinator)
+                        take(jobs, count, board, coordinator)
                     case .paused:
                         isPausing = false
-                        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
                     }
                     if coordinator.isClosed { group.cancelAll() }
                 }
             }
         }
-        change(&plan, &coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
     }
 
     /// Takes in a part of the list.
@@ -93,7 +93,7 @@ struct GetCommand {
         _ jobs: Result<[GetSettings.Job], UsageError>,
         _ count: Int,
         _ board: RunBoard,
-        _ coordinator: inout OutputCoordinator
+        _ coordinator: OutputCoordinator
     ) {
         switch jobs {
         case .success(let jobs):
@@ -110,7 +110,7 @@ struct GetCommand {
         _ item: URLStream.Item?,
         _ board: RunBoard,
         _ plan: RunPlan,
-        _ coordinator: inout OutputCoordinator
+        _ coordinator: OutputCoordinator
     ) {
         guard let item else { return board.withQueue { $0.endStream() } }
         do throws(UsageError) {
@@ -128,7 +128,7 @@ struct GetCommand {
     /// Changes the state, and says where that fails.
     private static func change(
         _ plan: inout RunPlan,
-        _ coordinator: inout OutputCoordinator,
+        _ coordinator: OutputCoordinator,
         _ body: (inout RunPlan) throws(DatabaseError) -> Void
     ) {
         do throws(DatabaseError) {

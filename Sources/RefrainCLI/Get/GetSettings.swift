@@ -108,6 +108,7 @@ struct GetSettings: Sendable {
     let failsEarly: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
+        try OtherCommands.checkLetters(arguments)
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
@@ -190,6 +191,11 @@ struct GetSettings: Sendable {
         }
         cookies = try Self.cookies(arguments)
         files = try FileSettings(arguments)
+        guard arguments.all(.uploadFile).count <= 1, count == 1 || !arguments.has(.uploadFile) else {
+            throw UsageError(
+                "--upload-file sends one file to one URL; --from takes a line in JSON for each, with bodyFile"
+            )
+        }
         if count > 1 {
             for name in [OptionName.etagSave, .etagCompare] where arguments.has(name) {
                 throw UsageError("--\(name.rawValue) is of one content, but there are \(count) URLs; use --refresh")
@@ -321,7 +327,7 @@ struct GetSettings: Sendable {
     ) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
-            try URLList.check(url, "URL")
+            try CommandLineURL.check(url, arguments)
             requests.append(ListedRequest(url: url, place: .commandLine))
         }
         let lists = arguments.all(.from)

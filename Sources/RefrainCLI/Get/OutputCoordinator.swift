@@ -1,7 +1,9 @@
 internal import Refrain
 
 /// Takes in what comes back: writes the report, prints contents in their order, shows progress, and keeps the score.
-struct OutputCoordinator {
+///
+/// A class, because every call of a method would copy a structure with all settings of the run.
+final class OutputCoordinator {
     private let settings: GetSettings
     private let report: Output?
     private let picture: Output?
@@ -50,7 +52,7 @@ struct OutputCoordinator {
     }
 
     /// Says what went wrong beside the requests: the command has failed, and goes on.
-    mutating func fail(_ line: String) {
+    func fail(_ line: String) {
         if status != .failure { say(line) }
         status = .failure
     }
@@ -74,16 +76,16 @@ struct OutputCoordinator {
     }
 
     /// Counts so many requests more, or less, than were known before the first ones were made.
-    mutating func expect(_ further: Int) { progress?.total += further }
+    func expect(_ further: Int) { progress?.total += further }
 
     /// Reports a line of a list that cannot be used, or a list that cannot be read to its end.
-    mutating func refuse(_ error: UsageError) {
+    func refuse(_ error: UsageError) {
         show("refrain get: \(error)\n")
         status = .usage
     }
 
     /// Takes in an outcome.
-    mutating func take(_ outcome: FetchOutcome) {
+    func take(_ outcome: FetchOutcome) {
         progress?.count(outcome)
         show(lines(outcome))
         score(outcome)
@@ -123,7 +125,7 @@ struct OutputCoordinator {
     }
 
     /// Writes what `--write-out` asks for.
-    private mutating func writeOut(_ outcome: FetchOutcome) {
+    private func writeOut(_ outcome: FetchOutcome) {
         guard let format = settings.display.writeOut, !outcome.isSkipped else { return }
         for piece in format.pieces(outcome) where !piece.text.isEmpty {
             if piece.isError {
@@ -135,19 +137,19 @@ struct OutputCoordinator {
     }
 
     /// Writes the tag of a content, where it was asked for.
-    private mutating func writeTag(of outcome: FetchOutcome) {
+    private func writeTag(of outcome: FetchOutcome) {
         guard let path = settings.files.tagFile, outcome.isSuccess, let tag = outcome.response?.headers["ETag"] else {
             return
         }
         do throws(SystemError) {
-            try Output.replace(path, with: Array("\(tag)\n".utf8))
+            try Output.replace(path, with: Array((tag.isEmpty ? "" : "\(tag)\n").utf8))
         } catch {
             fail("--etag-save: \(error)")
         }
     }
 
     /// Writes what is written once, at the end.
-    private mutating func writeCookies() {
+    private func writeCookies() {
         guard let path = settings.cookieJar, let jar = settings.cookies else { return }
         do throws(SystemError) {
             let text = Array(jar.netscapeText.utf8)
@@ -159,7 +161,7 @@ struct OutputCoordinator {
     }
 
     /// Puts the screen in order, and says how it went: a transport failure weighs more than a status.
-    mutating func finish() -> ExitStatus {
+    func finish() -> ExitStatus {
         if progress != nil { screen.show("\n") }
         writeCookies()
         return status
@@ -170,7 +172,7 @@ struct OutputCoordinator {
         outcome.lostItsReader || (isClosed && outcome.error?.code == .cancelled)
     }
 
-    private mutating func printInOrder() {
+    private func printInOrder() {
         while let outcome = waiting.removeValue(forKey: printed) {
             printed += 1
             if let content = outcome.content { write(content, to: .standard) }
@@ -178,7 +180,7 @@ struct OutputCoordinator {
         }
     }
 
-    private mutating func score(_ outcome: FetchOutcome) {
+    private func score(_ outcome: FetchOutcome) {
         guard !isOurs(outcome) else { return }
         switch (status, outcome.exitStatus) {
         case (.usage, _): break
@@ -191,7 +193,7 @@ struct OutputCoordinator {
     }
 
     /// Writes what is made only where there is an output for it.
-    private mutating func write(_ bytes: @autoclosure () -> [UInt8], to output: Output?) {
+    private func write(_ bytes: @autoclosure () -> [UInt8], to output: Output?) {
         guard let output, !isClosed || output !== Output.standard, !lost.contains(ObjectIdentifier(output))
         else { return }
         do {
@@ -206,7 +208,7 @@ struct OutputCoordinator {
         }
     }
 
-    private mutating func show(_ lines: String) {
+    private func show(_ lines: String) {
         guard progress != nil else {
             if !lines.isEmpty { screen.show(lines) }
             return

@@ -31,6 +31,9 @@ final class Input {
         }
     }
 
+    /// Whether there is something by this name.
+    static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// Whether it is open for reading.
     var canBeRead: Bool {
         let flags = fcntl(descriptor, F_GETFL)

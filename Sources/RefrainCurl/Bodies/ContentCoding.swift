@@ -15,7 +15,8 @@ enum ContentCoding: Equatable {
     mutating func add(_ value: String) {
         for part in value.split(separator: ",") {
             let name = part.trimmingPrefix { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            guard !name.isEmpty, !HTTPHeaders.isSame(String(name), "identity") else { continue }
+            // Some servers say none where they mean that there is no coding.
+            guard !name.isEmpty, !["identity", "none"].contains(name.lowercased()) else { continue }
             self = self == .none ? Self(named: String(name)) : .other("\(self), \(name)")
         }
     }

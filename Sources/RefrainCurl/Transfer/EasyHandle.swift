@@ -303,9 +303,14 @@ final class EasyHandle {
             fields.add(name: field.name, value: field.value)
         }
         let bringsAgent = headers.contains("User-Agent")
+        // Of a coding, a part of the content cannot be undone.
+        let asksForPart = decodes && headers.contains("Range")
         // Those that all requests share are not written anew.
-        let isStandard = decodes == settings.decodes && !bringsAgent
-        if !isStandard { settings.addFields(to: fields, agent: !namesAgent && !bringsAgent, codings: decodes) }
+        let isStandard = decodes == settings.decodes && !bringsAgent && !asksForPart
+        if !isStandard {
+            let codings = asksForPart ? "identity" : ContentCoding.accepted
+            settings.addFields(to: fields, agent: !namesAgent && !bringsAgent, codings: decodes ? codings : nil)
+        }
         if hasBody {
             // Does not wait for 100 Continue, and adds no media type.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }

@@ -44,9 +44,9 @@ final class EasySettings {
         overrides = configuration.overrides
         lists = OverrideLists(configuration.overrides)
         plainFields.begin(for: [:], extraBytes: fieldBytes)
-        addFields(to: plainFields, agent: true, codings: decodes)
+        addFields(to: plainFields, agent: true, codings: decodes ? ContentCoding.accepted : nil)
         secureFields.begin(for: [:], extraBytes: fieldBytes)
-        addFields(to: secureFields, agent: !mayUseProxy, codings: decodes)
+        addFields(to: secureFields, agent: !mayUseProxy, codings: decodes ? ContentCoding.accepted : nil)
     }
 
     deinit {
@@ -76,10 +76,10 @@ final class EasySettings {
     /// Adds the fields that libcurl would add by itself.
     ///
     /// It would format each of them twice for every request, a byte at a time.
-    func addFields(to fields: HeaderListBuffer, agent: Bool, codings: Bool) {
+    func addFields(to fields: HeaderListBuffer, agent: Bool, codings: String?) {
         if omits("Accept") { fields.remove(name: "Accept") }
         if agent, !userAgent.isEmpty, !omits("User-Agent") { fields.add(name: "User-Agent", value: userAgent) }
-        if codings { fields.add(name: "Accept-Encoding", value: ContentCoding.accepted) }
+        if let codings { fields.add(name: "Accept-Encoding", value: codings) }
     }
 
     /// Whether a field is left out of all requests.

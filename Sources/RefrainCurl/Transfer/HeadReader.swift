@@ -187,8 +187,22 @@ struct HeadReader {
         default: break
         }
         if head.headers.isEmpty { head.headers.reserveCapacity(8) }
-        head.headers.add(name, String(decoding: value, as: UTF8.self))
+        let isReference = colon == 8 && HTTPHeaders.isSame(name, "Location")
+        head.headers.add(name, isReference ? Self.reference(value) : String(decoding: value, as: UTF8.self))
         return .goOn
+    }
+
+    /// The text of a reference to a URL; bytes that are not UTF-8 are percent-encoded, since their replacement would
+    /// name another resource.
+    private static func reference(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+        if let text = String(validating: value, as: UTF8.self) { return text }
+        return value.reduce(into: "") { text, byte in
+            if byte < 0x80 {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + String(byte, radix: 16, uppercase: true)
+            }
+        }
     }
 
     /// A folded line goes on with the value of the line before it (RFC 9112 §5.2).

@@ -129,7 +129,7 @@ extension Transfer {
     /// Ends the transfer for the caller: with a response, an error, or the end of a stream.
     func complete(_ error: HTTPError?) {
         // What came before a failure is delivered as a stream is: first the response, then as much as there is.
-        if streams, head.isComplete, pipe != nil || error != nil { openStream() }
+        if streams || isBodyBroken(error), head.isComplete, pipe != nil || error != nil { openStream() }
         upload.close()
         upload = .none
         owner = nil
@@ -146,6 +146,15 @@ extension Transfer {
         } else {
             completion.resume(.failure(HTTPError(.unknown, request: request)))
         }
+    }
+
+    /// Whether this is the failure of a body that might have been handed over as a stream.
+    ///
+    /// Its response is decided on by the head, as it is where the body breaks a moment later (rule R28): a redirect is
+    /// followed, and another attempt made for a transient status, whose `Retry-After` counts.
+    private func isBodyBroken(_ error: HTTPError?) -> Bool {
+        guard handOverLimit != .never, let error else { return false }
+        return error.code != .cancelled && error.code != .timedOut
     }
 
     /// A server that answers early may close before it has read the whole request; its answer counts.

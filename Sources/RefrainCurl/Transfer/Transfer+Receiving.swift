@@ -45,6 +45,10 @@ extension Transfer {
         )
         if request.recordsConnection { exchange.connection = slot?.connectionFacts(isTLS: isTLS) }
         connection?.isSerial = head.version != .http2
+        // A 204 has no content (RFC 9110 §8.6); what this one announces may still come, and pass for the next answer.
+        if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {
+            spoilConnection()
+        }
         // `owner` is there where the request asks for it. A body that may be discarded is not refused for its length.
         let isDeferrable = !streams && owner != nil && request.deferredBodies.contains(status: head.status)
         if let length, length > Int64(bodyLimit), !isDeferrable {

@@ -70,7 +70,12 @@ extension Transfer {
     @inline(never)
     func noteUnsentBody() {
         if isSendPaused, wantsNoMore { round.nextLimit = round.now }
-        guard head.status < 300, isBodyUnsent, let slot, request.headers["Expect"] != nil else { return }
+        if head.status < 300, isBodyUnsent, request.headers["Expect"] != nil { spoilConnection() }
+    }
+
+    /// Keeps the connection from being used again.
+    func spoilConnection() {
+        guard let slot else { return }
         refrain_set_long(slot.easy, CURLOPT_FORBID_REUSE, 1)
         spoilsConnection = true
     }

@@ -47,7 +47,8 @@ public struct OAuth: HTTPMiddleware {
     ///     half of its lifetime.
     ///   - refreshWindow: the limit of refreshes, and of log-ins that returned a token.
     ///   - clocks: the clocks of the token's expiry, of the attempt records and of the window.
-    ///   - refresh: returns a new token that replaces one; nil if the service requires a new log-in.
+    ///   - refresh: returns a new token that replaces one; nil if the service requires a new log-in. Where the new one
+    ///     has no refresh token, that of the old one is kept (RFC 6749 §6).
     ///   - logIn: returns a token without a previous one; nil to decline.
     public init(
         store: any OAuthTokenStore = InMemoryTokenStore(),

@@ -22,6 +22,15 @@ public struct OAuthToken: Hashable, Sendable, Codable {
         self.scheme = scheme
     }
 
+    /// This token, with the refresh token of the one that it replaces where it came without its own: a service that
+    /// issues no new refresh token leaves the old one valid (RFC 6749 §6).
+    func keepingRefreshToken(of old: OAuthToken) -> OAuthToken {
+        guard refreshToken == nil else { return self }
+        var token = self
+        token.refreshToken = old.refreshToken
+        return token
+    }
+
     /// The value of `Authorization`.
     public var fieldValue: String { "\(scheme) \(accessToken)" }
 }

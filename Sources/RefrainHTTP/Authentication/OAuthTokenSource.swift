@@ -26,7 +26,7 @@ struct OAuthTokenSource: Sendable {
                 case .refresh(let token):
                     // Also counts failures, because the limit protects the service.
                     noteRenewal()
-                    event = .refreshed(try await refresh?(token))
+                    event = .refreshed(try await refresh?(token)?.keepingRefreshToken(of: token))
                 case .logIn:
                     let token = try await logIn()
                     if token != nil { noteRenewal() }

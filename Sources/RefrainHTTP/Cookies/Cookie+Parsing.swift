@@ -35,7 +35,7 @@ extension CookieJar.Cookie {
         // Of a public suffix, only the host of that name may set a cookie, and for itself.
         guard !PublicSuffix.contains(domain) else { return source.host == domain }
         self.domain = domain
-        includesSubdomains = true
+        includesSubdomains = !source.isAddress
         return true
     }
 

@@ -11,12 +11,14 @@ struct CookieTarget {
     let path: String
     /// Whether what is sent cannot be read on the way: TLS, or this machine itself.
     let isSecure: Bool
-    private let isAddress: Bool
+    /// Whether the host is an address, which has nothing below it.
+    let isAddress: Bool
 
     /// The target of a URL; nil for a URL without a host.
     @_optimize(none)
     init?(_ url: URL) {
-        guard let host = url.host(), !host.isEmpty else { return nil }
+        // As it is sent: what servers call `xn--bcher-kva.example` is `bücher.example` in the URL.
+        guard let host = Origin(url)?.host ?? url.host(), !host.isEmpty else { return nil }
         self.host = host.lowercased()
         let path = url.path()
         self.path = path.hasPrefix("/") ? path : "/"
@@ -64,6 +66,8 @@ struct CookieTarget {
 enum PublicSuffix {
     @_optimize(none)
     static func contains(_ domain: String) -> Bool {
+        // A dot at the end says only that the name is complete.
+        let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, let last = labels.last else { return true }
         if labels.count == 2, last.utf8.count == 2, secondLevels.contains(String(labels[0])) { return true }

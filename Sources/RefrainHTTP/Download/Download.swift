@@ -26,7 +26,7 @@ public final class Download: Sendable {
     }
 
     /// Makes a download into a sink that is its own observer, as a cast would find out.
-    package init(to sink: some DownloadSink & DownloadObserver) {
+    package init(toObserver sink: some DownloadSink & DownloadObserver) {
         self.sink = sink
         observer = sink
         state = Locked(DownloadState())

@@ -57,7 +57,19 @@ struct DownloadState: Hashable, Sendable {
     var canResume: Bool { offset > 0 && validator != nil && isIntact }
 
     /// Whether a request can ask for the rest.
-    func canResume(with request: HTTPRequest) -> Bool { canResume && source?.requested == Self.url(of: request) }
+    func canResume(with request: HTTPRequest) -> Bool {
+        canResume && isSource(source?.requested, Self.url(of: request))
+    }
+
+    /// Whether a URL is where the bytes came from.
+    ///
+    /// A redirect may sign the same URL anew each time. With an entity tag, which a store makes of the object, the
+    /// signature is no part of the source.
+    private func isSource(_ known: String?, _ url: String) -> Bool {
+        guard let known, known != url else { return known != nil }
+        guard case .entityTag? = validator else { return false }
+        return SignedURL.areOfOneObject(known, url)
+    }
 
     /// Where the download is complete, if that is known.
     var goal: Int64? {
@@ -137,7 +149,7 @@ struct DownloadState: Hashable, Sendable {
 
     @_optimize(none)
     private func rest(_ response: HTTPResponse) -> Continuation {
-        guard source?.sent == Self.url(of: response.request) else {
+        guard isSource(source?.sent, Self.url(of: response.request)) else {
             return .mismatch("the rest came from another place than the beginning")
         }
         guard !response.headers.contains("Content-Encoding") else {

@@ -42,7 +42,6 @@ public final class FileSink: DownloadSink {
     }
 
     /// Creates the file, with a hidden name at once unless it may be without one.
-    @_optimize(none)
     init(path: String, withoutName: Bool, isNew: Bool = false) throws(LocalFileError) {
         self.path = path
         let resolved = isNew ? ResolvedFilePath(newFile: path) : try ResolvedFilePath(path)

@@ -56,10 +56,19 @@ extension FieldScanner {
             var value = ""
             if take(.equals) {
                 skipWhitespace()
-                guard let taken = current == .quote ? takeQuotedString() : takeToken() else { return nil }
+                guard let taken = current == .quote ? takeQuotedString() : takeUnquotedValue() else { return nil }
                 value = taken
             }
             parameters.append((name.lowercased(), value))
         }
+    }
+
+    /// Takes a value without quotes up to the semicolon or the comma behind it (RFC 8288, Appendix B.3).
+    ///
+    /// More than a token: servers send `type=text/html` and `rel=https://example.com/relation`.
+    private mutating func takeUnquotedValue() -> String {
+        var value = take { $0 != UInt8(ascii: ";") && $0 != .comma }
+        while value.last?.isOptionalWhitespace == true { value.removeLast() }
+        return String(decoding: value, as: UTF8.self)
     }
 }

@@ -50,6 +50,18 @@ extension HTTPRequest {
         idempotencyKey = .none
     }
 
+    /// Takes out what describes a body that the request no longer has (RFC 9110 §15.4).
+    @_optimize(none)
+    mutating func removeFieldsOfTheBody() {
+        for name in Self.fieldsOfTheBody { headers.remove(name) }
+    }
+
+    /// Fields that describe a body; `Expect` announces one.
+    private static let fieldsOfTheBody = [
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range",
+        "Content-Disposition", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Last-Modified", "Expect",
+    ]
+
     /// Fields that speak for the caller to one origin only; `Host` names that origin.
     private static let credentialFields: Set<String> = [
         "authorization", "cookie", "proxy-authorization", "idempotency-key", "host",

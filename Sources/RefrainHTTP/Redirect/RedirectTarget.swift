@@ -45,7 +45,7 @@ enum RedirectTarget {
             return
         }
         let origin = Origin(base)
-        if origin?.scheme == "https", target.scheme != "https" {
+        guard !Self.leavesTLS(origin, target) else {
             self = .refused(.insecureRedirect, "the Location \(target) would leave TLS")
             return
         }
@@ -54,7 +54,7 @@ enum RedirectTarget {
         if Self.becomesGet(response.status, request.method) {
             next.method = .get
             next.body = .empty
-            for name in Self.fieldsOfTheBody { next.headers.remove(name) }
+            next.removeFieldsOfTheBody()
         } else if next.body.replayability == .onceAndRead {
             self = .refused(.requestBodyStreamExhausted, "the \(response.status) wants the body again, which is spent")
             return
@@ -68,8 +68,24 @@ enum RedirectTarget {
             self = .follow(next)
             return
         }
+        guard var changed = modify(request, next, response) else {
+            self = .none
+            return
+        }
         // Whatever it changes, credentials that left with the origin do not come back.
-        self = modify(request, next, response).map { .follow($0.keepingOptions(of: next)) } ?? .none
+        changed = changed.keepingOptions(of: next)
+        let chosen = Origin(changed.url)
+        guard !Self.leavesTLS(origin, chosen) else {
+            self = .refused(.insecureRedirect, "the changed request of the redirect would leave TLS")
+            return
+        }
+        // An origin that the caller's closure has chosen is another one as well.
+        if chosen != target { changed.dropCredentials() }
+        self = .follow(changed)
+    }
+
+    private static func leavesTLS(_ origin: Origin?, _ target: Origin?) -> Bool {
+        origin?.scheme == "https" && target?.scheme != "https"
     }
 
     /// Whether no attempt at a redirect's target could connect to it, so that its origin is asked again (rule R33).
@@ -106,12 +122,14 @@ enum RedirectTarget {
     /// Those of the request's own URL stay with its origin, as any other credentials, and so does its fragment where
     /// the Location has none (RFC 9110 §10.2.2).
     @_optimize(none)
-    private static func resolve(_ location: String, against base: URL) -> URL? {
+    static func resolve(_ location: String, against base: URL) -> URL? {
         var text = URLText.escaped(location)
         if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {
             text += "#\(fragment)"
         }
-        guard let url = URL(string: text, relativeTo: base)?.absoluteURL else { return nil }
+        guard let resolved = URL(string: text, relativeTo: base)?.absoluteString,
+            let url = URL(string: URLText.withoutDotSegments(resolved))
+        else { return nil }
         let own = URLComponents(url: base, resolvingAgainstBaseURL: true)
         let isOwn = own?.percentEncodedUser != nil || own?.percentEncodedPassword != nil
         guard isOwn || url.user() != nil || url.password() != nil else { return url }
@@ -130,10 +148,4 @@ enum RedirectTarget {
         default: false
         }
     }
-
-    /// Fields that describe a body, and leave with it.
-    private static let fieldsOfTheBody = [
-        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-MD5", "Digest",
-        "Content-Digest", "Repr-Digest",
-    ]
 }

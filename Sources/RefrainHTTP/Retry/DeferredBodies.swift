@@ -5,6 +5,9 @@ package struct DeferredBodies: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Whether there are none; that of the protocol is not specialized in other modules, and asked for every request.
+    package var isEmpty: Bool { rawValue == 0 }
+
     /// Redirects: 301, 302, 303, 307 and 308.
     package static let redirects = DeferredBodies(rawValue: 1)
     /// Statuses of which another attempt may bring a better one (rule R7).

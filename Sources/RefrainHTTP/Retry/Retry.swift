@@ -10,13 +10,14 @@
 /// in; cancelling its task or resetting the chain ends the wait at once.
 public struct Retry: HTTPMiddleware {
     /// The strategy of requests that have none of their own; nil: these are sent once.
-    public let strategy: (any RetryStrategy)?
+    public var strategy: (any RetryStrategy)? { ownStrategy?.strategy }
     /// The budgets that retries draw on; nil: no limit.
     public var budgets: RetryBudgets? { configuration.budgets }
 
     /// Whether strategies that are no ``RetryPolicy`` are asked about successes; true by default.
     package var asksStrategyAboutSuccess = true
 
+    private let ownStrategy: StrategyInUse?
     private let configuration: Configuration
     private let resets = CancellationTokenSource()
 
@@ -33,6 +34,23 @@ public struct Retry: HTTPMiddleware {
         }
     }
 
+    /// A strategy, and what is known of it by its type; a class, so that each request in back-off holds one reference.
+    private final class StrategyInUse: Sendable {
+        let strategy: any RetryStrategy
+        /// Whether it finishes on every success, so that it is not asked about one.
+        let isPolicy: Bool
+        /// Whether it decides by the head of a response; any other strategy may look at its body.
+        let decidesByHead: Bool
+
+        init(_ strategy: any RetryStrategy) {
+            self.strategy = strategy
+            // These are structures, whose types can be compared: a cast takes ten times as long.
+            let kind = type(of: strategy)
+            isPolicy = kind == RetryPolicy.self
+            decidesByHead = isPolicy || kind == Backoff.self || kind == RetryAfterStrategy.self
+        }
+    }
+
     /// Makes the stage.
     ///
     /// - Parameters:
@@ -46,27 +64,27 @@ public struct Retry: HTTPMiddleware {
         clocks: RetryClocks = .system,
         random: RandomSource = .shared
     ) {
-        self.strategy = strategy
+        ownStrategy = strategy.map(StrategyInUse.init)
         configuration = Configuration(budgets, clocks, random)
     }
 
     /// Loads a request, as often as its strategy and the rules ask for it.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let strategy = request.retryStrategy ?? strategy
-        let (asksAboutSuccess, decidesByHead) = needs(of: strategy)
+        let inUse = strategyInUse(for: request)
         // A stage further out that has deferred the bodies reads them itself.
         let isInner = request.deferredBodies.contains(.transientErrors)
+        let asksAboutSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
         let outcome = await run(request.deferring(.transientErrors), asksAboutSuccess: asksAboutSuccess) { sent, _ in
             let result = await next.load(sent)
-            guard !decidesByHead, !isInner, case .success(let response) = result, response.status.rawValue >= 400,
-                response.isDeferred(for: request)
+            guard inUse?.decidesByHead == false, !isInner, case .success(let response) = result,
+                response.status.rawValue >= 400, response.isDeferred(for: request)
             else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
         } decide: { outcome, context, _ in
-            guard let strategy else { return .finish(.noStrategy) }
+            guard let inUse else { return .finish(.noStrategy) }
             // An outer stage makes the attempts (rule R24).
             guard !context.isNested else { return .finish(.nested, [.nesting]) }
-            return await strategy.decide(outcome.result, in: context)
+            return await inUse.strategy.decide(outcome.result, in: context)
         }
         guard !isInner, !outcome.isRedirect else { return outcome.result }
         return await collect(outcome, for: request)
@@ -74,15 +92,9 @@ public struct Retry: HTTPMiddleware {
 
     // Apart, these two, because the frame of each request in back-off would have room for them.
 
-    /// Whether a strategy is asked about a success, and whether it decides without the body of a response.
     @inline(never)
-    private func needs(of strategy: (any RetryStrategy)?) -> (asksAboutSuccess: Bool, decidesByHead: Bool) {
-        // A policy finishes on every success, so it is not asked about one.
-        let asksAboutSuccess = strategy != nil && asksStrategyAboutSuccess && !(strategy is RetryPolicy)
-        // A policy decides by the head of a response; any other strategy may look at its body.
-        let decidesByHead =
-            strategy == nil || strategy is RetryPolicy || strategy is Backoff || strategy is RetryAfterStrategy
-        return (asksAboutSuccess, decidesByHead)
+    private func strategyInUse(for request: HTTPRequest) -> StrategyInUse? {
+        request.retryStrategy.map(StrategyInUse.init) ?? ownStrategy
     }
 
     @inline(never)
@@ -131,6 +143,8 @@ public struct Retry: HTTPMiddleware {
         return call.ending(request, isCancelled: ended == nil)
     }
 
+    // Not inlined: the compiler would put the call into the frame, which a task keeps in blocks of one kilobyte.
+    @inline(never)
     @usableFromInline
     func begin(_ request: HTTPRequest) -> RetryExecution {
         RetryExecution(request, configuration, resets.current)

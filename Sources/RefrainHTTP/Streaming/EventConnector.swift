@@ -64,10 +64,10 @@ final class EventConnector: HTTPLoader {
         if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
         let lastEventID = state.withLock { $0.lastEventID }
         var request = request
-        if !lastEventID.isEmpty, HTTPToken.isValidFieldValue(lastEventID) {
-            request.headers["Last-Event-ID"] = lastEventID
-        }
-        let result = await loader.load(request)
+        // White space at the ends is no part of a field's value.
+        let field = String(Substring(FieldValues.trimmed(lastEventID[...].utf8)))
+        if !field.isEmpty, HTTPToken.isValidFieldValue(field) { request.headers["Last-Event-ID"] = field }
+        let result = await connect(request)
         guard case .success(let response) = result, response.status == .ok else { return result }
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
         guard type?.type == "text", type?.subtype == "event-stream" else {
@@ -75,6 +75,23 @@ final class EventConnector: HTTPLoader {
             return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
         }
         return await open(response, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+    }
+
+    /// Opens a connection within the time of the call and of the attempt, which end with the head of the response: the
+    /// stream itself lasts for as long as the server has something to say.
+    private func connect(_ request: HTTPRequest) async -> HTTPResult {
+        guard let limit = request.timeLeft else { return await loader.load(request) }
+        var unlimited = request
+        unlimited.timeout = nil
+        unlimited.deadline = nil
+        unlimited.attemptTimeout = nil
+        let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.monotonic) { [loader, unlimited] in
+            await loader.load(unlimited)
+        }
+        guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
+        error.code = .timedOut
+        error.message = "no answer to the request for an event stream within \(limit)"
+        return .failure(error)
     }
 
     /// Reads the first event: a connection that ends before it has brought nothing.

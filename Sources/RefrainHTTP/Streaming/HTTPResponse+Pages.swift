@@ -26,21 +26,26 @@ extension HTTPResponse {
         let next: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPRequest?
 
         /// Starts with the first page.
-        public func makeAsyncIterator() -> Iterator { Iterator(pages: self, request: first) }
+        public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
         /// Loads one page after the other.
         public struct Iterator: AsyncIteratorProtocol {
             let pages: Pages
-            /// The request of the next page; nil after the last one, and after an error.
-            var request: HTTPRequest?
-            var count = 0
+            /// The request of the next page, or why it cannot be made; nil after the last page, and after an error.
+            private var following: Result<HTTPRequest, any Error>?
+            private var count = 0
+
+            init(_ pages: Pages) {
+                self.pages = pages
+                following = .success(pages.first)
+            }
 
             /// The next page, or nil after the last one.
             ///
             /// - Throws: `CancellationError` where the task was cancelled, else ``HTTPError``, or the error of the
             ///   closure that makes the next request.
             public mutating func next() async throws -> HTTPResponse? {
-                guard let request = request.take() else { return nil }
+                guard let request = try following.take()?.get() else { return nil }
                 guard count < pages.limit else {
                     let message = "there are more than \(pages.limit) pages"
                     throw HTTPError(.httpTooManyRedirects, request: request, message: message, bytesSent: 0)
@@ -51,7 +56,12 @@ extension HTTPResponse {
                     let message = "page \(count) was answered \(response.status)"
                     throw HTTPError(.badServerResponse, request: request, response: response, message: message)
                 }
-                self.request = try await pages.next(response, request)
+                do {
+                    following = try await pages.next(response, request).map { .success($0) }
+                } catch {
+                    // The page itself is good; the error comes where the next one is asked for.
+                    following = .failure(error)
+                }
                 return response
             }
         }
@@ -107,9 +117,7 @@ enum NextPage {
         let links = LinkField.parse(fieldValues: response.headers[values: "Link"])
         guard let link = links.first(where: { $0.relations.contains("next") }) else { return nil }
         let base = response.request.url.scheme == nil ? request.url : response.request.url
-        guard let url = URL(string: URLText.escaped(link.target), relativeTo: base)?.absoluteURL,
-            let target = Origin(url)
-        else {
+        guard let url = RedirectTarget.resolve(link.target, against: base), let target = Origin(url) else {
             throw failure(.redirectToNonExistentLocation, "the link to the next page cannot be followed", response)
         }
         let origin = Origin(base)
@@ -122,7 +130,7 @@ enum NextPage {
             // A link is dereferenced by GET (RFC 8288 §2), and fields that describe a body leave with it.
             next.method = .get
             next.body = .empty
-            for name in ["Content-Type", "Content-Encoding", "Content-Language"] { next.headers.remove(name) }
+            next.removeFieldsOfTheBody()
         }
         if target != origin {
             next.secretHeaders.formUnion(response.request.secretHeaders)

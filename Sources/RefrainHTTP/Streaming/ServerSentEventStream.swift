@@ -10,6 +10,8 @@ extension HTTPLoader {
     /// the cap of ``HTTPRequest/retryAfterPolicy``. Connections that bring no event are attempts of one call, with its
     /// limit of attempts, its timeout and its budget. An event starts a new call, and so does the end of a connection
     /// that was open for 30 seconds: a stream may be silent for hours. The body is pulled as the events are.
+    /// ``HTTPRequest/timeout`` and ``HTTPRequest/attemptTimeout`` end with the head of the response; a stream that has
+    /// begun is cut by the idle limit of ``HTTPRequest/timeouts`` alone.
     ///
     /// A 204 ends the sequence. So does the end of a stream whose request must not be sent twice, such as a POST
     /// without an idempotency key (rule R2). Any other status than 200, another content type and a failure are decided

@@ -91,9 +91,14 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
     public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Whether two field names are the same: equal but for the case of ASCII letters.
+    @inline(__always)
     public static func isSame(_ left: String, _ right: String) -> Bool {
-        // Names of different length, the most common case, need no comparison.
-        guard left.utf8.count == right.utf8.count else { return false }
+        // Names of different length, the most common case, need no comparison, and no reference to either of them.
+        left.utf8.count == right.utf8.count && hasSameLetters(left, right)
+    }
+
+    @inline(never)
+    private static func hasSameLetters(_ left: String, _ right: String) -> Bool {
         let inOnePiece = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in
                 for index in left.indices where !isSame(left[index], right[index]) { return false }

@@ -81,8 +81,19 @@ public struct ExchangeFacts: Hashable, Sendable {
     public var version: String
     /// Whether the exchange reused a connection.
     public var reusedConnection: Bool
+    // Apart: few exchanges have it, and every response and every transfer would have room for it.
+    private var recorded = Recorded.nothing
+
     /// Addresses and times, where the request asked for them.
-    package var connection: ConnectionFacts?
+    package var connection: ConnectionFacts? {
+        get { if case .connection(let facts) = recorded { facts } else { nil } }
+        set { recorded = newValue.map(Recorded.connection) ?? .nothing }
+    }
+
+    private enum Recorded: Hashable {
+        case nothing
+        indirect case connection(ConnectionFacts)
+    }
 
     /// Makes a description of an exchange.
     public init(

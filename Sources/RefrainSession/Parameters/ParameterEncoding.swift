@@ -14,10 +14,23 @@ public protocol ParameterEncoding: Sendable {
 
 /// Encodes parameters in the query, or as a form in the body.
 public struct URLEncoding: ParameterEncoding, Hashable {
+    // One reference: each call that passes an encoding, as a default does, would copy the fields to the heap.
+    private let settings: Settings
+
+    private final class Settings: Sendable {
+        let destination: Destination
+        let form: FormEncoding
+
+        init(_ destination: Destination, _ form: FormEncoding) {
+            self.destination = destination
+            self.form = form
+        }
+    }
+
     /// The destination of the parameters.
-    public let destination: Destination
+    public var destination: Destination { settings.destination }
     /// The format of the parameters.
-    public let form: FormEncoding
+    public var form: FormEncoding { settings.form }
 
     /// An encoding for the query of GET, HEAD and DELETE, and for the body of other methods.
     public static let `default` = URLEncoding()
@@ -28,8 +41,18 @@ public struct URLEncoding: ParameterEncoding, Hashable {
 
     /// Makes the encoding.
     public init(destination: Destination = .methodDependent, form: FormEncoding = FormEncoding()) {
-        self.destination = destination
-        self.form = form
+        settings = Settings(destination, form)
+    }
+
+    /// Whether both have the same destination and format.
+    public static func == (left: URLEncoding, right: URLEncoding) -> Bool {
+        left.destination == right.destination && left.form == right.form
+    }
+
+    /// Mixes destination and format in.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(destination)
+        hasher.combine(form)
     }
 
     /// Returns the request with its parameters.

@@ -90,7 +90,7 @@ extension Request.ContentReading {
     ///   - type: the type of the value.
     ///   - queue: where `completion` is called. Defaults to nil: any thread.
     ///   - preprocessor: changes the bytes before they are used. Defaults to nil: nothing does.
-    ///   - decoder: the decoder. Defaults to `JSONDecoder()`.
+    ///   - decoder: the decoder. Defaults to a `JSONDecoder` with its standard settings.
     ///   - emptyResponses: the responses that may be empty, where the type has a value for them. Defaults to HEAD, 204
     ///     and 205.
     ///   - completion: receives the response.
@@ -101,7 +101,7 @@ extension Request.ContentReading {
         of type: Value.Type = Value.self,
         queue: DispatchQueue? = nil,
         preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = StandardDecoder(),
         emptyResponses: EmptyResponseRules = .standard,
         completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
@@ -155,6 +155,7 @@ extension Request.ContentReading {
         )
     }
 
+    // Not inlined: the frame of the caller, who waits for the response, would have room for the serializer.
     /// As ``serializing(using:automaticallyCancelling:)``, with the content decoded.
     ///
     /// - Parameters:
@@ -162,14 +163,15 @@ extension Request.ContentReading {
     ///   - automaticallyCancelling: whether the cancellation of a task that awaits the value cancels the request.
     ///     Defaults to true.
     ///   - preprocessor: changes the bytes before they are used. Defaults to nil: nothing does.
-    ///   - decoder: the decoder. Defaults to `JSONDecoder()`.
+    ///   - decoder: the decoder. Defaults to a `JSONDecoder` with its standard settings.
     ///   - emptyResponses: the responses that may be empty, where the type has a value for them. Defaults to HEAD, 204
     ///     and 205.
+    @inline(never)
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
         preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = StandardDecoder(),
         emptyResponses: EmptyResponseRules = .standard
     ) -> DataTask<Value> {
         serializing(

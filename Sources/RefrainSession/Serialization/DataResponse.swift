@@ -6,16 +6,19 @@ public import Foundation
 
 /// The result of a finished request: the request, the response, the value or the error, and the attempts.
 public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
-    /// The request that the last attempt sent.
-    public let request: HTTPRequest?
-    /// The response, valid or not, or nil.
-    public let response: HTTPResponse?
     /// The value or the error.
     public let result: Result<Success, Failure>
+    // One reference for the rest: a caller that waits for a response has room for it in its frame, more than once.
+    private let exchange: Exchange
+
+    /// The request that the last attempt sent.
+    public var request: HTTPRequest? { exchange.request }
+    /// The response, valid or not, or nil.
+    public var response: HTTPResponse? { exchange.response }
     /// Every attempt in order, with its decision and reason.
-    public let attempts: [AttemptRecord]
+    public var attempts: [AttemptRecord] { exchange.attempts }
     /// What a download adds.
-    var download: DownloadOutcome?
+    var download: DownloadOutcome? { exchange.download }
 
     /// Makes a response, for tests of code that takes one.
     public init(
@@ -24,10 +27,17 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
         result: Result<Success, Failure>,
         attempts: [AttemptRecord] = []
     ) {
-        self.request = request
-        self.response = response
+        self.init(Exchange(request, response, attempts), result)
+    }
+
+    private init(_ exchange: Exchange, _ result: Result<Success, Failure>) {
+        self.exchange = exchange
         self.result = result
-        self.attempts = attempts
+    }
+
+    /// This response with what a download adds.
+    func adding(_ download: DownloadOutcome) -> DataResponse {
+        DataResponse(Exchange(request, response, attempts, download), result)
     }
 
     /// The body, or nil if there is none.
@@ -63,12 +73,30 @@ final class DownloadOutcome: Sendable {
     }
 }
 
+/// What a response tells of its exchange, whatever its value is.
+private final class Exchange: Sendable {
+    let request: HTTPRequest?
+    let response: HTTPResponse?
+    let attempts: [AttemptRecord]
+    let download: DownloadOutcome?
+
+    init(
+        _ request: HTTPRequest?,
+        _ response: HTTPResponse?,
+        _ attempts: [AttemptRecord],
+        _ download: DownloadOutcome? = nil
+    ) {
+        self.request = request
+        self.response = response
+        self.attempts = attempts
+        self.download = download
+    }
+}
+
 extension DataResponse where Failure == RefrainError {
     @inline(__always)
     init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Success, RefrainError>) {
-        self.request = request
-        response = outcome.response
-        attempts = outcome.attempts
+        exchange = Exchange(request, outcome.response, outcome.attempts)
         switch result {
         case .success: self.result = result
         case .failure(let error): self.result = .failure(error.recording(outcome.attempts))
@@ -108,14 +136,7 @@ extension DataResponse {
     private func with<NewSuccess, NewFailure>(
         _ result: Result<NewSuccess, NewFailure>
     ) -> DataResponse<NewSuccess, NewFailure> {
-        var copy = DataResponse<NewSuccess, NewFailure>(
-            request: request,
-            response: response,
-            result: result,
-            attempts: attempts
-        )
-        copy.download = download
-        return copy
+        DataResponse<NewSuccess, NewFailure>(exchange, result)
     }
 }
 

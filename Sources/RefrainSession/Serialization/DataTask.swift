@@ -6,9 +6,9 @@ public struct DataTask<Value: Sendable>: Sendable {
     // One reference, because each waiting task stores it in its frame.
     private let reading: Reading
 
-    private final class Reading: Sendable {
-        let request: Request
-        let cancelsAutomatically: Bool
+    private final class Reading: RequestEnd, @unchecked Sendable {
+        // @unchecked Sendable: all properties are immutable and Sendable.
+
         // Makes the whole response, so that its types are resolved where they are statically known.
         let read: @Sendable (consuming RequestOutcome, consuming HTTPRequest?) -> DataResponse<Value, RefrainError>
 
@@ -20,16 +20,8 @@ public struct DataTask<Value: Sendable>: Sendable {
                     Value, RefrainError
                 >
         ) {
-            self.request = request
-            self.cancelsAutomatically = cancelsAutomatically
             self.read = read
-        }
-
-        @inline(never)
-        func wait(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) { request.wait(waiter) }
-
-        func isCancelled() {
-            if cancelsAutomatically { request.cancel() }
+            super.init(of: request, cancelsAutomatically)
         }
 
         // A separate function, so that the frame of a waiting task has no room for its variables.
@@ -54,17 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public var response: DataResponse<Value, RefrainError> {
         get async {
             let reading = reading
-            if !reading.request.hasEnded {
-                await withTaskCancellationHandler {
-                    while let job = await withUnsafeContinuation({ reading.wait($0) }) {
-                        job.run()
-                        // Most requests end with their first job after the response.
-                        if reading.request.hasEnded { break }
-                    }
-                } onCancel: {
-                    reading.isCancelled()
-                }
-            }
+            if !reading.request.hasEnded { await reading.wait() }
             return reading.responseAtEnd()
         }
     }
@@ -83,4 +65,34 @@ public struct DataTask<Value: Sendable>: Sendable {
     public func resume() { reading.request.resume() }
     /// Suspends the request.
     public func suspend() { reading.request.suspend() }
+}
+
+/// The end of a request, for a task that waits for it.
+///
+/// Not generic, so that the frames of the waiting task have no room for types.
+class RequestEnd: @unchecked Sendable {
+    // @unchecked Sendable: all properties are immutable and Sendable, and so are those of its subclass.
+    final let request: Request
+    private final let cancelsAutomatically: Bool
+
+    init(of request: Request, _ cancelsAutomatically: Bool) {
+        self.request = request
+        self.cancelsAutomatically = cancelsAutomatically
+    }
+
+    @inline(never)
+    private final func hold(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) { request.wait(waiter) }
+
+    @inline(__always)
+    final func wait() async {
+        await withTaskCancellationHandler {
+            while let job = await withUnsafeContinuation({ hold($0) }) {
+                job.run()
+                // Most requests end with their first job after the response.
+                if request.hasEnded { break }
+            }
+        } onCancel: {
+            if cancelsAutomatically { request.cancel() }
+        }
+    }
 }

@@ -12,6 +12,22 @@ public protocol DataDecoder: Sendable {
 
 extension JSONDecoder: DataDecoder {}
 
+/// The decoder of calls that name none: a `JSONDecoder()` that all of them share.
+///
+/// A request that waits keeps its decoder. It is a type of its own, so that its settings cannot be changed.
+@usableFromInline
+struct StandardDecoder: DataDecoder {
+    private static let json = JSONDecoder()
+
+    @usableFromInline
+    init() {}
+
+    @usableFromInline
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try Self.json.decode(type, from: data)
+    }
+}
+
 /// Decodes the body as a `Decodable` value.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     /// Changes the bytes before they are used, if set.
@@ -24,7 +40,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     /// Makes the serializer.
     public init(
         preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any DataDecoder = StandardDecoder(),
         emptyResponses: EmptyResponseRules = .standard
     ) {
         self.preprocessor = preprocessor

@@ -79,10 +79,9 @@ extension DownloadRequest: Request.ContentReading {
     ) -> DataResponse<Value, RefrainError> {
         let (outcome, sent) = ending
         let file = fileURL
-        var response = DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? read(file))
         let isComplete = outcome.error == nil
-        response.download = DownloadOutcome(fileURL: isComplete ? file : nil, resumeData: resumeData)
-        return response
+        return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? read(file))
+            .adding(DownloadOutcome(fileURL: isComplete ? file : nil, resumeData: resumeData))
     }
 
     private func response<Serializer: ResponseSerializer>(

@@ -52,6 +52,54 @@ struct OtherCommandsTests {
         }
     }
 
+    @Test(
+        "each option of wget, wget2 and aria2c is taken, or refused with what to use",
+        arguments: [("wget", "--help"), ("wget2", "--help"), ("aria2c", "--help=#all")]
+    )
+    func downloaders(program: String, help: String) async throws {
+        guard let path = Executable.installed(program) else { return }
+        let names = try await Executable.run([help], program: path).lines.compactMap { line -> String? in
+            let words = line.split(separator: " ")
+            guard line.hasPrefix(" "), let word = words.prefix(2).first(where: { $0.hasPrefix("--") }) else {
+                return nil
+            }
+            let name = word.dropFirst(2).prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            return name.isEmpty ? nil : String(name)
+        }
+        #expect(names.count > 100)
+        let own = CommandSpec.get.options
+        for name in names where !own.contains(where: { $0.spellings.contains(name) }) {
+            #expect(
+                OtherCommands.names[name] != nil || OtherCommands.advice(on: name) != nil
+                    || Self.withoutValue.contains(name),
+                "--\(name)"
+            )
+        }
+    }
+
+    @Test(
+        "a command line of wget or aria2c is refused with how to write it",
+        arguments: [
+            (["-qO-", "http://127.0.0.1:9/"], "without -o and -O a content goes to standard output"),
+            (["-O", "name", "http://127.0.0.1:9/"], "-o NAME does"),
+            (["-i", "list.txt"], "a list is given by --from FILE"),
+            (["-c", "http://127.0.0.1:9/"], "-C goes on with a partial file"),
+            (["-P", "folder", "http://127.0.0.1:9/"], "a folder is given by --output-dir"),
+            (["-t", "5", "http://127.0.0.1:9/"], "wget's -t N is --attempts N"),
+            (["-T", "10", "http://127.0.0.1:9/"], "--timeout 10s"),
+            (["-x", "4", "http://127.0.0.1:9/"], "--segments 4"),
+            (["--from", "http://127.0.0.1:9/list"], "refrain get URL | refrain get --from -"),
+            (["--no-cookies", "http://127.0.0.1:9/"], "none are kept without -c"),
+            (["--spider", "http://127.0.0.1:9/"], "use -I"),
+            (["--mirror", "http://127.0.0.1:9/"], "pages are not read for links"),
+            (["--split=4", "http://127.0.0.1:9/"], "did you mean --segments?"),
+        ]
+    )
+    func lines(words: [String], hint: String) async throws {
+        let ended = try await Executable.run(["get"] + words)
+        #expect(ended.status == 2 && ended.errors.contains(hint), "\(ended.errors)")
+    }
+
     @Test("what is refused is not taken under the same name")
     func disjoint() {
         for option in CommandSpec.get.options {

@@ -88,6 +88,13 @@ struct CurlConnectionTests {
         let ours = try await Executable.run(["get"] + words)
         #expect(theirs.status == 22 && ours.status == 22, "\(ours.errors)")
         #expect(server.log.count == count && count == 3)
+        server.clearLog()
+        // A server that wants a longer wait is not asked before, nor waited for.
+        server.on("/later") { _ in [.respond(.init(503, headers: [("Retry-After", "200")]))] }
+        let late = ["--retry", "2", "--retry-max-time", "10", "-f", server.baseURL + "/later"]
+        #expect(try await curl(late).status == 22)
+        #expect(try await Executable.run(["get"] + late).status == 75)
+        #expect(server.log.count == 2)
     }
 
     @Test("--limit-rate and --rate hold back as curl's do")

@@ -16,6 +16,35 @@ struct CurlOptionTests {
         try await Executable.run(["get", "--attempts", "1"] + words)
     }
 
+    @Test("HEAD asks for the head of the content that GET would bring")
+    func headOfContent() async throws {
+        for words in [["-I"], ["-X", "GET"], ["-I", "--compressed"]] {
+            #expect(try await get(words + [server.baseURL + "/echo"]).status == 0)
+        }
+        let codings = server.log.map { entry in entry.headers.first { $0[0].lowercased() == "accept-encoding" }?[1] }
+        #expect(codings.count == 3 && codings[0] == codings[1] && codings[2]?.contains("gzip") == true, "\(codings)")
+    }
+
+    @Test("brackets and braces that are no pattern of curl are taken as they are, and with -g all of them")
+    func brackets() async throws {
+        for words in [["-g", "/status/{200,201}[1-3]"], ["/status/200?[]=[a]&{}={b}&c=[1-b]&d=\\{e,f\\}"]] {
+            _ = try await get(words.dropLast() + [server.baseURL + (words.last ?? "")])
+        }
+        #expect(server.log.count == 2)
+    }
+
+    @Test("-w shows the file by the name that was given, also where it is there already")
+    func effectiveName() async throws {
+        let folder = try ScratchFile()
+        try folder.makeFolder()
+        for _ in 0..<2 {
+            let line = "cd '\(folder.path)' && \"$1\" get -o x -w '%{filename_effective}' \(server.baseURL)/ok"
+            let ended = try await Executable.run(["-c", line, "sh", Executable.path], program: "/bin/sh")
+            #expect(ended.text == "x", "\(ended.errors)")
+        }
+        folder.remove()
+    }
+
     @Test("-N passes on what has come while the server goes on; without it nothing is written before the end")
     func noBuffer() async throws {
         let url = server.baseURL + "/hang-body?bytes=2000&after=100"

@@ -36,12 +36,20 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("--url-query", "a=b c", "--url-query", "+x=%20", "BASE/echo"),
         CurlCase("-b", "a=b", "BASE/echo"), CurlCase("-b", "a=b; c=d", "BASE/echo"),
         CurlCase("-T", "DIR/body", "BASE/echo", given: ["body": "uploaded"]),
+        CurlCase("-T", "DIR/a b", "BASE/echo/?q=/", given: ["a b": "1"]),
+        CurlCase("-T", "DIR/ok", "BASE", given: ["ok": ""]),
+        CurlCase("-G", "--data-urlencode", "=", "BASE/echo"), CurlCase("--url", "BASE/echo"),
+        CurlCase("-L", "-e", "http://from/;auto", "BASE/redirect/2"), CurlCase("-L", "-e", ";auto", "BASE/redirect/1"),
+        CurlCase("-e", "http://from/;x", "BASE/echo"), CurlCase("-H", "Authorization:", "-u", "a:b", "BASE/echo"),
+        CurlCase("-L", "--no-location", "BASE/redirect/1"), CurlCase("--no-location", "-L", "BASE/redirect/1"),
+        CurlCase("-w", "@DIR/format", "BASE/bytes/5", given: ["format": "%{http_code}\\n\n-\r\n"]),
         CurlCase("-X", "DELETE", "BASE/echo"), CurlCase("-H", "X-A: b", "-H", "X-A: c", "BASE/echo"),
         CurlCase("-H", "@DIR/fields", "BASE/echo", given: ["fields": "X-A: b\nX-C: d\n"]),
         CurlCase("-sSfL", "-m", "20", "--connect-timeout", "5", "BASE/echo"), CurlCase("-Z", "BASE/echo"),
         CurlCase("-4", "BASE/echo"), CurlCase("-A", "", "BASE/echo"), CurlCase("-H", "User-Agent:", "BASE/echo"),
         CurlCase("-H", "Accept:", "BASE/echo"), CurlCase("-H", "X-E;", "-H", "X-None:", "BASE/echo"),
         CurlCase("-d", "a", "-H", "Content-Type:", "BASE/echo"), CurlCase("--url-query", "a=b", "BASE/echo?"),
+        CurlCase("BASE/a/../../x/./../echo?q=/../r#/../s"), CurlCase("BASE/./echo/x/.."),
         CurlCase("-K", "DIR/config", given: ["config": "-sS\n-XPUT\n--data =x\nurl = BASE/echo\n"]),
         CurlCase("-K", "DIR/config", given: ["config": "# one\nurl = BASE/echo\nuser-agent = \"a \\\"b\\\"\"\n-d x\n"]),
     ]
@@ -50,7 +58,13 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("-F", "a=b", "-F", "c=d;type=text/csv", "BASE/form"),
         CurlCase("-F", "f=@DIR/page.html", "-F", "t=<DIR/page.html", "BASE/form", given: ["page.html": "<p>"]),
         CurlCase("-F", "f=@DIR/x;filename=y.z;type=a/b", "BASE/form", given: ["x": "1"]),
-        CurlCase("--form-string", "a=@b;type=c", "BASE/form"),
+        CurlCase("--form-string", "a=@b;type=c", "BASE/form"), CurlCase("-F", "a=b;filename=c.txt", "BASE/form"),
+        CurlCase("-F", "a=@-", "BASE/form"), CurlCase("-F", "a=<-;type=text/x", "BASE/form"),
+        CurlCase("-F", "a= <b> ;type=text/html; charset=x;filename=\" y \"", "BASE/form"),
+        CurlCase("-F", "a=\"x; y\\\"\\\\\\z\" ;type=text/csv", "-F", "b=\"c", "BASE/form"),
+        CurlCase("-F", "f=@\"DIR/a,b;c\";filename=\"d;\\\"e\"", "BASE/form", given: ["a,b;c": "1"]),
+        CurlCase("-F", "f=@DIR/x;filename=y.png", "-F", "t=<DIR/x.txt", "BASE/form", given: ["x": "1", "x.txt": "2"]),
+        CurlCase("-H", "Content-Type: multipart/form-data; charset=utf-8", "-F", "a=b", "BASE/form"),
     ]
 
     private static let credentials = [
@@ -67,6 +81,12 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
             "http://b@127.0.0.1:PORT/echo",
             given: ["netrc": "machine 127.0.0.1 login a password x\nmachine 127.0.0.1 login b password y\n"]
         ),
+        CurlCase(
+            "--netrc-file",
+            "DIR/netrc",
+            "BASE/echo",
+            given: ["netrc": "MACHINE 127.0.0.1 Login \"a\\tb\" PASSWORD \"c\\\\\\\"d\"\n"]
+        ),
         CurlCase("--netrc-file", "DIR/netrc", "BASE/echo", given: ["netrc": "machine other login a password b\n"]),
     ]
 
@@ -75,6 +95,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("-o", "DIR/a/b/out", "--create-dirs", "BASE/ok", file: "a/b/out"),
         CurlCase("-O", "--output-dir", "DIR", "BASE/bytes/1000", file: "1000"),
         CurlCase("-OJ", "--output-dir", "DIR", "BASE/named", file: "server.txt"),
+        CurlCase("--remote-name-all", "--output-dir", "DIR", "BASE/bytes/1000", file: "1000"),
         CurlCase("-o", "DIR/out", "--no-clobber", "BASE/ok", file: "out.1", given: ["out": "old"]),
         CurlCase("-b", "DIR/jar", "BASE/cookie/read", given: ["jar": "127.0.0.1\tFALSE\t/\tFALSE\t0\tn\tv\n"]),
         CurlCase(
@@ -185,7 +206,11 @@ struct CurlTests {
         let text = String(decoding: request.body, as: UTF8.self)
         let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
         let boundary = lines.first ?? ""
-        let shown = lines.map { $0.hasPrefix(boundary) ? "--" : $0 }
+        let shown =
+            lines.map { $0.hasPrefix(boundary) ? "--" : $0 } + [
+                request.header("Content-Type")?.hasSuffix("boundary=\(boundary.dropFirst(2))") == true
+                    ? "named" : "unnamed"
+            ]
         // The order of the fields of a part says nothing.
         return Array(shown.sorted().joined(separator: "\n").utf8)
     }
@@ -263,7 +288,15 @@ struct CurlTests {
             (["--tries", "3"], "--attempts"), (["--input-file", "x"], "--from"), (["--digest"], "--user"),
             (["-O"], "-o FILE"), (["--rate", "x"], "50/s"), (["--limit-rate", "0"], "--limit-rate"),
             (["--resolve", "x"], "HOST:PORT:ADDRESS"), (["-J"], "--remote-name"),
-            (["--retry-delay", "1"], "--retry N"),
+            (["--retry-delay", "1"], "--retry N"), (["-C", "-"], "leave - out"), (["-C", "100"], "leave 100 out"),
+            (["-o", "a", "-o", "b"], "--output-dir"), (["-o", "a", "--output-dir", "d"], "-o d/a"),
+            (["-T", "/dev/null", "-T", "/dev/null"], "bodyFile"),
+            (["-T", "/dev/null", "http://127.0.0.1:1/2"], "bodyFile"),
+            (["http://127.0.0.1:1/{a,b}"], "-g"), (["http://127.0.0.1:1/[1-3]"], "-g"), (["--clobber"], "--no-clobber"),
+            (["--no-include"], "leave --include out"), (["-G", "-F", "a=b"], "--get"),
+            (["-F", "a=b;c"], "--form-string"), (["-F", "a=@b,c"], "comma"),
+            (["-F", "a=(b"], "--form-string"), (["-F", "a=b;type=c"], "media type"),
+            (["-F", "a=b", "-H", "Content-Type: a/b; boundary=c"], "boundary"),
         ]
     )
     func refusals(words: [String], advice: String) async throws {

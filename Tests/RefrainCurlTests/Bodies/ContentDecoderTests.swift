@@ -144,6 +144,7 @@ struct ContentDecoderTests {
         }
         #expect(coding() == .none)
         #expect(coding("", " , ", "identity") == .none)
+        #expect(coding("None") == .none && coding("none, gzip") == .gzip)
         #expect(coding("GZip") == .gzip)
         #expect(coding("x-gzip") == .gzip)
         #expect(coding(" deflate\t") == .deflate)

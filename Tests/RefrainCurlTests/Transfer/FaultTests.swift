@@ -171,6 +171,36 @@ struct FaultTests {
         #expect(again.exchange.reusedConnection)
     }
 
+    @Test("R8: a trailer that is no field is garbage, as in the head", arguments: ["no field", "a\u{0}b: c"])
+    func badTrailer(line: String) async throws {
+        server.on("/trailer") { _ in
+            [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\(line)\r\n\r\n")]
+        }
+        let error = try failure(of: await loader.load(HTTPRequest(server.baseURL + "/trailer")))
+        #expect(error.code == .badServerResponse, "\(error)")
+    }
+
+    @Test(
+        "R3: what may come behind a 204 is no answer to the next request",
+        arguments: ["Content-Length: 43", "Transfer-Encoding: chunked"]
+    )
+    func contentOf204(field: String) async throws {
+        server.on("/204") { _ in
+            let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
+            return [.text("HTTP/1.1 204 No Content\r\n\(field)\r\n\r\n"), .sleep(.milliseconds(20)), .text(surplus)]
+        }
+        server.on("/next") { _ in [.respond(.init(200, body: "right"))] }
+        for _ in 0..<3 {
+            #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/204")).status == 204)
+            let next = try await loader.response(for: HTTPRequest(server.baseURL + "/next"))
+            #expect(next.text == "right")
+        }
+        // One without content leaves its connection to the next request.
+        server.on("/none") { _ in [.text("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n")] }
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/none")).status == 204)
+        #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/next")).exchange.reusedConnection)
+    }
+
     @Test("a server that answers before the upload has ended is heard")
     func earlyResponse() async throws {
         server.on("/early", readsBody: false) { _ in

@@ -42,6 +42,20 @@ struct HeadReaderTests {
         }
     }
 
+    @Test("R26: bytes of a Location that are not UTF-8 are percent-encoded, and name what the server named")
+    func location() {
+        for (value, expected) in [
+            (Array("/caf".utf8) + [0xE9, 0x3F, 0xFF], "/caf%E9?%FF"), (Array("/café%20".utf8), "/café%20"),
+        ] {
+            var reader = HeadReader()
+            reader.begin()
+            for line in [Array("HTTP/1.1 302 Found".utf8), Array("location: ".utf8) + value, []] {
+                _ = (line + [0x0D, 0x0A]).withUnsafeBufferPointer { reader.read($0) }
+            }
+            #expect(reader.head.headers["Location"] == expected)
+        }
+    }
+
     @Test("A head that differs in one line is read anew")
     func otherLine() {
         var reader = HeadReader()

@@ -287,6 +287,23 @@ struct OAuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
     }
 
+    @Test("B: OAuth: a refresh without a new refresh token keeps the old one, so that nobody has to log in again")
+    func keepsRefreshToken() async {
+        let oauth = OAuth(store: store) { [server] _ in
+            OAuthToken(accessToken: server.refresh().accessToken)
+        } logIn: { [server] in
+            server.logIn()
+        }
+        let loader = oauth --> MockLoader().otherwise(server.reply)
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(await store.token()?.refreshToken == "again")
+        // The server accepts another token from here on.
+        _ = server.refresh()
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 3)
+        #expect(server.logIns == 0)
+    }
+
     @Test("B: OAuth: without a stored token the user must log in; otherwise nothing is sent")
     func logIn() async {
         await store.save(nil)

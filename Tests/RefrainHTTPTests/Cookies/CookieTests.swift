@@ -48,17 +48,29 @@ struct CookieTests {
         #expect(jar.cookies.map(\.name) == ["n"])
     }
 
+    @Test("a name in Unicode is the name that servers know, in the URL as in Domain")
+    func internationalizedName() {
+        let url = "https://b\u{FC}cher.example/"
+        set("host=1", url)
+        set("domain=2; Domain=xn--bcher-kva.example", url)
+        set("unicode=3; Domain=b\u{FC}cher.example", url)
+        for address in [url, "https://xn--bcher-kva.example/", "https://B\u{DC}CHER.example/"] {
+            #expect(sent(address) == "host=1; domain=2; unicode=3")
+        }
+    }
+
     @Test("an address has nothing below it")
     func address() {
         set("n=v; Domain=0.0.1", "http://127.0.0.1/")
         #expect(jar.cookies.isEmpty)
         set("n=v; Domain=127.0.0.1", "http://127.0.0.1/")
         #expect(sent("http://127.0.0.1/") == "n=v")
+        #expect(jar.cookies.map(\.includesSubdomains) == [false])
     }
 
     @Test(
         "a cookie for a public suffix is refused, and for a host of that name it is the host's own",
-        arguments: ["com", "co.uk", "github.io", "localhost"]
+        arguments: ["com", "co.uk", "github.io", "localhost", "com.", "co.uk."]
     )
     func publicSuffix(_ suffix: String) {
         set("n=v; Domain=\(suffix)", "https://a.\(suffix)/")

@@ -311,6 +311,47 @@ struct ResumeTests {
         #expect(sink.restarts == 1)
     }
 
+    @Test(
+        "R11: a URL that was signed anew is the same resource, and any other difference makes it another one",
+        arguments: [
+            ("o?X-Amz-Date=1&X-Amz-Signature=a", "o?X-Amz-Date=2&X-Amz-Signature=b", true),
+            ("o?Expires=1&Signature=a&Key-Pair-Id=k", "o?Expires=2&Signature=b&Key-Pair-Id=l", true),
+            ("o?id=7&se=1&sig=a", "o?id=7&se=2&sig=b", true),
+            ("o?id=7&se=1&sig=a", "o?id=8&se=2&sig=b", false),
+            ("o?sig=a", "p?sig=b", false),
+            ("o?se=1", "o?se=2", false),
+            ("o?sig=a", "o", false),
+            ("o?page=1", "o?page=2", false),
+        ]
+    )
+    func signedAnew(first: String, second: String, goesOn: Bool) async throws {
+        for isTag in [true, false] {
+            let date = try #require(HTTPDate.parse("Sat, 09 Oct 2004 08:30:00 GMT", now: clock.retryClocks().wallNow))
+            let tag = try #require(EntityTag.parse(fieldValues: ["\"v1\""]))
+            var request = try HTTPRequest("http://a.example/\(second)")
+            let sink = CollectingSink()
+            request.download = Download(
+                to: sink,
+                from: DownloadCheckpoint(
+                    offset: 400,
+                    total: 1000,
+                    validator: isTag ? .entityTag(tag) : .lastModified(date),
+                    requestedURL: "http://a.example/\(first)",
+                    answeringURL: "http://a.example/\(first)",
+                    fields: HTTPHeaders()
+                )
+            )
+            let continues = goesOn && isTag
+            mock.then(
+                continues
+                    ? part(400..<1000, status: 206, headers: rest(400, 999), cut: false)
+                    : part(0..<1000, status: 200, headers: whole, cut: false)
+            )
+            #expect(try await chain().load(request).get().status == (continues ? .partialContent : .ok))
+            #expect(mock.requests.last?.headers["Range"] == (continues ? "bytes=400-" : nil))
+        }
+    }
+
     @Test("R28: of the body of an error 64 KiB are kept, and its status decides, however long it is")
     func longOtherBody() async throws {
         let endless = MockReply { request in

@@ -27,15 +27,32 @@ struct RedirectTests {
         for method: HTTPMethod in [.get, .head, .post, .put, .delete, .patch] {
             mock.then(redirect(status, to: "/next")).then(.status(200))
             var request = try HTTPRequest("http://a.example/first", method: method, body: .text("x"))
-            request.headers["Content-Type"] = "text/plain"
+            let fields = ["Content-Type", "Content-Range", "Last-Modified", "Expect"]
+            for name in fields { request.headers[name] = "x" }
             _ = try await chain.response(for: request)
             let sent = try #require(mock.requests.last)
             let becomesGet = status == 303 ? method != .head : (status.rawValue < 303 && method == .post)
             #expect(sent.method == (becomesGet ? .get : method), "\(status) \(method)")
             #expect(sent.body.isEmpty == becomesGet, "\(status) \(method)")
-            #expect(sent.headers.contains("Content-Type") == !becomesGet, "\(status) \(method)")
+            for name in fields { #expect(sent.headers.contains(name) == !becomesGet, "\(status) \(method) \(name)") }
             #expect(sent.url.absoluteString == "http://a.example/next")
         }
+    }
+
+    @Test(
+        "R26: . and .. are taken out of the path of a Location, be it absolute (RFC 3986 §5.2.2)",
+        arguments: [
+            ("../c/./d?e=/../f#/../g", "http://a.example/c/d?e=/../f#/../g"),
+            ("http://b.example/x/../../y/./z", "http://b.example/y/z"), ("http://b.example/x/..", "http://b.example/"),
+            ("//b.example/x/y/.", "http://b.example/x/y/"),
+            ("http://b.example/.x/..y/...", "http://b.example/.x/..y/..."),
+            ("http://b.example/x//../y", "http://b.example/x/y"), ("http://b.example?/../x", "http://b.example?/../x"),
+        ]
+    )
+    func dotSegments(location: String, target: String) async throws {
+        mock.then(redirect(302, to: location)).then(.status(200))
+        _ = try await chain.response(for: HTTPRequest("http://a.example/a/b"))
+        #expect(mock.requests.last?.url.absoluteString == target)
     }
 
     @Test("R26: twenty redirects are followed, the next one is an error")
@@ -74,6 +91,33 @@ struct RedirectTests {
             #expect(later.headers["X-Kept"] == "1")
             #expect(!later.hasIdempotencyKey)
         }
+    }
+
+    @Test("R26: nor do they go to an origin that the caller's closure has chosen, and TLS is not left by it")
+    func chosenOrigin() async throws {
+        func follow(to url: String) async throws -> HTTPResult {
+            mock.then(redirect(302, to: "/next")).then(.status(200))
+            let chosen = try HTTPRequest(url).url
+            var request = try HTTPRequest("https://a.example/")
+            request.headers = ["Authorization": "Bearer t", "X-Kept": "1"]
+            request.redirectModifier = { _, next, _ in
+                var next = next
+                next.url = chosen
+                return next
+            }
+            return await chain.load(request)
+        }
+        #expect(try await follow(to: "https://b.example/x").get().status == 200)
+        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t", nil])
+        #expect(mock.requests.last?.headers["X-Kept"] == "1")
+        #expect(try await follow(to: "https://a.example/x").get().status == 200)
+        #expect(mock.requests.last?.headers["Authorization"] == "Bearer t")
+        guard case .failure(let error) = try await follow(to: "http://a.example/x") else {
+            Issue.record("a success")
+            return
+        }
+        #expect(error.code == .insecureRedirect)
+        #expect(mock.requests.count == 5)
     }
 
     @Test("R6: what a redirect has dropped stays dropped, also when a stage adds it again")

@@ -21,7 +21,9 @@ struct PagesTests {
             ("<a>; rel=next; anchor=\"/other\"", []), ("<a,b>; rel=next", ["a,b: next"]), ("<a>", ["a: "]),
             ("<a>; rel = next;", ["a: next"]), ("<a; rel=next", []), ("a; rel=next", []), ("", []),
             ("<a>; rel=next, b", ["a: next"]), ("<a>; rel=\"next", []), (",, <a>; rel=next ,", ["a: next"]),
-            ("<>; rel=next", [": next"]), ("<a>; rel", ["a: "]),
+            ("<>; rel=next", [": next"]), ("<a>; rel", ["a: "]), ("<a>; type=text/html; rel=next", ["a: next"]),
+            ("<a>; rel=https://example.com/r , <b>; rel=next", ["a: https://example.com/r", "b: next"]),
+            ("<a>; title=two words; rel=next\t", ["a: next"]), ("<a>; title=; rel=next", ["a: next"]),
         ]
     )
     func links(field: String, expected: [String]) {
@@ -62,6 +64,18 @@ struct PagesTests {
         #expect(away.requests.map { $0.headers["X-Team"] } == ["tea", "tea"])
     }
 
+    @Test("R26: the request's own userinfo stays with its origin, and that of a link is ignored")
+    func userinfo() async throws {
+        let mock = MockLoader()
+            .then(.status(200, headers: ["Link": "<https://api.example.com/2>; rel=next"]))
+            .then(.status(200, headers: ["Link": "<https://bob:x@other.example.com/3>; rel=next"]))
+            .then(.status(200))
+        let request = try HTTPRequest("https://ann:secret@api.example.com/1")
+        _ = try await mock.pages(from: request).all()
+        let own = "https://ann:secret@api.example.com"
+        #expect(mock.requests.map(\.url.absoluteString) == ["\(own)/1", "\(own)/2", "https://other.example.com/3"])
+    }
+
     @Test("a page that is an error ends the pages with an error, and no further page is asked for")
     func errorPage() async throws {
         let mock = MockLoader()
@@ -73,6 +87,17 @@ struct PagesTests {
         #expect(error?.code == .badServerResponse && error?.response?.status == 404)
         #expect(try await iterator.next() == nil)
         #expect(mock.requests.count == 2)
+    }
+
+    @Test("a page whose link cannot be followed is read, and the error comes where the next one is asked for")
+    func unusableLink() async throws {
+        let mock = MockLoader().otherwise(.status(200, headers: ["Link": "<http://other.example.com/2>; rel=next"]))
+        var iterator = mock.pages(from: sampleRequest("1")).makeAsyncIterator()
+        #expect(try await iterator.next()?.status == 200)
+        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
+        #expect(error?.code == .insecureRedirect)
+        #expect(try await iterator.next() == nil)
+        #expect(mock.requests.count == 1)
     }
 
     @Test("a server that links in a circle is left after the limit")

@@ -49,6 +49,13 @@ struct ServerSentEventStreamTests {
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
+    @Test("an identifier is sent without the white space at its ends, which no field can have")
+    func paddedIdentifier() async throws {
+        mock.then(stream("id:  7\t\ndata: a\n\n")).then(stream("id: \t\ndata: b\n\n")).then(.status(204))
+        #expect(try await data(events()) == ["a", "b"])
+        #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "7", nil])
+    }
+
     @Test("R17: retry: is the least wait, also where it comes without an event, and jitter only adds to it")
     func leastDelay() async throws {
         mock.then(stream("retry: 10000\ndata: a\n\n")).then(stream("retry: 20000\n\n")).then(stream("data: b\n\n"))
@@ -104,6 +111,38 @@ struct ServerSentEventStreamTests {
         let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
         #expect(error?.attempts.count == 3)
         #expect(mock.requests.count == 13)
+    }
+
+    @Test(
+        "R20: the timeouts of a request are those of its connections: no stream is cut by them, and what hangs is",
+        .timeLimit(.minutes(5))
+    )
+    func timeouts() async throws {
+        let clock = TestClock()
+        let gate = MockGate()
+        mock.then(stream("data: a\n\n")).otherwise(.held(by: gate, .status(204)))
+        var request = try HTTPRequest("https://api.example.com/events")
+        request.timeout = .seconds(60)
+        request.attemptTimeout = .seconds(5)
+        let policy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: 3))
+        let events = mock.events(for: request, retrying: policy, budgets: nil, clocks: clock.retryClocks())
+        let reading = Task { () async throws -> HTTPError? in
+            var iterator = events.makeAsyncIterator()
+            let first = try await iterator.next()
+            #expect(first?.data == "a")
+            return await #expect(throws: HTTPError.self) { try await iterator.next() }
+        }
+        for _ in 1...2 {
+            await clock.sleepers(atLeast: 1)
+            await clock.advance(by: .seconds(2))
+            await gate.arrivals(atLeast: 1)
+            await clock.sleepers(atLeast: 1)
+            await clock.advance(by: .seconds(5))
+        }
+        let error = try await reading.value
+        #expect(error?.attempts.map(\.error) == [.networkConnectionLost, .timedOut, .timedOut])
+        #expect(error?.attempts.last?.duration == .seconds(5))
+        #expect(mock.requests.map(\.timeLeft) == [nil, nil, nil])
     }
 
     @Test("a status that is final is thrown", arguments: [404, 501, 201])

@@ -73,6 +73,43 @@ struct DiscardedBodyTests {
         #expect(time < Self.patience, "\(time)")
     }
 
+    /// Bodies that cannot be read to their end, with the fields that announce them.
+    private static let brokenBodies = [
+        "Content-Length: 100\r\n\r\nshort", "Transfer-Encoding: chunked\r\n\r\nno length\r\n",
+        "Content-Length: 5\r\nContent-Encoding: gzip\r\n\r\nplain",
+        "Content-Length: 5\r\nContent-Encoding: br\r\n\r\nplain",
+    ]
+
+    @Test("R28: a redirect is followed although its body breaks, and a POST is sent once", arguments: brokenBodies)
+    func brokenRedirect(body: String) async throws {
+        server.on("/x") { _ in [.text("HTTP/1.1 302 Found\r\nLocation: /ok\r\n" + body), .close] }
+        let request = try HTTPRequest(server.baseURL + "/x", method: .post, body: .text("a"))
+        let response = try await chain().response(for: request)
+        #expect(response.status == 200)
+        #expect(server.log.map(\.method) == ["POST", "GET"])
+    }
+
+    @Test("R7, R15: an error whose body breaks at once is sent again as its head says", arguments: brokenBodies)
+    func brokenError(body: String) async throws {
+        server.on("/x") { request in
+            guard request.occurrence < 2 else { return [.respond(.init(200))] }
+            return [.text("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\n" + body), .close]
+        }
+        let request = try HTTPRequest(server.baseURL + "/x", method: .post, body: .text("a"))
+        let response = try await chain().response(for: request)
+        #expect(response.attempts.map(\.status) == [429, 200])
+        #expect(server.firstGap("/x") >= 1)
+    }
+
+    @Test("R8, R10: an error whose body breaks at once is a failure in the end", arguments: brokenBodies)
+    func brokenLastError(body: String) async throws {
+        server.on("/x") { _ in [.text("HTTP/1.1 503 Service Unavailable\r\n" + body), .close] }
+        let error = try failure(of: await chain().load(HTTPRequest(server.baseURL + "/x")))
+        let codes: [HTTPError.Code] = [.networkConnectionLost, .badServerResponse, .cannotDecodeContentData]
+        #expect(codes.contains(error.code), "\(error)")
+        #expect(error.attempts.map(\.status) == [503, 503, 503])
+    }
+
     @Test("R28: a large body of an error is read only where no attempt follows")
     func largeError() async throws {
         let size = 30 << 20

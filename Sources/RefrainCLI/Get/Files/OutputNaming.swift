@@ -37,10 +37,11 @@ enum OutputNaming {
         return digested(last.isEmpty ? "index" : last, of: Parts(url).text)
     }
 
-    /// The name that `--remote-name` writes to: the last component of the path; nil where it is empty.
+    /// The name that `--remote-name` writes to: the last component of the path, as it stands there; nil where it is
+    /// empty.
     static func remote(_ url: String) -> String? {
         let last = Parts(url).path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        return last.isEmpty ? nil : sanitized(decoded(last))
+        return last.isEmpty ? nil : sanitized(last)
     }
 
     /// What comes after the last slash of the path, percent-decoded where that gives text.

@@ -27,9 +27,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     /// Where an earlier process stopped.
     let checkpoint: DownloadCheckpoint?
-    /// What is worth saying of a partial file that was found.
-    let remark: String?
-
+    private let found: String?
     private let path: String
     private let url: String
     private let isFresh: Bool
@@ -46,6 +44,8 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var small: FileSink?
         /// What writes beside the receiving; nil: nothing waits to be written.
         var writer: BackgroundWriter?
+        /// Whether a content has begun that does not continue the partial file that was found.
+        var hasStartedOver = false
         var isDone = false
     }
 
@@ -70,11 +70,11 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         mayTakeDirectly = takesDirectly
         var found = State()
         if isFresh {
-            (checkpoint, remark) = (nil, nil)
+            (checkpoint, self.found) = (nil, nil)
         } else {
             let names = PartialNames(path)
             found.names = names
-            (checkpoint, remark) = try Self.find(names, path, url, &found)
+            (checkpoint, self.found) = try Self.find(names, path, url, &found)
         }
         state = Locked(found)
     }
@@ -86,6 +86,17 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
     }
 
+    /// What is worth saying of a partial file that was found.
+    var remark: String? {
+        guard let checkpoint, state.withLock({ $0.hasStartedOver }) else { return found }
+        return Self.remarkOnStartingOver(checkpoint.offset)
+    }
+
+    /// What is said where so many bytes were of no use.
+    static func remarkOnStartingOver(_ size: Int64) -> String {
+        "started over: what the server sends now does not continue a partial file of \(SizeText.short(size))"
+    }
+
     var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
 
     /// Looks for a pair that can be continued, and removes what cannot.
@@ -95,21 +106,13 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         _ url: String,
         _ state: inout State
     ) throws(LocalFileError) -> (DownloadCheckpoint?, String?) {
-        let descriptor = open(names.part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            names.remove()
-            return (nil, nil)
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
-        }
+        guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
             record.url == url, record.segments == nil
         else {
-            close(descriptor)
             names.remove()
+            close(descriptor)
             return (nil, status.st_size > 0 ? "a partial file of another content was removed" : nil)
         }
         var size = Int64(status.st_size)
@@ -119,9 +122,9 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         guard size > 0, let checkpoint = record.checkpoint(offset: size), ftruncate(descriptor, off_t(size)) == 0,
             lseek(descriptor, 0, SEEK_END) == off_t(size)
         else {
-            close(descriptor)
             unlink(names.record)
             unlink(names.part)
+            close(descriptor)
             return (nil, "a partial file that cannot be continued was removed")
         }
         (state.descriptor, state.size, state.record) = (descriptor, size, record)
@@ -130,7 +133,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     func download(to sink: any DownloadSink) -> Download {
         if let checkpoint { return Download(to: sink, from: checkpoint) }
-        return type(of: sink) == ResumableFile.self ? Download(to: self) : Download(to: sink)
+        return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
     }
 
     var leastLengthOfCheckpoints: Int64 { Self.leastSize }
@@ -151,6 +154,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// Begins a content, where none of another one is left.
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
+        state.hasStartedOver = true
         guard let checkpoint, checkpoint.total ?? .max >= Self.leastSize else {
             if state.descriptor >= 0 { remove(&state) }
             if state.small == nil { state.small = try isFresh ? FileSink(newFile: path) : FileSink(path: path) }
@@ -159,14 +163,12 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         state.small?.discard()
         state.small = nil
         let names = names(&state)
-        unlink(names.record)
         if state.descriptor < 0 {
             // The target is looked at first: what is no file is refused before anything is fetched.
             try FileSink(path: path).discard()
-            state.descriptor = open(names.part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard state.descriptor >= 0 else { throw failure(errno, .create) }
-            guard flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failure(EWOULDBLOCK) }
+            state.descriptor = try names.make()
         }
+        unlink(names.record)
         guard ftruncate(state.descriptor, 0) == 0, lseek(state.descriptor, 0, SEEK_SET) == 0 else {
             throw failure(errno)
         }
@@ -255,13 +257,13 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private func move(_ state: inout State) throws {
         let names = names(&state)
         names.adoptMode(state.descriptor)
-        guard close(state.descriptor) == 0 else {
-            state.descriptor = -1
-            throw failure(errno)
-        }
+        // The lock is kept until the file has its name: another process would take it for a partial one.
+        let lock = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0)
+        defer { if lock >= 0 { close(lock) } }
+        let isClosed = close(state.descriptor) == 0
         state.descriptor = -1
-        guard rename(names.part, names.target) == 0 else { throw failure(errno, .move) }
-        unlink(names.record)
+        guard lock >= 0, isClosed else { throw failure(errno) }
+        try names.moveToTarget(lock)
     }
 
     /// Ends without the whole: what can be continued stays.
@@ -319,52 +321,4 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
         LocalFileError(path: path, operation: operation, errno: code)
     }
-}
-
-/// The names of a partial file and its record, beside the file that they are for.
-struct PartialNames {
-    /// The target, behind all links.
-    let target: String
-    /// The partial file.
-    let part: String
-    /// The record of it.
-    let record: String
-    /// The positions of its segments, where it has some.
-    let positions: String
-
-    init(_ path: String) {
-        target = (try? Directory.withoutLinks(path)) ?? path
-        let folder = Directory.above(target)
-        let name = target.dropFirst(folder.count)
-        // The hidden names are longer than the target's, which may be as long as the file system allows.
-        let stem = name.utf8.count <= 200 ? String(name) : OutputNaming.shortened(String(name))
-        part = "\(folder).\(stem).part"
-        record = part + ".json"
-        positions = part + ".segments"
-    }
-
-    /// Removes the partial file, and what is beside it; the record goes first.
-    func remove() {
-        for name in [record, part, positions] { unlink(name) }
-    }
-
-    /// Gives a new file the owner and the permissions of the one that it replaces, or those of an ordinary new file.
-    func adoptMode(_ descriptor: Int32) {
-        var status = stat()
-        if stat(target, &status) == 0 {
-            if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
-                _ = fchown(descriptor, uid_t.max, status.st_gid)
-            }
-            fchmod(descriptor, status.st_mode & 0o777)
-        } else {
-            fchmod(descriptor, 0o666 & ~Self.mask)
-        }
-    }
-
-    /// The permissions that new files of this process lack; they can only be read by setting them.
-    private static let mask: mode_t = {
-        let mask = umask(0)
-        umask(mask)
-        return mask
-    }()
 }

@@ -14,6 +14,8 @@ struct BodyText: Sendable {
     var queryOption = "--url-query"
     /// Whether it is the content of a file to be uploaded, with PUT.
     var isUpload = false
+    /// What stands between the parts of a form; nil: it is none.
+    private(set) var boundary: String?
     /// The file of an upload, whose name a URL that ends in a slash takes.
     var uploadName: String?
     /// What tells the body from others.
@@ -33,6 +35,9 @@ struct BodyText: Sendable {
         let forms = arguments.given.filter { $0.name == .form || $0.name == .formString }
         let kinds = [!data.isEmpty, !forms.isEmpty, arguments.has(.uploadFile)].count { $0 }
         guard kinds <= 1 else { throw UsageError("one kind of body at a time: --data, --form or --upload-file") }
+        guard !arguments.has(.get) || (forms.isEmpty && !arguments.has(.uploadFile)) else {
+            throw UsageError("--get sends the data of --data in the query, and no form or file")
+        }
         isGiven = kinds == 1
         digest = (data + forms).map(\.value).joined(separator: "&") + (arguments.last(.uploadFile) ?? "")
         var query: [String] = []
@@ -43,10 +48,13 @@ struct BodyText: Sendable {
         } else if !data.isEmpty {
             try readData(data)
         } else if !forms.isEmpty {
-            body = try FormText.body(forms)
+            let boundary = HTTPBody.randomBoundary
+            body = try FormText.body(forms, boundary: boundary)
+            self.boundary = boundary
         } else if let path = arguments.last(.uploadFile) {
             isUpload = true
-            uploadName = path == "-" || path == "." ? nil : path.split(separator: "/").last.map(String.init)
+            let name = path.split(separator: "/").last.map { Self.percentEncoded(Array($0.utf8), space: "%20") }
+            uploadName = path == "-" || path == "." ? nil : name
             body = try Self.file(path == "." ? "-" : path, option: "--upload-file", contentType: nil)
         }
         for text in arguments.all(.urlQuery) {
@@ -54,7 +62,7 @@ struct BodyText: Sendable {
             let isPlain = text.hasPrefix("+")
             query.append(try isPlain ? String(text.dropFirst()) : Self.encoded(text, option: "--url-query"))
         }
-        if !query.isEmpty { self.query = query.joined(separator: "&") }
+        if query.contains(where: { !$0.isEmpty }) { self.query = query.joined(separator: "&") }
     }
 
     private mutating func readData(_ data: [(name: OptionName, value: String)]) throws(UsageError) {
@@ -105,7 +113,7 @@ struct BodyText: Sendable {
         return name.isEmpty ? percentEncoded(content) : "\(name)=\(percentEncoded(content))"
     }
 
-    private static func percentEncoded(_ bytes: [UInt8]) -> String {
+    private static func percentEncoded(_ bytes: [UInt8], space: String = "+") -> String {
         var text = ""
         for byte in bytes {
             switch byte {
@@ -114,7 +122,7 @@ struct BodyText: Sendable {
                 UInt8(ascii: "~"):
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             // As the command curl writes a space.
-            case UInt8(ascii: " "): text += "+"
+            case UInt8(ascii: " "): text += space
             default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }

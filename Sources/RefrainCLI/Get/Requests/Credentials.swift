@@ -121,7 +121,7 @@ struct Netrc: Sendable {
             }
             guard line.first(where: { !$0.isWhitespace }) != "#" else { continue }
             let parts = try Self.words(line, place: "\(name):\(index + 1)")
-            let macro = parts.firstIndex(of: "macdef")
+            let macro = parts.firstIndex { $0.lowercased() == "macdef" }
             isMacro = macro != nil
             words += parts[..<(macro ?? parts.endIndex)].map { ($0, index + 1) }
         }
@@ -136,14 +136,14 @@ struct Netrc: Sendable {
                 guard let next = rest.popFirst() else { throw UsageError("\(name):\(line): \(word) lacks its value") }
                 return next.text
             }
-            switch word {
+            switch word.lowercased() {
             case "machine": machines.append((try following().lowercased(), Entry()))
             case "default": machines.append((nil, Entry()))
             case "login", "password", "account":
                 let value = try following()
                 guard !machines.isEmpty else { throw UsageError("\(name):\(line): \(word) stands before any machine") }
-                if word == "login" { machines[machines.count - 1].entry.login = value }
-                if word == "password" { machines[machines.count - 1].entry.password = value }
+                if word.lowercased() == "login" { machines[machines.count - 1].entry.login = value }
+                if word.lowercased() == "password" { machines[machines.count - 1].entry.password = value }
             default:
                 throw UsageError(
                     "\(name):\(line): there is a word that is none of machine, default, login, password, account and macdef"
@@ -172,7 +172,11 @@ struct Netrc: Sendable {
                     throw UsageError("\(place): a quotation mark is not closed")
                 }
                 isClosed = character == "\""
-                if !isClosed { word.append(character == "\\" ? rest.popFirst() ?? "\\" : character) }
+                guard character == "\\", let next = rest.popFirst() else {
+                    if !isClosed { word.append(character) }
+                    continue
+                }
+                word.append(["n": "\n", "t": "\t", "r": "\r"][next] ?? next)
             }
             words.append(word)
         }

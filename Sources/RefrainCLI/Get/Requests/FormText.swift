@@ -3,11 +3,14 @@ internal import Refrain
 /// Parts of a form as curl writes them: `NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=` and `;filename=`.
 enum FormText {
     /// The body of all parts.
-    static func body(_ forms: [(name: OptionName, value: String)]) throws(UsageError) -> HTTPBody {
+    static func body(
+        _ forms: [(name: OptionName, value: String)],
+        boundary: String
+    ) throws(UsageError) -> HTTPBody {
         var parts: [HTTPBody.Part] = []
         for form in forms { parts.append(try part(form.value, isText: form.name == .formString)) }
         do {
-            return try .multipart(parts)
+            return try .multipart(parts, boundary: boundary)
         } catch {
             throw UsageError("--form: \(error)")
         }
@@ -19,44 +22,121 @@ enum FormText {
             throw UsageError("\(option): a part lacks its name; write NAME=TEXT or NAME=@FILE")
         }
         let name = String(text[..<equals])
-        let value = String(text[text.index(after: equals)...])
-        guard !isText else { return .text(name, value) }
-        let isFile = value.hasPrefix("@")
-        var (content, settings) = try split(isFile || value.hasPrefix("<") ? String(value.dropFirst()) : value, option)
-        let type = settings.removeValue(forKey: "type")
-        let filename = settings.removeValue(forKey: "filename")
-        if let odd = settings.keys.first {
-            throw UsageError("\(option): \(Sanitized.text(odd)) is not known; type and filename are")
+        let value = text[text.index(after: equals)...]
+        guard !isText else { return .text(name, String(value)) }
+        guard value.first != "(" else {
+            throw UsageError("--form: parts within parts are not taken; --form-string sends a text that begins with (")
         }
-        guard isFile || value.hasPrefix("<") else {
+        let isFile = value.hasPrefix("@")
+        let isFromFile = isFile || value.hasPrefix("<")
+        let description = try PartText(isFromFile ? value.dropFirst() : value, isFile: isFile)
+        let (content, filename) = (description.content, description.filename)
+        guard isFromFile else {
+            let type = description.type ?? filename.flatMap(known)
             return HTTPBody.Part(name: name, filename: filename, body: .text(content, contentType: type))
         }
-        let known = type ?? Self.type(of: content) ?? (isFile ? "application/octet-stream" : nil)
-        let body = try BodyText.file(content, option: option, contentType: known)
         let last = content == "-" ? "-" : content.split(separator: "/").last.map(String.init) ?? "file"
-        return HTTPBody.Part(name: name, filename: isFile ? filename ?? last : filename, body: body)
+        let shown = isFile ? filename ?? last : filename
+        let body = try BodyText.file(content, option: option, contentType: description.type ?? type(of: content, shown))
+        return HTTPBody.Part(name: name, filename: shown, body: body)
     }
 
-    /// The content, and the settings behind its semicolons.
-    private static func split(_ text: String, _ option: String) throws(UsageError) -> (String, [String: String]) {
-        var parts = text.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        var settings: [String: String] = [:]
-        while parts.count > 1, let last = parts.last, let equals = last.firstIndex(of: "=") {
-            let name = last[..<equals].drop { $0 == " " }
-            guard name == "type" || name == "filename" else { break }
-            settings[String(name)] = String(last[last.index(after: equals)...].filter { $0 != "\"" })
-            parts.removeLast()
+    /// What curl takes a file for, by the endings of its names; nil where they say nothing of a part without a name.
+    private static func type(of path: String, _ filename: String?) -> String? {
+        let type = filename.flatMap(known) ?? known(path)
+        // What has no name and no other type is text in any case.
+        guard filename != nil else { return type == "text/plain" ? nil : type }
+        return type ?? (path == "-" ? nil : "application/octet-stream")
+    }
+
+    private static func known(_ name: String) -> String? {
+        types.first { name.lowercased().hasSuffix($0.key) }?.value
+    }
+
+    private static let types = [
+        ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
+        ".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
+        ".pdf": "application/pdf", ".xml": "application/xml",
+    ]
+}
+
+/// What stands behind the name of a part: a text or a path, which may stand in quotation marks, and its settings.
+private struct PartText {
+    let content: String
+    /// The media type with its parameters; nil: none was given.
+    private(set) var type: String?
+    private(set) var filename: String?
+
+    init(_ text: Substring, isFile: Bool) throws(UsageError) {
+        var rest = text.drop(while: \.isWhitespace)
+        // Behind a comma curl reads a further file.
+        content = try Self.word(&rest, endsAtComma: isFile)
+        // Where the media type begins, as long as its parameters may follow.
+        var typeStart: Substring.Index?
+        while rest.first == ";" {
+            rest = rest.dropFirst().drop(while: \.isWhitespace)
+            let name = rest.prefix { $0 != "=" }.lowercased()
+            if name == "filename" || (name == "type" && typeStart == nil) {
+                rest = rest.dropFirst(name.count + 1).drop(while: \.isWhitespace)
+            }
+            switch name {
+            case "filename":
+                typeStart = nil
+                filename = try Self.word(&rest, endsAtComma: isFile)
+            case "type" where typeStart == nil:
+                typeStart = rest.startIndex
+                let value = String(Self.plain(&rest, endsAtComma: isFile))
+                guard value.split(separator: "/", maxSplits: 1).count == 2 else {
+                    throw .badValue(value, of: "--form", "is no media type, such as text/plain")
+                }
+                type = value
+            case _ where typeStart != nil && name != "headers" && name != "encoder":
+                let end = Self.plain(&rest, endsAtComma: isFile).endIndex
+                type = typeStart.map { String(text[$0..<end]) }
+            default:
+                let odd = String(Self.plain(&rest, endsAtComma: isFile))
+                throw UsageError(
+                    "--form: a part has type and filename behind its semicolons, not \(Sanitized.text(odd)); a text with "
+                        + "semicolons stands in quotation marks, or behind --form-string"
+                )
+            }
         }
-        return (parts.joined(separator: ";"), settings)
+        guard rest.isEmpty else {
+            throw UsageError(
+                "--form: one file for each part; the name of a file with a comma stands in quotation marks"
+            )
+        }
     }
 
-    /// What curl takes a file for, by its ending; nil where it says nothing.
-    private static func type(of path: String) -> String? {
-        let types = [
-            ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
-            ".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
-            ".pdf": "application/pdf", ".xml": "application/xml",
-        ]
-        return types.first { path.lowercased().hasSuffix($0.key) }?.value
+    /// Text up to the next separator, without the spaces behind it.
+    private static func plain(_ rest: inout Substring, endsAtComma: Bool) -> Substring {
+        var word = rest.prefix { $0 != ";" && !(endsAtComma && $0 == ",") }
+        rest = rest[word.endIndex...]
+        while word.last?.isWhitespace ?? false { word.removeLast() }
+        return word
+    }
+
+    /// The same, or what stands in quotation marks, in which a backslash takes those and itself for what they are.
+    private static func word(_ rest: inout Substring, endsAtComma: Bool) throws(UsageError) -> String {
+        guard rest.first == "\"" else { return String(plain(&rest, endsAtComma: endsAtComma)) }
+        var word = ""
+        var quoted = rest.dropFirst()
+        while let character = quoted.popFirst() {
+            if character == "\"" {
+                rest = quoted.drop(while: \.isWhitespace)
+                guard rest.isEmpty || rest.first == ";" || (endsAtComma && rest.first == ",") else {
+                    throw UsageError("--form: there is more behind a quotation mark than settings with semicolons")
+                }
+                return word
+            }
+            guard character == "\\", let next = quoted.first, next == "\\" || next == "\"" else {
+                word.append(character)
+                continue
+            }
+            word.append(next)
+            quoted.removeFirst()
+        }
+        // One that is not closed stands for itself.
+        return String(plain(&rest, endsAtComma: endsAtComma))
     }
 }

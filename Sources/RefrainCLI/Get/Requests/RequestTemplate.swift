@@ -17,6 +17,8 @@ struct RequestTemplate: Sendable {
     private let key: IdempotencyKey
     private let isReplayUnsafe: Bool
     private let followsRedirects: Bool
+    /// Whether the request of a redirect names the URL that it comes from.
+    private let namesReferrers: Bool
     private let acceptsCompressed: Bool
     /// The largest content that is accepted; nil: none was given.
     let maximumBody: Int?
@@ -46,7 +48,9 @@ struct RequestTemplate: Sendable {
         case .some(let text): key = .custom(text)
         }
         isReplayUnsafe = arguments.has(.replayUnsafe)
-        followsRedirects = arguments.has(.location) || !arguments.has(.noLocation)
+        let following = arguments.given.last { $0.name == .location || $0.name == .noLocation }
+        followsRedirects = following?.name != .noLocation
+        namesReferrers = arguments.last(.referer)?.hasSuffix(";auto") ?? false
         acceptsCompressed = arguments.has(.compressed)
         maximumBody = try Self.maximumBody(arguments)
         // Tried out once here, so that what no request can have is refused before the first one is made.
@@ -82,7 +86,13 @@ struct RequestTemplate: Sendable {
             if text.hasSuffix(";"), HTTPToken.isValid(String(text.dropLast())) {
                 return headers.add(String(text.dropLast()), "")
             }
-            let field = try HeaderText.parse(text, option: option)
+            var field = try HeaderText.parse(text, option: option)
+            if let boundary = body.boundary, HTTPHeaders.isSame(field.name, "Content-Type"), !field.value.isEmpty {
+                guard !field.value.lowercased().contains("boundary=") else {
+                    throw UsageError("\(option): the boundary of a form is the command's to set; leave it out")
+                }
+                field.value += "; boundary=\(boundary)"
+            }
             if field.value.isEmpty { omitted.append(field.name) } else { headers.add(field.name, field.value) }
         }
         for text in arguments.all(.header) {
@@ -104,8 +114,10 @@ struct RequestTemplate: Sendable {
             if let value, !isNamed(name) { try add("\(name): \(value)", "--\(name.lowercased())") }
         }
         try addUnlessNamed("User-Agent", arguments.last(.userAgent))
-        // Behind a semicolon curl has a setting for redirects.
-        try addUnlessNamed("Referer", arguments.last(.referer).map { String($0.prefix { $0 != ";" }) })
+        if let text = arguments.last(.referer) {
+            let referrer = text.hasSuffix(";auto") ? String(text.dropLast(";auto".count)) : text
+            try addUnlessNamed("Referer", referrer.isEmpty ? nil : referrer)
+        }
         let cookies = arguments.all(.cookie).filter { $0.contains("=") }
         if !cookies.isEmpty { try addUnlessNamed("Cookie", cookies.joined(separator: "; ")) }
         for field in try ConditionFields.fields(arguments) { try addUnlessNamed(field.name, field.value) }
@@ -127,13 +139,16 @@ struct RequestTemplate: Sendable {
 
     /// The URL that a request goes to, with what options add to it.
     func url(of listed: ListedRequest) -> String {
-        guard body.query != nil || body.uploadName != nil else { return listed.url }
-        let parts = listed.url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let plain = URLText.withoutDotSegments(listed.url)
+        guard body.query != nil || body.uploadName != nil else { return plain }
+        let parts = plain.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         var url = String(parts.first ?? "")
         if let name = body.uploadName {
-            // A URL that ends in a slash, or has no path, takes the name of the file.
-            let hasPath = url.split(separator: "/", omittingEmptySubsequences: false).count > 3
-            if url.hasSuffix("/") { url += name } else if !hasPath { url += "/\(name)" }
+            // A URL whose path ends in a slash, or that has none, takes the name of the file.
+            let end = url.firstIndex(of: "?") ?? url.endIndex
+            let path = url[..<end]
+            let hasPath = path.split(separator: "/", omittingEmptySubsequences: false).count > 3
+            if path.hasSuffix("/") || !hasPath { url.insert(contentsOf: hasPath ? name : "/\(name)", at: end) }
         }
         guard let query = body.query else { return url }
         guard url.contains("?") else { return url + "?" + query }
@@ -153,7 +168,9 @@ struct RequestTemplate: Sendable {
         for field in listed.headers { request.headers[field.name] = field.value }
         let secrets = listed.headers.isEmpty ? secretFields : SecretFields.names(in: request.headers)
         if !secrets.isEmpty { request.secretHeaders = secrets }
-        credentials.apply(to: &request)
+        if !omittedFields.contains(where: { HTTPHeaders.isSame($0, "Authorization") }) {
+            credentials.apply(to: &request)
+        }
         // What is as it would be without is not set: each option is a step of work for each request.
         if let timeout { request.attemptTimeout = timeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
@@ -163,7 +180,18 @@ struct RequestTemplate: Sendable {
         if key != .none { request.idempotencyKey = key }
         if isReplayUnsafe { request.replay = .allowed }
         if !followsRedirects { request.followsRedirects = false }
+        if namesReferrers {
+            request.redirectModifier = { _, next, response in
+                var next = next
+                next.headers["Referer"] = SanitizedURL.withoutFragment(ResponseHead(response).url)
+                return next
+            }
+        }
         if acceptsCompressed { request.acceptsCompressedDownload = true }
+        // The head is that of the content that GET would bring.
+        if request.method == .head, !acceptsCompressed, !request.headers.contains("Accept-Encoding") {
+            request.headers["Accept-Encoding"] = "identity"
+        }
         if let maximumBody { request.maximumBodySize = maximumBody }
         return request
     }

@@ -6,6 +6,12 @@ enum URLList {
     ///
     /// - Throws: ``UsageError``, which names the file and the line that is none.
     static func read(_ path: String) throws(UsageError) -> [ListedRequest] {
+        guard !path.contains("://") || Input.isThere(path) else {
+            throw UsageError(
+                "--from \(Sanitized.text(path)): a list is a file; fetch it first, as by "
+                    + "refrain get URL | refrain get --from -"
+            )
+        }
         do {
             return try parse(try Input(path: path).rest(), name: path == "-" ? "standard input" : path)
         } catch let error as UsageError {

@@ -11,6 +11,8 @@ struct ResponseHead: Sendable {
     let version: String
     let status: HTTPStatus
     let headers: HTTPHeaders
+    /// Whether it came by a connection that an earlier request had opened.
+    let reusedConnection: Bool
     /// The URL that answered.
     let url: String
     /// The URL that it led to; nil where it led nowhere.
@@ -20,9 +22,10 @@ struct ResponseHead: Sendable {
         version = response.exchange.version
         status = response.status
         headers = response.headers
+        reusedConnection = response.exchange.reusedConnection
         url = SanitizedURL.text(response.request.url.absoluteString)
         target = response.headers["Location"].flatMap { URL(string: $0, relativeTo: response.request.url) }
-            .map { SanitizedURL.text($0.absoluteString) }
+            .map { SanitizedURL.withPath(SanitizedURL.text($0.absoluteString)) }
     }
 
     /// Whether it led elsewhere.

@@ -22,10 +22,12 @@ struct WriteOut: Sendable {
         case localPort = "local_port"
         case method
         case numConnects = "num_connects"
+        case numHeaders = "num_headers"
         case numRedirects = "num_redirects"
         case numRetries = "num_retries"
         case onError = "onerror"
         case redirectURL = "redirect_url"
+        case referer
         case remoteIP = "remote_ip"
         case remotePort = "remote_port"
         case responseCode = "response_code"
@@ -38,6 +40,7 @@ struct WriteOut: Sendable {
         case timeConnect = "time_connect"
         case timeNameLookup = "time_namelookup"
         case timePreTransfer = "time_pretransfer"
+        case timeRedirect = "time_redirect"
         case timeStartTransfer = "time_starttransfer"
         case timeTotal = "time_total"
         case url
@@ -56,7 +59,9 @@ struct WriteOut: Sendable {
         var format = text
         if text.hasPrefix("@") {
             do throws(SystemError) {
-                format = String(decoding: try Input(path: String(text.dropFirst())).rest(), as: UTF8.self)
+                // The ends of its lines do not count: \n stands for one.
+                let bytes = try Input(path: String(text.dropFirst())).rest().filter { $0 != 0x0A && $0 != 0x0D }
+                format = String(decoding: bytes, as: UTF8.self)
             } catch {
                 throw UsageError("\(option): \(error)")
             }
@@ -139,10 +144,12 @@ struct WriteOut: Sendable {
         case .localIP: return connection?.localAddress ?? ""
         case .localPort: return "\(connection?.localPort ?? 0)"
         case .method: return outcome.effectiveMethod
-        case .numConnects: return outcome.response.map { $0.exchange.reusedConnection ? "0" : "1" } ?? "0"
+        case .numConnects: return "\(outcome.heads.count { !$0.reusedConnection })"
+        case .numHeaders: return "\(outcome.response?.headers.count ?? 0)"
         case .numRedirects: return "\(outcome.attempts.count { $0.reason == .redirected })"
         case .numRetries: return "\(outcome.attempts.count { $0.decision == .retry && $0.reason != .redirected })"
         case .redirectURL: return outcome.heads.last.flatMap { $0.isRedirect ? $0.target : nil } ?? ""
+        case .referer: return outcome.lastRequest.headers["Referer"] ?? ""
         case .remoteIP: return connection?.remoteAddress ?? ""
         case .remotePort: return "\(connection?.remotePort ?? 0)"
         case .scheme: return outcome.effectiveURL.prefix { $0 != ":" }.uppercased()
@@ -153,10 +160,11 @@ struct WriteOut: Sendable {
         case .timeConnect: return time(connection?.connect)
         case .timeNameLookup: return time(connection?.nameLookup)
         case .timePreTransfer: return time(connection?.preTransfer)
+        case .timeRedirect: return seconds(outcome.redirectTime)
         case .timeStartTransfer: return time(connection?.firstByte)
         case .timeTotal: return seconds(outcome.elapsed)
         case .url: return outcome.url
-        case .urlEffective: return outcome.effectiveURL
+        case .urlEffective: return SanitizedURL.withPath(outcome.effectiveURL)
         case .urlNumber: return "\(outcome.index)"
         case .onError, .standardError, .standardOutput: return ""
         }
@@ -184,12 +192,13 @@ struct WriteOut: Sendable {
     private static func value(_ variable: Variable, _ outcome: FetchOutcome) -> JSON {
         let text = text(variable, outcome)
         switch variable {
-        case .exitCode, .httpCode, .responseCode, .localPort, .remotePort, .numConnects, .numRedirects, .numRetries,
-            .sizeDownload, .speedDownload, .urlNumber:
+        case .exitCode, .httpCode, .responseCode, .localPort, .remotePort, .numConnects, .numHeaders, .numRedirects,
+            .numRetries, .sizeDownload, .speedDownload, .urlNumber:
             return .integer(Int64(text) ?? 0)
-        case .timeAppConnect, .timeConnect, .timeNameLookup, .timePreTransfer, .timeStartTransfer, .timeTotal:
+        case .timeAppConnect, .timeConnect, .timeNameLookup, .timePreTransfer, .timeRedirect, .timeStartTransfer,
+            .timeTotal:
             return .rounded(Double(text) ?? 0, places: 6)
-        case .contentType, .errorMessage, .filename, .redirectURL: return text.isEmpty ? .null : .string(text)
+        case .contentType, .errorMessage, .filename, .redirectURL, .referer: return text.isEmpty ? .null : .string(text)
         default: return .string(text)
         }
     }

@@ -18,9 +18,10 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     /// What one request fetches before the content is divided, and before the segments of an earlier run go on.
     static let firstLength = SegmentTable.leastLength
 
-    /// What is worth saying of a partial file that was found.
-    let remark: String?
-
+    private let found: String?
+    /// How many bytes an earlier run has left.
+    private let foundSize: Int64
+    private let hasStartedOver = Locked(false)
     private let path: String
     private let url: String
     private let connections: Int
@@ -58,30 +59,38 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         self.url = url
         self.connections = connections
         names = PartialNames(path)
-        guard let record = PartialRecord.read(names.record), record.segments != nil else {
+        guard PartialRecord.read(names.record)?.segments != nil else {
             // The partial file of an earlier run in one piece goes on as it is.
             let file = try ResumableFile(path: path, url: url)
-            remark = file.remark
+            (found, foundSize) = (file.remark, 0)
             state = Locked(file.checkpoint == nil ? .empty : .whole(file))
             return
         }
-        let descriptor = open(names.part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            close(descriptor)
-            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
-        }
-        guard descriptor >= 0, let parts = Self.parts(names, record, url, descriptor) else {
-            if descriptor >= 0 { close(descriptor) }
-            names.remove()
-            remark = "a partial file that cannot be continued was removed"
+        let descriptor = try names.take()
+        // Until the file was locked, its record may have become another one.
+        guard let descriptor, let record = PartialRecord.read(names.record),
+            let parts = Self.parts(names, record, url, descriptor)
+        else {
+            if let descriptor {
+                names.remove()
+                close(descriptor)
+            }
+            (found, foundSize) = ("a partial file that cannot be continued was removed", 0)
             state = Locked(.empty)
             return
         }
-        remark = "goes on with \(SizeText.short(parts.table.size)) of \(SizeText.short(record.total ?? 0))"
+        foundSize = parts.table.size
+        found = "goes on with \(SizeText.short(foundSize)) of \(SizeText.short(record.total ?? 0))"
         state = Locked(.divided(parts))
     }
 
     deinit { endParts() }
+
+    /// What is worth saying of a partial file that was found.
+    var remark: String? {
+        if foundSize > 0, hasStartedOver.withLock({ $0 }) { return ResumableFile.remarkOnStartingOver(foundSize) }
+        return state.withLock { if case .whole(let file) = $0 { file.remark } else { nil } } ?? found
+    }
 
     private static func parts(
         _ names: PartialNames,
@@ -151,10 +160,9 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     private func begin(_ checkpoint: DownloadCheckpoint, _ bounds: [Range<Int64>]) throws -> Parts {
         // The target is looked at first: what is no file is refused before anything is fetched.
         try FileSink(path: path).discard()
+        let descriptor = try names.make()
         unlink(names.record)
-        let descriptor = open(names.part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure(errno, .create) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
+        guard ftruncate(descriptor, 0) == 0 else {
             let code = errno
             close(descriptor)
             throw failure(code)
@@ -236,8 +244,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     func abandonSegments() throws {
         try state.withLock { state in
             guard case .divided(let parts) = state else { return }
-            end(parts)
-            names.remove()
+            abandon(parts)
             state = .whole(try ResumableFile(path: path, url: url))
         }
     }
@@ -247,8 +254,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
             switch state {
             case .whole(let file): return file
             case .divided(let parts):
-                end(parts)
-                names.remove()
+                abandon(parts)
                 state = .empty
                 return nil
             case .empty, .done: return nil
@@ -314,12 +320,9 @@ final class SegmentedFile: PartialContent, DownloadObserver {
             case .divided(let parts):
                 guard parts.table.segments.allSatisfy(\.isDone) else { throw failure(EIO) }
                 names.adoptMode(parts.descriptor)
-                let size = parts.table.size
-                end(parts)
-                state = .done(size: size)
-                guard rename(names.part, names.target) == 0 else { throw failure(errno, .move) }
-                unlink(names.record)
-                unlink(names.positions)
+                state = .done(size: parts.table.size)
+                defer { end(parts) }
+                try names.moveToTarget(parts.descriptor)
             }
         }
     }
@@ -338,6 +341,13 @@ final class SegmentedFile: PartialContent, DownloadObserver {
             case .empty, .done: break
             }
         }
+    }
+
+    /// Removes segments of a content that is not the one that comes now.
+    private func abandon(_ parts: Parts) {
+        hasStartedOver.withLock { $0 = true }
+        names.remove()
+        end(parts)
     }
 
     private func endParts() {

@@ -142,7 +142,9 @@ public struct LocalFileError: Error, Hashable, Sendable, CustomStringConvertible
     /// A sentence that names the file and the failure.
     public var description: String {
         guard operation != .shrank else { return "\(path) became shorter than it was announced to be" }
-        return "cannot \(operation.rawValue) \(path): \(String(cString: strerror(errno)))"
+        // Files do not block; a lock does.
+        let reason = errno == EWOULDBLOCK ? "another process writes it" : String(cString: strerror(errno))
+        return "cannot \(operation.rawValue) \(path): \(reason)"
     }
 
     /// The error code of a request that fails because of this error.

@@ -58,7 +58,8 @@ public struct HTTPBody: Sendable {
     /// A body streamed from a sequence that `makeStream` makes again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if known. A stream of another length fails the request.
+    ///   - length: the number of bytes, if known. A stream of another length fails the request. With a length of 0
+    ///     there is no body, and the stream is not read.
     ///   - contentType: the media type.
     ///   - makeStream: makes the sequence from its beginning.
     public static func stream<Chunks: AsyncSequence & SendableMetatype>(

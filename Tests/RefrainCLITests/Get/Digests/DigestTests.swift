@@ -79,7 +79,7 @@ struct DigestTests {
         let urls = [server.baseURL + "/abc", server.baseURL + "/d%20(1).txt"]
         let words = ["-O", "--output-dir", folder.path, "--checksum-file", list.path]
         let ended = try await get(urls + words)
-        #expect(ended.status == 0 && folder.names == ["abc", "d (1).txt"], "\(ended.errors)")
+        #expect(ended.status == 0 && folder.names == ["abc", "d%20(1).txt"], "\(ended.errors)")
         server.clearLog()
         let refused = try await get(urls + [server.baseURL + "/e"] + words)
         #expect(refused.status == 2 && refused.errors.contains(#"has no line for "e""#), "\(refused.errors)")

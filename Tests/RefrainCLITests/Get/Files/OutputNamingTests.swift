@@ -86,7 +86,7 @@ struct OutputNamingTests {
     @Test(
         "the remote name is the last component of the path, made harmless; none without one",
         arguments: [
-            ("http://h/a/b.txt?x", "b.txt"), ("http://h/%2Fetc%2Fpasswd", "_etc_passwd"), ("http://h/a/", nil),
+            ("http://h/a/b.txt?x", "b.txt"), ("http://h/%2Fetc%20x", "%2Fetc%20x"), ("http://h/a/", nil),
             ("http://h", nil), ("http://h/...", "index"),
         ] as [(String, String?)]
     )

@@ -96,6 +96,27 @@ struct AnswerTests {
             try await get("-w", "%{stderr}%{url_effective}", server.baseURL + "/ok").errors == server.baseURL + "/ok"
         )
         server.on("/other") { _ in [.respond(.init(303, headers: [("Location", "/ok")]))] }
+        let hops = try await get(
+            "-L",
+            "-w",
+            "%{num_connects} %{num_headers} %{time_redirect}",
+            server.baseURL + "/redirect/2"
+        )
+        let words = hops.text.split(separator: "\n").last?.split(separator: " ") ?? []
+        #expect(
+            words.count == 3 && words[0] == "1" && words[1] > "0" && Double(words[2]).map { $0 > 0 } == true,
+            "\(hops.text)"
+        )
+        server.on("/bare") { _ in [.respond(.init(302, headers: [("Location", "http://refrain.example?x")]))] }
+        let bare = try await get(
+            "--no-location",
+            "-e",
+            "http://from/",
+            "-w",
+            "%{redirect_url} %{url_effective} %{referer}",
+            server.baseURL + "/bare"
+        )
+        #expect(bare.text == "http://refrain.example/?x \(server.baseURL)/bare http://from/")
         // As with curl, the method is that of the last request.
         #expect(try await get("-d", "x", "-w", "%{method}", server.baseURL + "/other").text == "ok\nGET")
         let wrong = try await get("-w", "%{http_cod}", server.baseURL + "/ok")

@@ -1,0 +1,193 @@
+/// Options of wget, wget2 and aria2c that are not taken, and what to use.
+extension OtherCommands {
+    /// What the letters of these commands mean, where curl's letter is refused.
+    static let downloaderLetters: [Character: String] = [
+        "a": "wget's -a FILE is 2>>FILE", "l": "pages are not read for links", "p": "pages are not read for links",
+        "t": "wget's -t N is --attempts N",
+    ]
+
+    /// Refuses values that show that a letter was meant as one of these commands has it.
+    static func checkLetters(_ arguments: Arguments) throws(UsageError) {
+        if let text = arguments.last(.cookieJar), text.contains("://") {
+            throw UsageError(
+                "-c \(Sanitized.text(text)): -c takes the file of a cookie jar; -C goes on with a partial file"
+            )
+        }
+        if let text = arguments.last(.concurrency), text.first?.isNumber == false, text.first != "-" {
+            throw UsageError(
+                "-P \(Sanitized.text(text)): -P and -j take the number of requests at a time; "
+                    + "a folder is given by --output-dir"
+            )
+        }
+        if let text = arguments.last(.uploadFile), ASCIINumber.whole(text) != nil, !Input.isThere(text) {
+            throw UsageError(
+                "-T \(text): -T sends a file, and there is none of this name; the time for an attempt is "
+                    + "--timeout \(text)s"
+            )
+        }
+    }
+
+    /// An error about a word that is no URL, with what else it may have been meant as.
+    static func explained(_ error: UsageError, _ word: String, _ arguments: Arguments) -> UsageError {
+        guard !word.contains("://") else { return error }
+        if arguments.has(.remoteName) { return UsageError("\(error). -O takes no name; -o NAME does") }
+        if arguments.has(.include) { return UsageError("\(error). -i shows heads; a list is given by --from FILE") }
+        return error
+    }
+
+    /// What to use in place of an option of these commands, also in its form that begins with `no-`.
+    static func downloaderAdvice(on name: String) -> String? {
+        if let advice = advicePerOption[name] { return advice }
+        let bare = name.hasPrefix("no-") ? String(name.dropFirst(3)) : name
+        if let group = advicePerGroup.first(where: { $0.names.contains(bare) }) { return group.advice }
+        return advicePerPrefix.first { bare.hasPrefix($0.prefix) }?.advice
+    }
+
+    private static let advicePerOption = [
+        "background": "the shell (&) or systemd runs it in the background",
+        "daemon": "the shell (&) or systemd runs it in the background",
+        "body-file": "use -d @FILE", "post-file": "use -d @FILE",
+        "cache": "no answer is kept", "no-cache": "use -H 'Cache-Control: no-cache'",
+        "http-no-cache": "use -H 'Cache-Control: no-cache'",
+        "check-hostname": "the name is checked, unless -k checks nothing",
+        "no-check-hostname": "the name is checked, unless -k checks nothing",
+        "clobber": "files are replaced, unless --no-clobber says otherwise",
+        "conf-path": "use --config FILE", "no-conf": "options are read from --config FILE alone",
+        "no-config": "options are read from --config FILE alone",
+        "compression": "use --compressed", "content-disposition": "use -O -J",
+        "content-disposition-default-utf8": "names are UTF-8",
+        "cookies": "none are sent without -b, and none are kept without -c",
+        "no-cookies": "none are sent without -b, and none are kept without -c",
+        "keep-session-cookies": "use -c, which keeps these, too",
+        "execute": "use the option itself, or --config FILE",
+        "ignore-length": "a content that is shorter than its length was cut",
+        "max-file-not-found": "use --retry-status +404",
+        "max-overall-download-limit": "--limit-rate is for each transfer; with -j 1 it is for all of them",
+        "no-netrc": "a netrc file is read with --netrc alone", "no-proxy": "use --noproxy '*'",
+        "quota": "use --max-body, which is for each content", "start-pos": "use -r N-",
+        "use-server-timestamps": "use -R",
+        "no-use-server-timestamps": "files have the date of the server with -R alone",
+    ]
+
+    private static let advicePerGroup: [(names: Set<String>, advice: String)] = [
+        (
+            [
+                "accept", "accept-regex", "backup-converted", "base", "convert-file-only", "convert-links",
+                "cut-url-get-vars", "delete-after", "domains", "download-attr", "exclude-directories",
+                "exclude-domains", "filter-mime-type", "filter-urls", "follow-sitemaps", "follow-tags", "force-atom",
+                "force-css", "force-html", "force-metalink", "force-rss", "force-sitemap", "hyperlink", "ignore-case",
+                "ignore-tags", "include-directories", "level", "mirror", "page-requisites", "parent", "recursive",
+                "regex-type", "reject", "reject-regex", "rejected-log", "relative", "robots", "span-hosts",
+                "strict-comments",
+            ], "pages are not read for links; give each URL, or a list with --from"
+        ),
+        (
+            [
+                "adjust-extension", "allow-overwrite", "auto-file-renaming", "backups", "cut-dirs",
+                "cut-file-get-vars", "default-page", "directories", "force-directories", "host-directories",
+                "html-extension", "keep-extension", "protocol-directories", "restrict-file-names",
+                "trust-server-names", "unlink",
+            ],
+            "--output-dir names files by host and path, with --flat in one folder, and -O by the end of the URL; "
+                + "--no-clobber replaces none of -o and -O"
+        ),
+        (
+            [
+                "allow-piece-length-change", "always-resume", "auto-save-interval", "force-save",
+                "keep-unfinished-download-result", "max-resume-failure-tries", "remove-control-file",
+            ], "-C goes on where the content is the same one, and starts over otherwise"
+        ),
+        (
+            [
+                "append-output", "console-log-level", "debug", "download-result", "enable-color", "force-progress",
+                "human-readable", "log", "log-level", "output-file", "report-speed", "show-console-readout",
+                "show-progress", "summary-interval", "truncate-console-readout",
+            ], "use -q, -v, --progress or 2>FILE; --report FILE has each request"
+        ),
+        (["ask-password", "use-askpass"], "-u USER asks for the password"),
+        (["auth-no-challenge", "http-auth-challenge"], "credentials are sent with the first request"),
+        (["http-passwd", "http-password", "http-user", "password"], "use -u USER:PASSWORD, or --netrc-file"),
+        (
+            [
+                "all-proxy-passwd", "all-proxy-user", "http-proxy-passwd", "http-proxy-password", "http-proxy-user",
+                "https-proxy-passwd", "https-proxy-user",
+            ], "use --proxy-user USER:PASSWORD"
+        ),
+        (["certificate-type", "private-key-type"], "PEM and PKCS #12 are told apart by what they hold"),
+        (
+            [
+                "check-integrity", "checksum", "gnupg-homedir", "hash-check-only", "realtime-chunk-checksum",
+                "verify-save-failed", "verify-sig", "want-digest-header",
+            ], "use --sha256 HEX or --checksum-file FILE"
+        ),
+        (
+            ["chunk-size", "min-split-size", "piece-length", "stream-piece-selector"],
+            "--segments N fetches N parts of a file at a time, of a megabyte at least"
+        ),
+        (["conditional-get", "if-modified-since"], "use -z FILE, or --refresh with --output-dir"),
+        (["content-on-error", "save-content-on", "save-not-found"], "use --fail-with-body"),
+        (["dry-run", "spider", "use-head"], "use -I"),
+        (
+            ["enable-http-keep-alive", "enable-http-pipelining", "http-keep-alive", "reuse-uri"],
+            "connections are kept for further requests"
+        ),
+        (
+            ["disk-cache", "enable-mmap", "file-allocation", "fsync-policy", "max-mmap-limit"],
+            "a file grows as its content comes"
+        ),
+        (
+            ["follow-ftp", "glob", "passive-ftp", "preserve-permissions", "remove-listing", "retr-symlinks"],
+            "only HTTP is spoken"
+        ),
+        (
+            [
+                "enable-peer-exchange", "enable-rpc", "follow-metalink", "follow-torrent", "force-sequential", "gid",
+                "index-out", "input-metalink", "listen-port", "max-overall-upload-limit", "max-upload-limit",
+                "parameterized-uri", "pause", "pause-metadata", "select-file", "show-files", "torrent-file",
+            ], "BitTorrent, Metalink and remote control are no part of this; give URLs, or a list with --from"
+        ),
+        (["https-enforce", "https-only"], "use --proto '=https'"),
+        (
+            ["input-encoding", "iri", "local-encoding", "remote-encoding"],
+            "URLs are UTF-8, or percent-encoded"
+        ),
+        (["min-tls-version", "secure-protocol"], "use --tlsv1.2, --tlsv1.3 or --tls-max"),
+        (
+            [
+                "gnutls-options", "ocsp", "signature-extensions", "tls-false-start", "tls-resume", "tls-session-file",
+            ], "TLS is spoken as the library of the system does it"
+        ),
+        (["list-plugins", "local-db", "local-plugin", "plugin"], "there are no plugins and no database of servers"),
+        (["random-wait", "wait"], "use --rate, such as --rate 1/s; -j is how many run at a time"),
+        (["stop", "stop-with-process"], "use --deadline, or end the command by SIGTERM"),
+        (
+            [
+                "deferred-input", "dscp", "event-poll", "file-allocation-limit", "max-download-result",
+                "optimize-concurrent-downloads", "rlimit-nofile", "socket-recv-buffer-size", "uri-selector",
+            ], "the command chooses this by itself; -j and --segments set how many transfers there are"
+        ),
+        (["cookie-suffixes", "default-http-port", "default-https-port", "http2-request-window"], "it is fixed here"),
+        (["save-session", "save-session-interval"], "the state of a list (--state) has what is done"),
+        (["prefer-family"], "-4 and -6 choose one"),
+    ]
+
+    private static let advicePerPrefix = [
+        (prefix: "ftps-", advice: "only HTTP is spoken"), (prefix: "ssh-", advice: "only HTTP is spoken"),
+        (prefix: "async-dns", advice: "names are looked up as the system does it"),
+        (prefix: "enable-async-dns", advice: "names are looked up as the system does it"),
+        (prefix: "bt-", advice: "BitTorrent is not spoken"), (prefix: "dht-", advice: "BitTorrent is not spoken"),
+        (prefix: "enable-dht", advice: "BitTorrent is not spoken"),
+        (prefix: "peer-", advice: "BitTorrent is not spoken"), (prefix: "seed-", advice: "BitTorrent is not spoken"),
+        (prefix: "dns-", advice: "names are looked up as the system does it; --resolve gives an address"),
+        (prefix: "hpkp", advice: "use --pinnedpubkey"),
+        (prefix: "hsts", advice: "nothing is kept from one run to the next but cookies and the state of a list"),
+        (prefix: "metalink-", advice: "use --segments and --sha256"),
+        (prefix: "ocsp-", advice: "TLS is spoken as the library of the system does it"),
+        (prefix: "on-", advice: "a script sees the exit status, and each request in --report FILE"),
+        (prefix: "plugin-", advice: "there are no plugins"),
+        (prefix: "rpc-", advice: "remote control is no part of this"),
+        (prefix: "server-stat-", advice: "of servers nothing is kept from one run to the next"),
+        (prefix: "stats-", advice: "use --report FILE"),
+        (prefix: "warc-", advice: "--report FILE has the head of each answer"),
+    ]
+}

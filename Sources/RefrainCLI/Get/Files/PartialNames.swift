@@ -1,0 +1,108 @@
+internal import Refrain
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The names of a partial file and its record, beside the file that they are for.
+///
+/// Who writes the partial file holds a lock on it. Only with this lock is it emptied, removed or moved.
+struct PartialNames {
+    /// The path as it was given, for errors.
+    private let path: String
+    /// The target, behind all links.
+    let target: String
+    /// The partial file.
+    let part: String
+    /// The record of it.
+    let record: String
+    /// The positions of its segments, where it has some.
+    let positions: String
+
+    init(_ path: String) {
+        self.path = path
+        target = (try? Directory.withoutLinks(path)) ?? path
+        let folder = Directory.above(target)
+        let name = target.dropFirst(folder.count)
+        // The hidden names are longer than the target's, which may be as long as the file system allows.
+        let stem = name.utf8.count <= 200 ? String(name) : OutputNaming.shortened(String(name))
+        part = "\(folder).\(stem).part"
+        record = part + ".json"
+        positions = part + ".segments"
+    }
+
+    /// Opens the partial file of an earlier process, and locks it.
+    ///
+    /// - Returns: its descriptor; nil where there is none, after what was beside it has been removed.
+    /// - Throws: `LocalFileError` where another process writes it.
+    func take() throws(LocalFileError) -> Int32? {
+        let descriptor = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor >= 0 { return try locked(descriptor) }
+        // Where there was none, another process may have made one by now.
+        let isThere = errno != ENOENT
+        for name in [record, positions] { unlink(name) }
+        if isThere { unlink(part) }
+        return nil
+    }
+
+    /// Opens the partial file, which is made where there is none, and locks it.
+    ///
+    /// - Throws: `LocalFileError` where it cannot be made, or another process writes it.
+    func make() throws(LocalFileError) -> Int32 {
+        let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
+        return try locked(descriptor)
+    }
+
+    private func locked(_ descriptor: Int32) throws(LocalFileError) -> Int32 {
+        // Until it was locked, another process may have moved or removed it.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, isPart(descriptor) else {
+            close(descriptor)
+            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
+        }
+        return descriptor
+    }
+
+    /// Whether a descriptor is of the file that has the name of the partial one.
+    private func isPart(_ descriptor: Int32) -> Bool {
+        var (opened, named) = (stat(), stat())
+        return fstat(descriptor, &opened) == 0 && lstat(part, &named) == 0 && opened.st_dev == named.st_dev
+            && opened.st_ino == named.st_ino
+    }
+
+    /// Gives the partial file, which is complete and locked by this descriptor, the name of the target.
+    func moveToTarget(_ descriptor: Int32) throws(LocalFileError) {
+        guard isPart(descriptor) else { throw LocalFileError(path: path, operation: .move, errno: ENOENT) }
+        guard rename(part, target) == 0 else { throw LocalFileError(path: path, operation: .move, errno: errno) }
+        for name in [record, positions] { unlink(name) }
+    }
+
+    /// Removes the partial file, and what is beside it; the record goes first.
+    func remove() {
+        for name in [record, part, positions] { unlink(name) }
+    }
+
+    /// Gives a new file the owner and the permissions of the one that it replaces, or those of an ordinary new file.
+    func adoptMode(_ descriptor: Int32) {
+        var status = stat()
+        if stat(target, &status) == 0 {
+            if fchown(descriptor, status.st_uid, status.st_gid) != 0 {
+                _ = fchown(descriptor, uid_t.max, status.st_gid)
+            }
+            fchmod(descriptor, status.st_mode & 0o777)
+        } else {
+            fchmod(descriptor, 0o666 & ~Self.mask)
+        }
+    }
+
+    /// The permissions that new files of this process lack; they can only be read by setting them.
+    private static let mask: mode_t = {
+        let mask = umask(0)
+        umask(mask)
+        return mask
+    }()
+}
