@@ -25,8 +25,12 @@ final class OpenConnection {
 
     /// For how many milliseconds the peer has acknowledged nothing although something is to be; 0 where all is well.
     ///
-    /// - Parameter age: the time since a request was submitted, in nanoseconds.
-    func silence(age: Int64) -> Int { refrain_silence(socket, Int(age / 1_000_000)) }
+    /// Not longer than since the last byte of a request went: before that there may have been nothing to acknowledge.
+    func silence(since lastActivity: MonotonicTime, now: MonotonicTime) -> Int {
+        guard lastActivity < now else { return 0 }
+        let age = Int((now &- lastActivity) / 1_000_000)
+        return min(refrain_silence(socket, age), age)
+    }
 
     /// Whether the server has ended it, while it is in use.
     var hasEnded: Bool { refrain_has_ended(socket) != 0 }

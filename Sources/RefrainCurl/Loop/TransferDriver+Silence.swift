@@ -9,7 +9,7 @@ extension TransferDriver {
     /// each of them, and each further attempt, would run into its time limit.
     func stop(_ transfer: Transfer, _ error: HTTPError?) {
         if transfer.sends > 0, !transfer.isFinished, let connection = transfer.connection {
-            let silence = connection.silence(age: now &- transfer.submittedAt)
+            let silence = connection.silence(since: transfer.lastActivity, now: now)
             if silence > 0 { leave(connection, after: transfer, silence) }
         }
         end(transfer, error)

@@ -118,7 +118,7 @@ final class Transfer: @unchecked Sendable {
     private var connectLimit = MonotonicTime.never
     private var totalLimit = MonotonicTime.never
     private var firstByteLimit = MonotonicTime.never
-    @exclusivity(unchecked) private var lastActivity = MonotonicTime.never
+    @exclusivity(unchecked) private(set) var lastActivity = MonotonicTime.never
 
     /// - Parameter endOfOrigin: what validating the request has returned.
     init(_ request: HTTPRequest, endOfOrigin: Int? = nil) {
