@@ -51,7 +51,6 @@ extension OtherCommands {
         "http-no-cache": "use -H 'Cache-Control: no-cache'",
         "check-hostname": "the name is checked, unless -k checks nothing",
         "no-check-hostname": "the name is checked, unless -k checks nothing",
-        "clobber": "files are replaced, unless --no-clobber says otherwise",
         "conf-path": "use --config FILE", "no-conf": "options are read from --config FILE alone",
         "no-config": "options are read from --config FILE alone",
         "compression": "use --compressed", "content-disposition": "use -O -J",

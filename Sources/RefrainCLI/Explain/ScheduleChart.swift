@@ -14,7 +14,7 @@ struct ScheduleChart {
         if ranges.isEmpty { lines.append("One attempt, and no retry.") }
         let longest = ranges.map(\.upperBound.inSeconds).max() ?? 0
         var (low, high) = (0.0, 0.0)
-        if !ranges.isEmpty { lines.append("before try  wait                    in all, at most") }
+        if !ranges.isEmpty { lines.append("   attempt  wait                    in all, at most") }
         for (index, range) in ranges.enumerated() {
             low += range.lowerBound.inSeconds
             high += range.upperBound.inSeconds

@@ -155,7 +155,7 @@ extension Request.ContentReading {
         )
     }
 
-    // Not inlined: the frame of the caller, who waits for the response, would have room for the serializer.
+    // Not inlined: the frame of the caller, which waits for the response, would have room for the serializer.
     /// As ``serializing(using:automaticallyCancelling:)``, with the content decoded.
     ///
     /// - Parameters:

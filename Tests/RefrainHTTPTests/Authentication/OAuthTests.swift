@@ -287,7 +287,7 @@ struct OAuthTests {
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer r1"])
     }
 
-    @Test("B: OAuth: a refresh without a new refresh token keeps the old one, so that nobody has to log in again")
+    @Test("B: OAuth: a refresh without a new refresh token keeps the old one, and needs no new log-in")
     func keepsRefreshToken() async {
         let oauth = OAuth(store: store) { [server] _ in
             OAuthToken(accessToken: server.refresh().accessToken)

@@ -69,7 +69,7 @@ struct RetryStageTests {
         #expect(clock.sleeps.isEmpty)
     }
 
-    @Test("who waits keeps nothing of the last attempt, unless a deadline may ask for it again")
+    @Test("a request in back-off keeps nothing of the last attempt, unless a deadline may ask for it again")
     func waitsKeepNothing() async throws {
         for deadline: Duration? in [nil, .seconds(60)] {
             let clock = TestClock()

@@ -51,7 +51,7 @@ struct StreamTests {
     }
 
     @Test(
-        "R28: a stream that waits for its next attempt lets go of the connection of the last one",
+        "R28: a stream that waits for its next attempt releases the connection of the last one",
         arguments: [true, false]
     )
     func backOff(validates: Bool) async {

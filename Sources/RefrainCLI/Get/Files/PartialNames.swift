@@ -10,7 +10,7 @@ internal import Darwin
 
 /// The names of a partial file and its record, beside the file that they are for.
 ///
-/// Who writes the partial file holds a lock on it. Only with this lock is it emptied, removed or moved.
+/// The process that writes the partial file holds a lock on it. Only with this lock is it emptied, removed or moved.
 struct PartialNames {
     /// The path as it was given, for errors.
     private let path: String
