@@ -87,7 +87,7 @@ extension RefrainError {
         guard case .responseSerializationFailed(.stringSerializationFailed(let encoding, _), _) = self else {
             return nil
         }
-        return StringResponseSerializer.encoding(named: encoding)
+        return TextEncoding.named(encoding)
     }
 
     /// What went wrong, as text.

@@ -93,8 +93,8 @@ public struct Response: Sendable, CustomStringConvertible {
     ///   - keyPath: the names of the members that lead to the value, separated by dots. Defaults to nil: the whole
     ///     body.
     ///   - decoder: the decoder. Defaults to a `JSONDecoder`.
-    ///   - failsOnEmptyData: whether an empty body is an error; if false, it is read as `{}`, or else as `[]`.
-    ///     Defaults to true.
+    ///   - failsOnEmptyData: whether an empty body is an error; if false, it is read as `{}`, or else as `[{}]`, as
+    ///     Moya does, or else as `[]`. Defaults to true.
     /// - Throws: ``MoyaError/objectMapping(_:_:)``.
     public func map<Value: Decodable>(
         _ type: Value.Type,
@@ -105,7 +105,9 @@ public struct Response: Sendable, CustomStringConvertible {
         let names = keyPath?.split(separator: ".").map(String.init) ?? []
         do {
             if data.isEmpty, !failsOnEmptyData {
-                if let empty = try? decoder.decode(type, from: Data("{}".utf8)) { return empty }
+                for empty in ["{}", "[{}]"] {
+                    if let value = try? decoder.decode(type, from: Data(empty.utf8)) { return value }
+                }
                 return try decoder.decode(type, from: Data("[]".utf8))
             }
             guard !names.isEmpty else { return try decoder.decode(type, from: data) }

@@ -22,7 +22,8 @@ extension Task where Failure == any Error {
     ///     false.
     ///   - retryPredicate: returns whether an error is transient. By default every error is. `CancellationError` is
     ///     never retried.
-    ///   - onRetry: is called before each delay, with the attempt that failed, its error and the delay.
+    ///   - onRetry: is called before each delay, with the attempt that failed, its error and the delay; not where no
+    ///     retry follows.
     ///   - operation: one attempt.
     /// - Returns: the task. Cancelling it ends it at once, during a delay, too.
     @discardableResult

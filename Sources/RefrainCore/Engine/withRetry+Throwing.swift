@@ -21,7 +21,8 @@
 ///   - retriesExhausted: whether to retry errors on which an inner loop has used up its attempts. Defaults to false.
 ///   - predicate: returns whether an error is transient. By default every error is. `CancellationError` is never
 ///     retried.
-///   - onRetry: is called before each delay, with the attempt that failed, its error and the delay.
+///   - onRetry: is called before each delay, with the attempt that failed, its error and the delay. It is not called
+///     where no retry follows, such as one that the timeout leaves no time for.
 ///   - operation: one attempt.
 /// - Throws: the error of the last attempt, or `CancellationError` if the task was cancelled.
 @inlinable
@@ -35,7 +36,8 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
     onRetry: ((Attempt, any Error, Duration) async -> Void)? = nil,
     operation: (Attempt) async throws -> Success
 ) async throws -> Success where C.Duration == Duration {
-    try await withRetry(
+    let deadline = onRetry == nil ? nil : timeout.map { ClockDeadline(after: $0.clampedToTimeout, clock) }
+    return try await withRetry(
         timeout: timeout,
         clock: clock,
         operation: { attempt -> Result<Success, any Error> in
@@ -54,7 +56,10 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
             guard let delay = backoff.delay(after: attempt, sampledFrom: random) else {
                 return .finish(outcome, .attemptsUsedUp)
             }
-            if let onRetry { await onRetry(attempt, error, delay) }
+            // No retry follows where the deadline forbids the delay, or the task was cancelled.
+            if let onRetry, !Task.isCancelled, deadline.map({ delay < $0.timeLeft }) ?? true {
+                await onRetry(attempt, error, delay)
+            }
             return .retry(after: delay, .transientError)
         },
         onTimeout: { _, outcome, _ in outcome }

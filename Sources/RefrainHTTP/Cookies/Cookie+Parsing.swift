@@ -26,7 +26,7 @@ extension CookieJar.Cookie {
         if let domain = attributes.domain, !apply(domain, source) { return nil }
         // Within a part, a tab would end a field of the file's line.
         guard ![name, value, self.path].contains(where: { $0.utf8.contains(0x09) }) else { return nil }
-        guard isAllowed(by: source) else { return nil }
+        guard isAllowed(by: source, hasPath: attributes.path != nil) else { return nil }
     }
 
     /// Applies the attribute `Domain`; returns whether the source may set it.
@@ -40,11 +40,11 @@ extension CookieJar.Cookie {
     }
 
     /// Whether the marks on a cookie hold for its source (RFC 6265bis §4.1.3, §5.7).
-    private func isAllowed(by source: CookieTarget) -> Bool {
+    private func isAllowed(by source: CookieTarget, hasPath: Bool) -> Bool {
         guard !isSecure || source.isSecure else { return false }
         let name = name.lowercased()
         if name.hasPrefix("__secure-") { return isSecure }
-        if name.hasPrefix("__host-") { return isSecure && !includesSubdomains && path == "/" }
+        if name.hasPrefix("__host-") { return isSecure && !includesSubdomains && hasPath && path == "/" }
         return true
     }
 
@@ -63,6 +63,8 @@ extension CookieJar.Cookie {
         mutating func read(_ text: Substring.UTF8View, _ now: WallClock.Instant) {
             let pair = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let value = pair.count > 1 ? trimmed(pair[1]) : ""
+            // What is longer does not count (RFC 6265bis §5.6).
+            guard value.utf8.count <= 1024 else { return }
             switch pair.first.map({ trimmed($0) })?.lowercased() {
             case "domain":
                 let name = value.hasPrefix(".") ? String(value.dropFirst()) : value
@@ -141,11 +143,11 @@ enum CookieDate {
 
         @_optimize(none)
         private static func time(_ token: [UInt8]) -> (Int, Int, Int)? {
-            let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3 else { return nil }
             let numbers = parts.compactMap { number(Array($0), digits: 1...2) }
             // Only the last part may have something after its digits.
-            guard numbers.count == 3, parts[0].count <= 2, parts[1].count <= 2 else { return nil }
+            guard numbers.count == 3, parts[0].allSatisfy(\.isDigit), parts[1].allSatisfy(\.isDigit) else { return nil }
             return (numbers[0], numbers[1], numbers[2])
         }
 

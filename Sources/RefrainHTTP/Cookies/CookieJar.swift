@@ -131,8 +131,9 @@ public final class CookieJar: HTTPMiddleware {
         for field in fields {
             guard let cookie = Cookie(setCookie: field, from: source, now: now) else { continue }
             contents.withLock { cookies in
-                // A response without TLS may be forged, and does not replace a secure cookie (RFC 6265bis §5.7).
-                let covered = cookies.contains { $0.isSecure && $0.isSame(as: cookie) && !$0.isExpired(at: now) }
+                // A response without TLS may be forged, and neither replaces a secure cookie nor is sent beside it
+                // (RFC 6265bis §5.7).
+                let covered = cookies.contains { $0.isSecure && $0.overlaps(cookie) && !$0.isExpired(at: now) }
                 guard source.isSecure || !covered else { return }
                 Self.insert(cookie, into: &cookies, now)
             }
@@ -180,6 +181,12 @@ public final class CookieJar: HTTPMiddleware {
 extension CookieJar.Cookie {
     /// Whether both stand for the same cookie, so that one replaces the other (RFC 6265 §5.3, step 11).
     func isSame(as other: Self) -> Bool { name == other.name && domain == other.domain && path == other.path }
+
+    /// Whether a request can be for both, so that another cookie of the name would be sent beside this one.
+    func overlaps(_ other: Self) -> Bool {
+        guard name == other.name, CookieTarget.isPath(other.path, below: path) else { return false }
+        return domain == other.domain || domain.hasSuffix("." + other.domain) || other.domain.hasSuffix("." + domain)
+    }
 
     func isExpired(at now: WallClock.Instant) -> Bool { expires.map { $0 <= now } ?? false }
 }

@@ -30,7 +30,7 @@ struct CookieTarget {
     /// Whether a cookie is sent here, apart from its expiry.
     func receives(_ cookie: CookieJar.Cookie) -> Bool {
         (isSecure || !cookie.isSecure) && (cookie.includesSubdomains ? isWithin(cookie.domain) : host == cookie.domain)
-            && isBelow(cookie.path)
+            && Self.isPath(path, below: cookie.path)
     }
 
     /// Whether the host is the domain or below it (RFC 6265 §5.1.3); an address has nothing below it.
@@ -38,8 +38,8 @@ struct CookieTarget {
         host == domain || (!isAddress && !domain.isEmpty && host.hasSuffix("." + domain))
     }
 
-    /// Whether the path is the other one or below it (RFC 6265 §5.1.4).
-    private func isBelow(_ outer: String) -> Bool {
+    /// Whether a path is the other one or below it (RFC 6265 §5.1.4).
+    static func isPath(_ path: String, below outer: String) -> Bool {
         guard path != outer else { return true }
         guard path.hasPrefix(outer) else { return false }
         return outer.hasSuffix("/") || path.utf8.dropFirst(outer.utf8.count).first == UInt8(ascii: "/")

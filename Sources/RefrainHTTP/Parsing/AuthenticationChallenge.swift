@@ -22,49 +22,50 @@ package struct AuthenticationChallenge: Hashable, Sendable {
 
     /// Parses the lines of `WWW-Authenticate` or `Proxy-Authenticate`, each of which may contain several challenges.
     ///
-    /// Ignores malformed lines.
+    /// A malformed line counts up to what is malformed, since servers send `Basic realm=My Site`, and a scheme that was
+    /// named must not be taken for none.
     @_optimize(none)
     package static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
         fieldValues.flatMap { line -> [AuthenticationChallenge] in
             var scanner = FieldScanner(line)
-            return scanner.takeChallenges() ?? []
+            return scanner.takeChallenges()
         }
     }
 }
 
 extension FieldScanner {
-    /// Parses the rest of the line; returns `nil` if it is malformed.
+    /// Parses the rest of the line, up to what is malformed.
     ///
     /// Commas separate both challenges and parameters: a word followed by an equals sign is a parameter of the current
     /// challenge, any other word is the scheme of the next one.
     @_optimize(none)
-    fileprivate mutating func takeChallenges() -> [AuthenticationChallenge]? {
+    fileprivate mutating func takeChallenges() -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
         while !isAtEnd {
             skipWhitespace()
             if take(.comma) { continue }
-            guard let word = takeToken() else { return nil }
+            guard let word = takeToken() else { return challenges }
             let wordEnd = position
             skipWhitespace()
             if take(.equals) {
-                guard !challenges.isEmpty, challenges[challenges.count - 1].token68 == nil else { return nil }
-                guard let value = takeParameterValue() else { return nil }
+                guard !challenges.isEmpty, challenges[challenges.count - 1].token68 == nil else { return challenges }
+                guard let value = takeParameterValue() else { return challenges }
                 challenges[challenges.count - 1].parameters.append(.init(name: word.lowercased(), value: value))
             } else {
+                guard isAtEnd || current == .comma || position > wordEnd else { return challenges }
                 challenges.append(AuthenticationChallenge(scheme: word.lowercased()))
                 guard !isAtEnd, current != .comma else { continue }
-                guard position > wordEnd else { return nil }
                 if let token = takeToken68() {
                     challenges[challenges.count - 1].token68 = token
                 } else {
                     // The first parameter follows the scheme without a comma; the next iteration parses it.
-                    guard current?.isTokenCharacter == true else { return nil }
-                    guard isParameterAhead() else { return nil }
+                    guard current?.isTokenCharacter == true else { return challenges }
+                    guard isParameterAhead() else { return challenges }
                     continue
                 }
             }
             skipWhitespace()
-            guard isAtEnd || take(.comma) else { return nil }
+            guard isAtEnd || take(.comma) else { return challenges }
         }
         return challenges
     }

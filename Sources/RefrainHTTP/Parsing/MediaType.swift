@@ -77,9 +77,12 @@ extension FieldScanner {
     }
 
     /// Takes a name, the equals sign and a value, after whitespace; `nil` where one is missing.
+    ///
+    /// The whitespace before a value is none of the grammar's; servers send `text/html; charset= utf-8`.
     fileprivate mutating func takeParameter() -> MediaType.Parameter? {
         skipWhitespace()
         guard let name = takeToken(), take(.equals) else { return nil }
+        skipWhitespace()
         guard let value = current == .quote ? takeQuotedString() : takeToken() else { return nil }
         return MediaType.Parameter(name: name.lowercased(), value: value)
     }

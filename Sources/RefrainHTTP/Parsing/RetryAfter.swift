@@ -43,6 +43,34 @@ package enum RetryAfter: Hashable, Sendable {
         return result
     }
 
+    /// Reads what a response asks for; returns `nil` if it has none of the fields, or only malformed ones.
+    ///
+    /// `retry-after-ms` and `x-ms-retry-after-ms`, which Azure and OpenAI send, say in milliseconds what `Retry-After`
+    /// says in seconds. They count where that is missing or malformed, and where it is the same delay, rounded to a
+    /// second. Otherwise the standard's field counts.
+    ///
+    /// - Parameters:
+    ///   - headers: the fields of the response.
+    ///   - now: the wall clock's time, which determines the century of two-digit years.
+    @_optimize(none)
+    package static func read(_ headers: HTTPHeaders, now: WallClock.Instant) -> RetryAfter? {
+        let standard = parse(fieldValues: headers[values: "Retry-After"], now: now)
+        let names = ["retry-after-ms", "x-ms-retry-after-ms"]
+        guard let exact = names.lazy.compactMap({ milliseconds(headers[values: $0]) }).first else { return standard }
+        switch standard {
+        case nil: return .delay(exact)
+        case .delay(let rounded) where exact - rounded < .seconds(1) && rounded - exact < .seconds(1):
+            return .delay(exact)
+        case .delay, .date: return standard
+        }
+    }
+
+    /// Parses a number of milliseconds, which may have a fraction.
+    private static func milliseconds(_ fieldValues: [String]) -> Duration? {
+        guard let value = FieldValues.single(fieldValues) else { return nil }
+        return FieldDecimal(FieldValues.trimmed(value[...].utf8))?.asMilliseconds.clampedToDelay
+    }
+
     /// The delay from now; never negative.
     ///
     /// A date is compared with the response's `Date`, which comes from the same clock. If `Age` is present, `Date` is

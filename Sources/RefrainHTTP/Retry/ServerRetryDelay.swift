@@ -27,8 +27,8 @@ struct ServerRetryDelay {
         return ServerRetryDelay(delay: delay, rules: [.rateLimit])
     }
 
-    /// The value of a well-formed `Retry-After`.
+    /// The value of a well-formed `Retry-After`, or of its like in milliseconds.
     static func retryAfter(in facts: RetryContext) -> RetryAfter? {
-        RetryAfter.parse(fieldValues: facts.headers[values: "Retry-After"], now: facts.now)
+        RetryAfter.read(facts.headers, now: facts.now)
     }
 }

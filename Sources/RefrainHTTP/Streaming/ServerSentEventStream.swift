@@ -39,7 +39,7 @@ extension HTTPLoader {
         request.retryStrategy = nil
         request.streamsResponse = true
         if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
-        if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
+        if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-cache" }
         let limit = max(1, limit)
         return ServerSentEventStream(loader: self, request: request, limit: limit, clocks: clocks) { leastDelay in
             let strategy = ReconnectionStrategy(base: strategy, leastDelay: leastDelay)

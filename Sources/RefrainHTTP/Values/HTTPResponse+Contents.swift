@@ -10,14 +10,15 @@ extension HTTPResponse {
 
     /// The body as text, or nil if the response is streamed.
     ///
-    /// Decoded as UTF-8, or as Latin-1 if `Content-Type` says so. Invalid bytes become U+FFFD.
+    /// Decoded as UTF-8, or as ISO-8859-1, Windows-1252, UTF-16 or UTF-32 if `Content-Type` says so. Invalid bytes
+    /// become U+FFFD.
     public var text: String? {
         guard let bytes = body.dataInMemory else { return nil }
         let type = MediaType.parse(fieldValues: headers[values: "Content-Type"])
-        switch type?[parameter: "charset"]?.lowercased() {
-        case "iso-8859-1", "latin1", "us-ascii":
-            return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        default: return String(decoding: bytes, as: UTF8.self)
+        switch type?[parameter: "charset"].flatMap(TextEncoding.named) {
+        case .isoLatin1, .ascii: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case nil, .utf8: return String(decoding: bytes, as: UTF8.self)
+        case let encoding?: return String(bytes: bytes, encoding: encoding) ?? String(decoding: bytes, as: UTF8.self)
         }
     }
 

@@ -19,13 +19,14 @@ extension HTTPResponse {
 
     /// The delay in `Retry-After` (RFC 9110 §10.2.3), or nil without a valid field.
     ///
-    /// Never negative, at most `Duration.longestDelay`. A date is compared with the response's `Date`, or with the wall
-    /// clock if that is missing or invalid.
+    /// Never negative, at most `Duration.longestDelay`. `retry-after-ms` and `x-ms-retry-after-ms`, which Azure and
+    /// OpenAI send, are read where `Retry-After` is missing or malformed, and where they say its delay to less than a
+    /// second. A date is compared with the response's `Date`, or with the wall clock if that is missing or invalid.
     public var retryAfter: Duration? { retryAfter(now: .now) }
 
     /// The delay in `Retry-After` for a response that was received at `now`.
     public func retryAfter(now: WallClock.Instant) -> Duration? {
-        RetryAfter.parse(fieldValues: headers[values: "Retry-After"], now: now)?
+        RetryAfter.read(headers, now: now)?
             .delay(date: headers[values: "Date"], age: headers[values: "Age"], wallClock: now)
     }
 }

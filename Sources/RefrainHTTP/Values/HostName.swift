@@ -43,7 +43,8 @@ enum HostName {
 
     private static func encoded(_ label: String) -> String? {
         guard label.utf8.contains(where: { $0 >= 0x80 }) else { return label }
-        guard label.unicodeScalars.allSatisfy(isStable) else { return nil }
+        // A label that claims to be encoded has no other characters (RFC 5891 §5.4).
+        guard !label.hasPrefix("xn--"), label.unicodeScalars.allSatisfy(isStable) else { return nil }
         let encoded = "xn--" + Punycode.encode(Array(label.unicodeScalars.prefix(64)))
         // The maximum length of a DNS label.
         return encoded.utf8.count <= 63 ? encoded : nil
@@ -62,6 +63,8 @@ enum HostName {
         case 0xDF, 0x3C2: return true
         // Combining marks, which could compose with the preceding letter.
         case 0x300...0x36F, 0x3099...0x309A: return false
+        // What was no text when it was decoded.
+        case 0xFFFD: return false
         default: return !scalar.properties.changesWhenNFKCCaseFolded
         }
     }

@@ -41,34 +41,17 @@ public struct StringResponseSerializer: ResponseSerializer {
         }
         bytes = try preprocessor.apply(to: bytes)
         let charset = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])?[parameter: "charset"]
-        let chosen = encoding ?? charset.flatMap(Self.encoding(named:)) ?? .utf8
+        let chosen = encoding ?? charset.flatMap(TextEncoding.named) ?? .utf8
         let isNamed = encoding != nil || charset != nil
         guard
             let text = String(bytes: bytes, encoding: chosen)
                 ?? (isNamed ? nil : String(bytes: bytes, encoding: .isoLatin1))
         else {
-            let name = encoding.map(Self.name(of:)) ?? charset ?? "utf-8"
+            let name = encoding.map { TextEncoding.name(of: $0) ?? "\($0)" } ?? charset ?? "utf-8"
             throw RefrainError.responseSerializationFailed(
                 reason: .stringSerializationFailed(encoding: name, body: Array(bytes))
             )
         }
         return text
     }
-
-    /// The encodings that every platform supports, by IANA name.
-    package static func encoding(named name: String) -> String.Encoding? {
-        let name = name.lowercased()
-        return encodings.first { $0.names.contains(name) }?.encoding
-    }
-
-    /// The IANA name of an encoding, or else the description.
-    private static func name(of encoding: String.Encoding) -> String {
-        encodings.first { $0.encoding == encoding }?.names.first ?? "\(encoding)"
-    }
-
-    private static let encodings: [(encoding: String.Encoding, names: [String])] = [
-        (.utf8, ["utf-8", "utf8"]), (.ascii, ["us-ascii", "ascii"]), (.isoLatin1, ["iso-8859-1", "latin1"]),
-        (.windowsCP1252, ["windows-1252"]), (.utf16, ["utf-16"]), (.utf16BigEndian, ["utf-16be"]),
-        (.utf16LittleEndian, ["utf-16le"]), (.utf32, ["utf-32"]),
-    ]
 }

@@ -140,6 +140,9 @@ struct MoyaTests {
         #expect(throws: MoyaError.self) { try empty.mapJSON() }
         #expect(try empty.mapJSON(failsOnEmptyData: false) as? ParameterValue == .null)
         #expect(try empty.map([User].self, atKeyPath: "data", failsOnEmptyData: false).isEmpty)
+        struct Draft: Decodable { let name: String? }
+        #expect(try empty.map(Draft.self, failsOnEmptyData: false).name == nil)
+        #expect(try empty.map([Draft].self, failsOnEmptyData: false).map(\.name) == [nil])
         struct Event: Decodable { let at: Date }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970

@@ -112,6 +112,48 @@ struct ThrowingFormTests {
         #expect(seen == ["1 1 1.0 seconds 0", "2 2 2.0 seconds 1"])
     }
 
+    @Test("onRetry is not called where the deadline leaves no time for the retry, or the task was cancelled")
+    func noRetry() async {
+        var seen: [Int] = []
+        let schedule = Backoff.explicit([.seconds(1), .seconds(2), .seconds(3)])
+        await #expect(throws: Transient(number: 3)) {
+            try await withRetry(
+                schedule,
+                timeout: .seconds(6),
+                clock: clock,
+                onRetry: { attempt, _, _ in seen.append(attempt.number) }
+            ) {
+                throw Transient(number: $0.number)
+            }
+        }
+        #expect(seen == [1, 2])
+        await #expect(throws: Transient(number: 1)) {
+            try await withRetry(
+                .immediately(),
+                timeout: .zero,
+                clock: clock,
+                onRetry: { attempt, _, _ in seen.append(attempt.number) }
+            ) {
+                throw Transient(number: $0.number)
+            }
+        }
+        let cancelled = Task { [clock] in
+            let seen = Locked<[Int]>([])
+            let predicate = { @Sendable (_: any Error) in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return true
+            }
+            _ = try? await withRetry(schedule, clock: clock, while: predicate) { attempt, _, _ in
+                seen.withLock { $0.append(attempt.number) }
+            } operation: {
+                throw Transient()
+            }
+            return seen.withLock { $0 }
+        }
+        #expect(await cancelled.value.isEmpty)
+        #expect(seen == [1, 2])
+    }
+
     @Test("R31: a count at the end of the range does not overflow")
     func largestCount() throws {
         #expect(Backoff.standard.limited(maxRetryCount: .max).maxAttempts == .max)

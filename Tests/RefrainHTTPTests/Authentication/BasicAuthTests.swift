@@ -106,6 +106,24 @@ struct BasicAuthTests {
         #expect(asked.entries.isEmpty)
     }
 
+    @Test(
+        "A malformed challenge is of the scheme that it names",
+        arguments: [
+            ("Digest realm=\"all\" nonce=\"1\"", 0), ("Negotiate, Digest realm=My Site", 0), ("Basic realm=My Site", 1),
+            ("=", 1),
+        ]
+    )
+    func malformed(challenge: String, questions: Int) async {
+        for lines in [[challenge], [challenge, "Bearer"]] where lines != ["=", "Bearer"] {
+            var headers = HTTPHeaders()
+            for line in lines { headers.add("WWW-Authenticate", line) }
+            let mock = MockLoader().otherwise(.status(401, headers: headers))
+            _ = await (basic(passwords: "secret") --> mock).load(sampleRequest())
+            #expect(mock.requests.count == 1 + questions)
+        }
+        #expect(asked.entries.count == questions * (challenge == "=" ? 1 : 2))
+    }
+
     @Test("A user with a colon is refused in words, and no description shows a password")
     func credentials() throws {
         #expect(throws: InvalidArgument.self) { try BasicCredentials(user: "a:b", password: "c") }

@@ -94,15 +94,42 @@ struct CookieTests {
     }
 
     @Test(
+        "no cookie of a response without TLS is sent beside a secure one of its name",
+        arguments: [
+            ("n=v; Secure; Path=/", "n=forged; Path=/; Domain=example.com", false),
+            ("n=v; Secure; Path=/; Domain=example.com", "n=forged; Path=/", false),
+            ("n=v; Secure; Path=/a", "n=forged; Path=/a/b", false),
+            ("n=v; Secure; Path=/a", "n=other; Path=/", true),
+            ("n=v; Secure; Path=/a", "n=other; Path=/ab", true),
+            ("n=v; Secure; Path=/", "m=other; Path=/; Domain=example.com", true),
+            ("n=v; Path=/", "n=other; Path=/; Domain=example.com", true),
+        ]
+    )
+    func besideSecure(_ secure: String, _ plain: String, isKept: Bool) {
+        set(secure)
+        set(plain, "http://www.example.com/")
+        #expect(jar.cookies.count == (isKept ? 2 : 1))
+        #expect(jar.cookies.first?.value == "v")
+    }
+
+    @Test("a cookie of another host of the domain does not stand in the way of one without TLS")
+    func besideSecureElsewhere() {
+        set("n=v; Secure; Path=/", "https://a.example.com/")
+        set("n=other; Path=/", "http://b.example.com/")
+        set("n=other; Path=/", "http://xa.example.com/")
+        #expect(jar.cookies.count == 3)
+    }
+
+    @Test(
         "the prefixes of names hold",
         arguments: [
             ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure; Path=/a", false),
             ("__Host-a=1; Secure; Path=/; Domain=example.com", false), ("__Host-a=1; Path=/", false),
-            ("__Secure-a=1; Secure", true), ("__Secure-a=1", false),
+            ("__Host-a=1; Secure", false), ("__Secure-a=1; Secure", true), ("__Secure-a=1", false),
         ]
     )
     func prefixes(_ field: String, isKept: Bool) {
-        set(field)
+        set(field, "https://www.example.com/")
         #expect(jar.cookies.isEmpty != isKept)
     }
 
@@ -116,6 +143,8 @@ struct CookieTests {
             ("n=v; expires=Wed, 21-Jan-1970 00:00:00 GMT", 1_728_000),
             ("n=v; Expires=Wed Jan 21 00:00:00 1970", 1_728_000),
             ("n=v; Expires=21 jan 70 00:00:00", 1_728_000), ("n=v; Expires=never", nil),
+            ("n=v; Expires=21 Jan 1970 00:00:00.5:9 GMT", 1_728_000), ("n=v; Expires=21 Jan 1970 0:0:0x", 1_728_000),
+            ("n=v; Expires=21 Jan 1970 0x:00:00", nil), ("n=v; Expires=21 Jan 1970 00:0x:00", nil),
         ] as [(String, Int64?)]
     )
     func expiry(_ field: String, seconds: Int64?) {
@@ -168,6 +197,10 @@ struct CookieTests {
         #expect(jar.cookies.map { "\($0.name)=\($0.value) \($0.path)" } == ["n=v /b"])
         set("m=1; Path=/a\tb")
         #expect(jar.cookies.count == 1)
+        // Of an attribute, more than 1024 bytes do not count.
+        set("p=1; Path=/\(String(repeating: "x", count: 1024))")
+        set("q=1; Path=/\(String(repeating: "x", count: 1023))")
+        #expect(jar.cookies.dropFirst().map(\.path.utf8.count) == [2, 1024])
     }
 
     @Test("a server fills the jar up to the limits, and no further")

@@ -89,6 +89,7 @@ struct ContentFieldTests {
         #expect(type[parameter: "charset"] == "utf-8")
         #expect(type[parameter: "boundary"] == "a\"b;,")
         #expect(type[parameter: "x"] == "Y")
+        #expect(MediaType("text/html; charset= \tgbk; x= \"y\"") == MediaType("text/html;charset=gbk;x=y"))
         for text in [
             "", "text", "text/", "/html", "text /html", "text/html charset=x", "text/html, text/plain", "text/html\0",
             "tëxt/html",

@@ -130,4 +130,35 @@ struct RetryAfterTests {
             )
         }
     }
+
+    @Test(
+        "R15: milliseconds count alone, and where they are the delay of Retry-After before it was rounded",
+        arguments: [
+            (nil, "1500", nil, 1500), (nil, nil, "250", 250), (nil, "0", nil, 0), (nil, " 12.5 ", nil, 12.5),
+            (nil, "100", "200", 100), (nil, "soon", "200", 200), (nil, "-1", nil, nil), (nil, "1e3", nil, nil),
+            (nil, "", nil, nil), ("2", nil, nil, 2000), ("2", "1500", nil, 1500), ("2", "2999", nil, 2999),
+            ("2", "1000", nil, 2000), ("2", "3000", nil, 2000), ("2", "0", nil, 2000), ("0", "999", nil, 999),
+            ("soon", "1500", nil, 1500), ("2", "soon", nil, 2000),
+        ] as [(String?, String?, String?, Double?)]
+    )
+    func milliseconds(standard: String?, short: String?, long: String?, delay: Double?) {
+        var headers = HTTPHeaders()
+        for (name, value) in [("Retry-After", standard), ("Retry-After-Ms", short), ("x-ms-retry-after-ms", long)] {
+            if let value { headers.add(name, value) }
+        }
+        #expect(RetryAfter.read(headers, now: Self.now) == delay.map { .delay(.milliseconds($0)) })
+    }
+
+    @Test("R15: milliseconds give way to a date, are ignored where they differ, and saturate")
+    func oddMilliseconds() {
+        let date: HTTPHeaders = ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "retry-after-ms": "5"]
+        #expect(RetryAfter.read(date, now: Self.now) == .date(Self.date))
+        var headers: HTTPHeaders = ["retry-after-ms": "5"]
+        headers.add("retry-after-ms", "6")
+        #expect(RetryAfter.read(headers, now: Self.now) == nil)
+        headers = ["retry-after-ms": String(repeating: "9", count: 100)]
+        #expect(RetryAfter.read(headers, now: Self.now) == .delay(.longestDelay))
+        headers.add("Retry-After", String(repeating: "9", count: 100))
+        #expect(RetryAfter.read(headers, now: Self.now) == .delay(.longestDelay))
+    }
 }

@@ -46,6 +46,8 @@ struct ServerSentEventStreamTests {
         #expect(try await data(events()) == ["a", "b", "c"])
         #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
         #expect(mock.requests.map { $0.headers["Accept"] } == Array(repeating: "text/event-stream", count: 3))
+        // No-store alone would let a cache answer with what it has.
+        #expect(mock.requests.map { $0.headers["Cache-Control"] } == Array(repeating: "no-cache", count: 3))
         #expect(clock.sleeps == [.seconds(2), .seconds(2)])
     }
 

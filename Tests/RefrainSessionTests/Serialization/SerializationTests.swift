@@ -104,6 +104,8 @@ struct SerializationTests {
         arguments: [
             ("text/plain", [0x63, 0xC3, 0xA9], "cé"), ("text/plain", [0x63, 0xE9], "cé"), (nil, [0xE9], "é"),
             ("text/plain; charset=utf-8", [0x63, 0xE9], nil), ("text/plain; charset=shift_jis", [0x63, 0xE9], nil),
+            ("text/plain; charset=us-ascii", [0x63, 0xE9], nil), ("text/plain; charset=cp1252", [0x80], "€"),
+            ("text/plain; charset=ISO_8859-1", [0xE9], "é"),
         ] as [(String?, [UInt8], String?)]
     )
     func unnamedEncoding(type: String?, bytes: [UInt8], text: String?) async {

@@ -118,7 +118,7 @@ public struct HTTPError: RetryTerminalError, Sendable {
 
         /// Whether the proxy may connect another time, by the rules for any answer (rule R7).
         package var isTransient: Bool {
-            let hasTime = RetryAfter.parse(fieldValues: headers[values: "Retry-After"], now: .now) != nil
+            let hasTime = RetryAfter.read(headers, now: .now) != nil
             return Classification.isTransient(status, hasRetryAfter: hasTime)
         }
     }

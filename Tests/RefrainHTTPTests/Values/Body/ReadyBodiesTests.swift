@@ -52,6 +52,15 @@ struct ReadyBodiesTests {
         #expect(response([0xFC], "text/plain; charset=ISO-8859-1").text == "ü")
         #expect(response([0x61, 0xFC], "text/plain; charset=utf-8").text == "a\u{FFFD}")
         #expect(response([0x61], "nonsense").text == "a")
+        #expect(response([0xFC], "text/plain; charset=ISO_8859-1").text == "ü")
+        #expect(response([0x61, 0xFC], "text/plain; charset=us-ascii").text == "aü")
+        for name in ["windows-1252", "CP1252", "\"x-cp1252\""] {
+            #expect(response([0x80, 0x93, 0xFC], "text/plain; charset=\(name)").text == "€“ü")
+        }
+        #expect(response([0xFE, 0xFF, 0x20, 0xAC], "text/plain; charset=utf-16").text == "€")
+        #expect(response([0xAC, 0x20], "text/plain; charset=utf-16le").text == "€")
+        #expect(response([0, 0, 0x20, 0xAC], "text/plain; charset=utf-32be").text == "€")
+        #expect(response([0xC3, 0xBC], "text/plain; charset=shift_jis").text == "ü")
         #expect(response([1, 2], nil).data == Data([1, 2]))
         let streamed = HTTPResponse(request: sampleRequest(), status: 200, body: .oneShot(chunks("a")))
         #expect(streamed.text == nil)
