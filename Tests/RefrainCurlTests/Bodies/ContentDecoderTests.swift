@@ -77,8 +77,8 @@ struct ContentDecoderTests {
             name: "gzip, twice",
             coding: .several([.gzip, .gzip]),
             base64: """
-                H4sIAAAAAAACA5Pv5mAAASZm7ZMeoRo6Z33OhXlondI/H+xxen3ACa2zuhphJ/S9dYM0GL2eq4SFai15sjy6uXJL4JwZ0xdNmDFvxkx3Z\
-                2s3WRdldkaGbyYvAl2YGBgAzUlGIVQAAAA=
+                H4sIAAAAAAACA5Pv5mAAASZm7ZMeoRo6Z33OhXlondI/H+xxen3ACa2zuhphJ/S9dYM0GL2eq4SFai15sjy6uXJL4JwZ0x\
+                dNmDFvxkx3Z2s3WRdldkaGbyYvAl2YGBgAzUlGIVQAAAA=
                 """,
             ends: [104]
         ),
@@ -86,8 +86,8 @@ struct ContentDecoderTests {
             name: "as many codings as there may be",
             coding: .several([.gzip, .deflate, .gzip, .deflate, .gzip]),
             base64: """
-                H4sIAAAAAAACAwF8AIP/eNqT7+ZgAAEmZsYYhsX/K25Nfv8sgYFRLe3tZLmFUlbptedaKzPmXrKXf1NYVXuAc+3mXVKJ6l/2ljabSOydt\
-                7qlNUu3cpPNrp1F3g/mSF4W951hmH/Mpzw92zxSPLXMrS1fTZ8pdoaEBMPpGXJqmen/H8UArQIAYAYuLe+ELIB8AAAA
+                H4sIAAAAAAACAwF8AIP/eNqT7+ZgAAEmZsYYhsX/K25Nfv8sgYFRLe3tZLmFUlbptedaKzPmXrKXf1NYVXuAc+3mXVKJ6l\
+                /2ljabSOydt7qlNUu3cpPNrp1F3g/mSF4W951hmH/Mpzw92zxSPLXMrS1fTZ8pdoaEBMPpGXJqmen/H8UArQIAYAYuLe+ELIB8AAAA
                 """,
             ends: [147]
         ),
