@@ -175,11 +175,17 @@ struct GetCommand {
     /// A pipe is opened once: its reader takes the end of the first time for the end of all.
     private func openStreams() throws(UsageError) -> [String: Output] {
         var streams: [String: Output] = [:]
+        var hint = ""
         do {
             for place in settings.destination.places {
                 switch place {
                 case .file(let path):
-                    if settings.files.createsFolders { try Directory.prepareAbove(path) }
+                    let folder = Directory.above(path)
+                    if settings.files.createsFolders {
+                        try Directory.prepareAbove(path)
+                    } else if !folder.isEmpty, Directory.kind(of: folder) == .nothing {
+                        hint = "; --create-dirs makes the folder"
+                    }
                     if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
                     try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
                 case .device(let path): streams[path] = try Output.named(path)
@@ -187,7 +193,7 @@ struct GetCommand {
                 }
             }
         } catch {
-            throw UsageError("--output: \(error)")
+            throw UsageError("--output: \(error)\(hint)")
         }
         return streams
     }

@@ -65,8 +65,8 @@ struct OutputOptionTests {
             (["-o", "-", "BASE/a", "-o", "/dev/stdout", "BASE/b", "--report", "-"], "standard output"),
             (["-o", "x", "-o", "y", "--from", "list"], "--output-dir"),
             (["-o", "x", "--from", "list"], "--output-dir"),
-            (["-o", "x", "BASE/a", "-o", "none/y", "BASE/b"], "none/y"),
-            (["--output-dir", "none", "-o", "y", "BASE/b"], "none/y"),
+            (["-o", "x", "BASE/a", "-o", "none/y", "BASE/b"], "--create-dirs"),
+            (["--output-dir", "none", "-o", "y", "BASE/b"], "none/y: No such file or directory; --create-dirs"),
         ]
     )
     func refused(words: [String], message: String) async throws {
