@@ -34,7 +34,7 @@ extension CurlLoader {
         /// Where it is not ``/RefrainHTTP/DestinationPolicy/any``, the proxy of the environment is not used, and a
         /// ``proxy`` is refused: a proxy resolves names itself, and its connections cannot be checked here.
         public var destinations = DestinationPolicy.any
-        /// Whether gzip and deflate are asked for and undone.
+        /// Whether gzip and deflate are asked for and undone, up to five of them over one another (RFC 9110 §8.4).
         ///
         /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes; that of
         /// ``/RefrainHTTP/HTTPHeaders/default`` counts as none.

@@ -166,7 +166,7 @@ extension CommandSpec.Group {
             .remoteHeaderName,
             short: "J",
             .none,
-            "With -O: by the name in Content-Disposition, unless such a file is there."
+            "With -O: by the name in Content-Disposition (filename*, else filename), unless such a file is there."
         ),
         OptionSpec(.noClobber, .none, "Replace no file of -o or -O: .1, .2 and so on are added to its name."),
         OptionSpec(.createDirs, .none, "Make the folders of -o, where they are missing."),
@@ -206,7 +206,11 @@ extension CommandSpec.Group {
             .required("USER[:PASSWORD]"),
             "Send these Basic credentials to the proxy."
         ),
-        OptionSpec(.noproxy, .required("HOSTS"), "Use no proxy for these hosts and their subdomains; * is all hosts."),
+        OptionSpec(
+            .noproxy,
+            .required("HOSTS"),
+            "Use no proxy for these hosts and their subdomains; * is all hosts. Default: those of the variable no_proxy."
+        ),
         OptionSpec(.socks4, .required("HOST:PORT"), "Go through this proxy, as --proxy socks4://HOST:PORT."),
         OptionSpec(
             .socks4a,

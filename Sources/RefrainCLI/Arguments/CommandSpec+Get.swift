@@ -45,13 +45,14 @@ extension CommandSpec {
                         .output,
                         short: "o",
                         .required("FILE"),
-                        "Write it to a file, atomically: complete or not at all. An answer without a content (304, or one to HEAD) leaves it as it was."
+                        "Write it to a file, atomically: complete or not at all. An answer without a content (304, or one to HEAD) leaves it as it was. "
+                            + "The first -o is for the first URL, and so on; with --output-dir the file is within that folder."
                     ),
                     OptionSpec(
                         .outputDir,
                         .required("DIR"),
                         "Write each URL's to a file of its own in this folder, in a tree by host and path; folders are made if they are missing. "
-                            + "The name depends on the URL alone. The folder keeps the state of the list."
+                            + "The name depends on the URL alone. The folder keeps the state of the list. With -o or -O it is where their files are."
                     ),
                     OptionSpec(.flat, .none, "With --output-dir: no tree, but names that end in a digest of the URL."),
                     OptionSpec(
@@ -192,7 +193,7 @@ extension CommandSpec {
             "Durations are written 250ms, 1.5s, 2m or 1h; sizes 500B, 64KB, 10MB (thousands) or 64KiB, 10MiB (1024s).",
             "One URL without -o goes to standard output. The first megabyte is held back, so that a content that is cut short "
                 + "can be fetched again unseen; beyond it, or with -N, a cut goes on by Range or ends in an error, and no byte is printed "
-                + "twice. Several URLs without --output-dir are printed one after the other, each one whole, in their order; "
+                + "twice. Several URLs without --output-dir or an -o of their own are printed one after the other, each one whole, in their order; "
                 + "one that fails is left out. With --report - standard output is the report's, and contents without a file are dropped.",
             "An answer of status 400 or more is a failure: its content is not written.",
             "The variables of --write-out: \(WriteOut.names.joined(separator: ", ")).",

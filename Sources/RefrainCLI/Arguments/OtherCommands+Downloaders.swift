@@ -13,6 +13,12 @@ extension OtherCommands {
                 "-c \(Sanitized.text(text)): -c takes the file of a cookie jar; -C goes on with a partial file"
             )
         }
+        if let text = arguments.last(.data), text.contains("/"), Directory.kind(of: text) == .folder {
+            throw UsageError(
+                "-d \(Sanitized.text(text)): -d sends data, and this is a folder; --output-dir takes it for the files, "
+                    + "and --data-raw sends the text"
+            )
+        }
         if let text = arguments.last(.concurrency), text.first?.isNumber == false, text.first != "-" {
             throw UsageError(
                 "-P \(Sanitized.text(text)): -P and -j take the number of requests at a time; "
@@ -25,6 +31,12 @@ extension OtherCommands {
                     + "--timeout \(text)s"
             )
         }
+    }
+
+    /// What is to be said of data that may have been meant as the folder of aria2c's `-d DIR`; nil: nothing.
+    static func remarkOnData(_ arguments: Arguments) -> String? {
+        guard let text = arguments.last(.data), Directory.kind(of: text) == .folder else { return nil }
+        return "-d \(Sanitized.text(text)) is sent as data; the folder of this name is meant by --output-dir"
     }
 
     /// An error about a word that is no URL, with what else it may have been meant as.

@@ -14,68 +14,113 @@ enum Destination: Sendable, Hashable {
     case device(String)
     /// They go nowhere.
     case nowhere
+    /// Each URL's goes to a place of its own, in the order of the URLs.
+    case each([Destination])
 
-    /// Whether contents are printed.
+    /// Whether all contents are printed.
     var isStandardOutput: Bool { self == .standardOutput || self == .standardOutputInOrder }
+
+    /// Whether contents are printed in the order of their URLs.
+    var printsInOrder: Bool { places.contains(.standardOutputInOrder) }
+
+    /// Whether contents become files.
+    var hasFiles: Bool {
+        places.contains { place in
+            switch place {
+            case .file, .folder, .remoteNames: true
+            default: false
+            }
+        }
+    }
+
+    /// The places of the URLs: one for each, or one for all.
+    var places: [Destination] {
+        if case .each(let places) = self { places } else { [self] }
+    }
+
+    /// Where the content of the URL of a number goes.
+    func place(_ number: Int) -> Destination {
+        guard case .each(let places) = self else { return self }
+        return places.indices.contains(number) ? places[number] : .nowhere
+    }
 
     /// Finds the destination that the options name; nothing is made yet.
     init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
         let isReportOnOutput = arguments.last(.report).flatMap(Output.given) === Output.standard
+        let folder = arguments.last(.outputDir)
+        let files = arguments.all(.output)
         if arguments.has(.remoteName) {
-            guard !arguments.has(.output) else { throw UsageError("--output and --remote-name exclude each other") }
-            self = .remoteNames(arguments.last(.outputDir) ?? "")
+            guard files.isEmpty else { throw UsageError("--output and --remote-name exclude each other") }
+            self = .remoteNames(folder ?? "")
             return
         }
-        if let folder = arguments.last(.outputDir) {
-            if let file = arguments.last(.output) {
-                throw UsageError(
-                    "--output and --output-dir exclude each other; write -o \(Directory.path(folder, file))"
-                )
-            }
+        if let folder {
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
                 throw .badValue(folder, of: "--output-dir", "is no folder")
             }
-            self = .folder(folder)
-            return
-        }
-        let files = Set(arguments.all(.output))
-        guard files.count <= 1 else {
-            throw UsageError(
-                "--output takes the content of one URL, and was given \(files.count) files; --output-dir DIR, or "
-                    + "output in a line of --from, names several"
-            )
-        }
-        switch arguments.last(.output) {
-        case nil:
-            guard !isReportOnOutput else {
-                self = .nowhere
+            guard !files.isEmpty else {
+                self = .folder(folder)
                 return
             }
-            self = numberOfURLs == 1 ? .standardOutput : .standardOutputInOrder
-        case .some(let path) where Output.given(path) === Output.standard:
+        }
+        let printed = numberOfURLs == 1 ? Self.standardOutput : .standardOutputInOrder
+        let unnamed = isReportOnOutput ? .nowhere : printed
+        var places: [Destination] = []
+        for file in files.prefix(numberOfURLs) {
+            places.append(try Self.place(of: file, in: folder, printed: printed, isReportOnOutput: isReportOnOutput))
+        }
+        guard let first = places.first else {
+            self = unnamed
+            return
+        }
+        // What takes any number of contents takes all of them, unless further options say otherwise.
+        guard numberOfURLs > 1, Set(files).count > 1 || ![printed, .nowhere].contains(first) else {
+            self = first
+            return
+        }
+        guard !arguments.has(.from) else {
+            throw UsageError(
+                "--output takes the content of one URL, but there are \(numberOfURLs); --output-dir DIR, or output in "
+                    + "a line of --from, names several files"
+            )
+        }
+        // Contents without an option of their own are printed, as by curl.
+        self = .each(places + Array(repeating: unnamed, count: numberOfURLs - places.count))
+    }
+
+    /// What is to be said of options that name no place; nil: nothing.
+    static func remark(_ arguments: Arguments, numberOfURLs: Int) -> String? {
+        let files = arguments.all(.output)
+        guard files.count > numberOfURLs, Set(files).count > 1 else { return nil }
+        return "--output is for one URL each, in their order; there are \(numberOfURLs) of them, so "
+            + "\(files[numberOfURLs...].map { Sanitized.text($0) }.joined(separator: ", ")) is not written"
+    }
+
+    /// The place that an option names for one content.
+    private static func place(
+        of file: String,
+        in folder: String?,
+        printed: Destination,
+        isReportOnOutput: Bool
+    ) throws(UsageError) -> Destination {
+        if Output.given(file) === Output.standard {
             guard !isReportOnOutput else {
                 throw UsageError("--output and --report cannot both be standard output")
             }
-            self = numberOfURLs == 1 ? .standardOutput : .standardOutputInOrder
-        case "/dev/null":
-            self = .nowhere
-        case .some(let path):
-            guard !path.isEmpty, !path.utf8.contains(0) else { throw .badValue(path, of: "--output", "is no file") }
-            guard numberOfURLs == 1 else {
-                throw UsageError(
-                    "--output takes the content of one URL, but there are \(numberOfURLs); use --output-dir DIR"
-                )
-            }
-            switch Directory.kind(of: path) {
-            case _ where Output.given(path) != nil: self = .device(path)
-            case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
-            case .other: self = .device(path)
-            case .file, .nothing:
-                do throws(SystemError) {
-                    self = .file(try Directory.withoutLinks(path))
-                } catch {
-                    throw UsageError("--output: \(error)")
-                }
+            return printed
+        }
+        guard file != "/dev/null" else { return .nowhere }
+        guard !file.isEmpty, !file.utf8.contains(0) else { throw .badValue(file, of: "--output", "is no file") }
+        guard Output.given(file) == nil else { return .device(file) }
+        let path = folder.map { Directory.path($0, file) } ?? file
+        switch Directory.kind(of: path) {
+        case .folder: throw UsageError("--output: cannot write \(path): it is a folder")
+        case .other: return .device(path)
+        case .file, .nothing:
+            do throws(SystemError) {
+                return .file(try Directory.withoutLinks(path))
+            } catch {
+                throw UsageError("--output: \(error)")
             }
         }
     }

@@ -85,6 +85,12 @@ struct FetchOutcome: Sendable {
         }
     }
 
+    /// The bytes of the last request, head and body, with those of the redirects that led to it; as curl counts them.
+    var bytesSent: Int64 {
+        let counted = attempts.dropLast().filter { $0.reason == .redirected } + attempts.suffix(1)
+        return counted.reduce(0) { $0.addingReportingOverflow($1.bytesSent ?? 0).partialValue }
+    }
+
     /// When the last attempt began, counted from the beginning of the request.
     var lastStart: Duration { attempts.last?.start ?? .zero }
 

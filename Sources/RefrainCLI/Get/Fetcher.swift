@@ -3,15 +3,17 @@ internal import Refrain
 /// Makes one request after the other, each with its own sink.
 final class Fetcher: Sendable {
     private let settings: GetSettings
-    private let stream: Output
+    /// What contents go to as they arrive, by its path; the others go to standard output.
+    private let streams: [String: Output]
     private let loader: AnyLoader
     private let pacer: StartPacer?
     private let folders = OutputFolders()
+    private let claimed = ClaimedPaths()
 
-    /// Fetches what was asked for; contents that go nowhere else go to `stream`.
-    init(_ settings: GetSettings, stream: Output) {
+    /// Fetches what was asked for; `streams` are the outputs that are no files, by their paths.
+    init(_ settings: GetSettings, streams: [String: Output]) {
         self.settings = settings
-        self.stream = stream
+        self.streams = streams
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
         var inner = settings.transport
@@ -42,20 +44,21 @@ final class Fetcher: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let began = WallClock.Instant.now
+        let place = settings.destination.place(index)
         var request: HTTPRequest?
         var target: FetchTarget?
         var result: HTTPResult
         do throws(HTTPError) {
-            var made = try prepared(job)
+            var made = try prepared(job, place)
             if settings.display.recordsHeads {
                 made[option: ResponseLogOption.self] = ResponseLog()
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            var sink = try makeTarget(job, made)
+            var sink = try makeTarget(job, made, place)
             // Of a range that the command line names, the server gives the digest of another content.
-            sink.comparesFields =
-                settings.digests.checksFields && made.method == .get && !made.headers.contains("Range")
+            let isWhole = made.method == .get && !made.headers.contains("Range")
+            sink.comparesFields = settings.digests.checksFields && job.file != nil && isWhole
             if settings.metersEachRequest {
                 let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
                 sink.meter(progress)
@@ -82,6 +85,7 @@ final class Fetcher: Sendable {
         }
         if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
         finish(&outcome, target, job)
+        outcome.isPrinted = stream(place) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end()
         return outcome
@@ -121,7 +125,6 @@ final class Fetcher: Sendable {
         {
             Directory.setModificationDate(path, date.sinceEpoch.inSeconds)
         }
-        outcome.isPrinted = stream === Output.standard
     }
 
     /// The outcome of a request that is not made, since the state knows better.
@@ -156,11 +159,11 @@ final class Fetcher: Sendable {
     }
 
     /// The request of a job, with what the state adds to it.
-    private func prepared(_ job: GetSettings.Job) throws(HTTPError) -> HTTPRequest {
+    private func prepared(_ job: GetSettings.Job, _ place: Destination) throws(HTTPError) -> HTTPRequest {
         var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
         if settings.display.failsWithBody { request.keepsErrorContent = true }
         if settings.schemes != nil { request = AllowedSchemes.marked(request) }
-        if settings.destination == .standardOutputInOrder, request.maximumBodySize == nil {
+        if place == .standardOutputInOrder, request.maximumBodySize == nil {
             request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
         }
         // Otherwise a request is as curl would make it; a digest that comes unasked is compared all the same.
@@ -173,22 +176,34 @@ final class Fetcher: Sendable {
         return request
     }
 
-    private func makeTarget(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> FetchTarget {
+    /// What contents go to that become no files.
+    private func stream(_ place: Destination) -> Output {
+        if case .device(let path) = place { streams[path] ?? .standard } else { .standard }
+    }
+
+    private func makeTarget(
+        _ job: GetSettings.Job,
+        _ request: HTTPRequest,
+        _ place: Destination
+    ) throws(HTTPError) -> FetchTarget {
         do {
             let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
-            switch settings.destination {
+            switch place {
             case .standardOutput, .device:
-                return FetchTarget(digesting(StreamSink(stream, holdBack: settings.display.holdBack), job), log)
+                let sink = StreamSink(stream(place), holdBack: settings.display.holdBack)
+                return FetchTarget(digesting(sink, job), log)
             case .standardOutputInOrder: return FetchTarget(MemorySink(), log)
-            case .nowhere: return FetchTarget(digesting(NoSink(), job), log)
+            case .nowhere, .each: return FetchTarget(digesting(NoSink(), job), log)
             case .file, .folder, .remoteNames:
-                let isTree = if case .folder = settings.destination { true } else { false }
-                let path = try isTree ? job.file ?? "" : settings.files.path(job.file ?? "")
-                let isFresh = isTree ? try folders.prepare(above: path) : false
-                if !isTree, settings.files.createsFolders { try Directory.prepareAbove(path) }
+                let isTree = if case .folder = place { true } else { false }
+                let wanted = job.file ?? ""
+                if !isTree, settings.files.createsFolders { try Directory.prepareAbove(wanted) }
                 if settings.files.takesHeaderName {
-                    return FetchTarget(NamedByServerSink(fallback: path), log, path: path)
+                    let sink = NamedByServerSink(fallback: wanted, settings.files, claimed)
+                    return FetchTarget(sink, log, path: wanted)
                 }
+                let path = try isTree ? wanted : settings.files.path(wanted, claimed)
+                let isFresh = isTree ? try folders.prepare(above: path) : false
                 // What stands in front of the content is none of it, so it cannot go on behind it.
                 guard settings.continues, log == nil, request.method == .get, !request.headers.contains("Range") else {
                     return FetchTarget(try FileContentSink(path: path), log, path: path)

@@ -28,65 +28,34 @@ struct FileSettings: Sendable {
     }
 
     /// The path that a file is written to; another one than was asked for where that one is to stay.
-    func path(_ wanted: String) throws(SystemError) -> String {
-        guard keepsOldFiles, Directory.kind(of: wanted) != .nothing else { return wanted }
-        for number in 1...100 where Directory.kind(of: "\(wanted).\(number)") == .nothing {
-            return "\(wanted).\(number)"
+    func path(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> String {
+        guard keepsOldFiles else {
+            guard !takesHeaderName || claimed.claim(wanted) else {
+                throw SystemError(what: "cannot write \(wanted), which another URL does", code: SystemError.fileExists)
+            }
+            return wanted
+        }
+        for number in 0...100 {
+            let path = number == 0 ? wanted : "\(wanted).\(number)"
+            if Directory.kind(of: path) == .nothing, claimed.claim(path) { return path }
         }
         throw SystemError(what: "cannot write \(wanted) under another name", code: SystemError.fileExists)
-    }
-
-    /// The name that a server gives a content: the last part of the filename in `Content-Disposition` (RFC 6266).
-    static func name(in field: String) -> String? {
-        for part in parts(of: field).dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1).map { String($0).trimmedOfWhiteSpace }
-            guard pair.count == 2, pair[0].lowercased() == "filename" else { continue }
-            let text = pair[1].hasPrefix("\"") ? unquoted(pair[1]) : pair[1]
-            let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
-            return last.isEmpty ? nil : OutputNaming.sanitized(last)
-        }
-        return nil
-    }
-
-    /// What stands between the semicolons that are in no quotation marks.
-    private static func parts(of field: String) -> [String] {
-        var parts = [""]
-        var (isQuoted, isEscaped) = (false, false)
-        for character in field {
-            if character == ";", !isQuoted {
-                parts.append("")
-                continue
-            }
-            parts[parts.count - 1].append(character)
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && character == "\\" && !isEscaped
-        }
-        return parts
-    }
-
-    /// A quoted text up to its last quotation mark; servers write paths of other systems with single backslashes, so
-    /// only those before a quotation mark or a backslash are taken out.
-    private static func unquoted(_ text: String) -> String {
-        var (result, rest) = ("", text.dropFirst())
-        while let character = rest.popFirst(), character != "\"" {
-            guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
-                result.append(character)
-                continue
-            }
-            result.append(next)
-            rest.removeFirst()
-        }
-        return result
     }
 }
 
 /// A file whose name the server may choose, in the head of its answer; none that is there is replaced by such a one.
 final class NamedByServerSink: ContentSink, DownloadObserver {
     private let fallback: String
+    private let settings: FileSettings
+    private let claimed: ClaimedPaths
     private let file = Locked<FileContentSink?>(nil)
     private let chosen = Locked<String?>(nil)
 
-    init(fallback: String) { self.fallback = fallback }
+    init(fallback: String, _ settings: FileSettings, _ claimed: ClaimedPaths) {
+        self.fallback = fallback
+        self.settings = settings
+        self.claimed = claimed
+    }
 
     /// The path that was written.
     var path: String { chosen.withLock { $0 } ?? fallback }
@@ -94,21 +63,26 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         guard file.withLock({ $0 == nil }) else { return }
-        var path = fallback
-        if let name = response.headers["Content-Disposition"].flatMap(FileSettings.name) {
-            path = Directory.above(fallback) + name
-            guard Directory.kind(of: path) == .nothing else {
-                throw SystemError(what: "cannot write \(path), as the server names it", code: SystemError.fileExists)
-            }
+        guard let name = response.headers["Content-Disposition"].flatMap(DispositionField.filename) else {
+            _ = try opened()
+            return
         }
-        let sink = try FileContentSink(path: path)
-        chosen.withLock { $0 = path }
-        file.withLock { $0 = sink }
+        let path = Directory.above(fallback) + name
+        // Also not the file of another URL, which appears only when its content is complete.
+        guard Directory.kind(of: path) == .nothing, claimed.claim(path) else {
+            throw SystemError(what: "cannot write \(path), as the server names it", code: SystemError.fileExists)
+        }
+        _ = try open(path)
     }
 
     private func opened() throws -> FileContentSink {
         if let sink = file.withLock({ $0 }) { return sink }
-        let sink = try FileContentSink(path: fallback)
+        return try open(try settings.path(fallback, claimed))
+    }
+
+    private func open(_ path: String) throws -> FileContentSink {
+        let sink = try FileContentSink(path: path)
+        chosen.withLock { $0 = path }
         file.withLock { $0 = sink }
         return sink
     }

@@ -11,11 +11,11 @@ struct GetCommand {
         if settings.isHeldDown, settings.display.isVerbose {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
         }
-        var (stream, coordinator, plan, queue) = try open()
-        if let remark = settings.display.remark { coordinator.say(remark) }
+        var (streams, coordinator, plan, queue) = try open()
+        for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
-        let fetcher = Fetcher(settings, stream: stream)
+        let fetcher = Fetcher(settings, streams: streams)
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
         let status = coordinator.finish()
         // A request that ended before the signal came is not undone by it, but the command did not come to its end.
@@ -141,19 +141,19 @@ struct GetCommand {
     /// Opens all that is written to; where that is not possible, nothing is made or changed.
     ///
     /// The first part of the list gets its rows of the state here, and the rest of it beside the first requests.
-    private mutating func open() throws(UsageError) -> (Output, OutputCoordinator, RunPlan, JobQueue) {
+    private mutating func open() throws(UsageError) -> ([String: Output], OutputCoordinator, RunPlan, JobQueue) {
         let made = try prepareFolder()
         var plan: RunPlan?
         let (jobs, requests) = settings.takeJobs()
         do {
-            let stream = try openStream()
+            let streams = try openStreams()
             let opened = try RunPlan(settings)
             plan = opened
             var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)
             }
-            return (stream, try OutputCoordinator(settings), opened, queue)
+            return (streams, try OutputCoordinator(settings), opened, queue)
         } catch {
             plan?.state?.withdraw()
             Directory.remove(made)
@@ -173,19 +173,28 @@ struct GetCommand {
     /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.
     ///
     /// A pipe is opened once: its reader takes the end of the first time for the end of all.
-    private func openStream() throws(UsageError) -> Output {
+    private func openStreams() throws(UsageError) -> [String: Output] {
+        var streams: [String: Output] = [:]
+        var hint = ""
         do {
-            switch settings.destination {
-            case .file(let path):
-                if settings.files.createsFolders { try Directory.prepareAbove(path) }
-                if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
-                try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
-                return .standard
-            case .device(let path): return try Output.named(path)
-            default: return .standard
+            for place in settings.destination.places {
+                switch place {
+                case .file(let path):
+                    let folder = Directory.above(path)
+                    if settings.files.createsFolders {
+                        try Directory.prepareAbove(path)
+                    } else if !folder.isEmpty, Directory.kind(of: folder) == .nothing {
+                        hint = "; --create-dirs makes the folder"
+                    }
+                    if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
+                    try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
+                case .device(let path): streams[path] = try Output.named(path)
+                default: break
+                }
             }
         } catch {
-            throw UsageError("--output: \(error)")
+            throw UsageError("--output: \(error)\(hint)")
         }
+        return streams
     }
 }

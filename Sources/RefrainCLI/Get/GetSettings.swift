@@ -177,7 +177,7 @@ struct GetSettings: Sendable {
                 )
             }
         }
-        display = try DisplaySettings(arguments, destination)
+        display = try DisplaySettings(arguments, destination, numberOfURLs: count)
         refreshes = arguments.has(.refresh)
         interval = try arguments.last(.rate).map { text throws(UsageError) in
             try SpeedText.interval(text, option: "--rate")
@@ -226,9 +226,8 @@ struct GetSettings: Sendable {
 
     /// Refuses segments of what is written in one piece.
     private static func checkSegments(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
-        switch destination {
-        case .file, .folder, .remoteNames: break
-        default: throw UsageError("--segments needs a file: -o FILE, -O or --output-dir DIR")
+        guard destination.hasFiles else {
+            throw UsageError("--segments needs a file: -o FILE, -O or --output-dir DIR")
         }
         for other in [OptionName.remoteHeaderName, .include, .head, .compressed, .until, .untilJSON]
         where arguments.has(other) {
@@ -362,10 +361,10 @@ struct DisplaySettings: Sendable {
     let writeOut: WriteOut?
     /// How much of a content is held back that is written as it arrives.
     let holdBack: Int
-    /// What is to be said before the first request; nil: nothing.
-    let remark: String?
+    /// What is to be said before the first request.
+    let remarks: [String]
 
-    init(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
+    init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
         let isSilent = arguments.has(.silent) && !arguments.has(.showError)
         showsFailures = !arguments.has(.quiet) && !isSilent
         progress = try ProgressKind(arguments)
@@ -379,7 +378,10 @@ struct DisplaySettings: Sendable {
         }
         failsWithBody = arguments.has(.failWithBody)
         holdBack = arguments.has(.noBuffer) ? 0 : StreamSink.holdBack
-        remark = ConditionFields.remark(arguments)
+        remarks = [
+            ConditionFields.remark(arguments), Destination.remark(arguments, numberOfURLs: numberOfURLs),
+            OtherCommands.remarkOnData(arguments),
+        ].compactMap(\.self)
         writeOut = try arguments.last(.writeOut).map { text throws(UsageError) in try WriteOut(text) }
     }
 

@@ -16,6 +16,8 @@ struct JobList: Sendable {
     private var remoteFiles: Set<String> = []
     private var occurrences: [String: Int] = [:]
     private var tree = OutputTree()
+    /// How many requests have come.
+    private var added = 0
     /// Files that no content may replace, with the option that reads or writes each.
     var reserved = ReservedFiles([:])
 
@@ -53,13 +55,17 @@ struct JobList: Sendable {
     ///
     /// - Throws: ``UsageError`` for a request that cannot be made with these options.
     mutating func add(_ request: ListedRequest) throws(UsageError) -> GetSettings.Job? {
+        let number = Self.incremented(&added) - 1
         var folder: String?
         if case .folder(let path) = destination { folder = path }
-        var identity = identity(of: request)
-        let count = Self.incremented(&occurrences[identity, default: 0])
         // One file for one URL: what stands twice in a list of files is fetched once. Two equal orders are two.
         let isFetch =
             request.body == nil && template.isPlainGet && template.method(of: request) == .get && !request.asksForPart
+        var place: String?
+        // Of several files each is done alone; what must not be sent twice is the same request whatever its file.
+        if case .each = destination, isFetch, case .file(let path) = destination.place(number) { place = path }
+        var identity = identity(of: request, place)
+        let count = Self.incremented(&occurrences[identity, default: 0])
         if count > 1 {
             if folder != nil, isFetch { return nil }
             identity += " #\(count)"
@@ -82,7 +88,7 @@ struct JobList: Sendable {
                 )
             }
             (file, relative) = (path, name)
-        } else if case .file(let path) = destination {
+        } else if case .file(let path) = destination.place(number) {
             file = path
         } else if case .remoteNames(let folder) = destination {
             file = try remoteFile(request, folder)
@@ -116,14 +122,14 @@ struct JobList: Sendable {
         return path
     }
 
-    private func identity(of request: ListedRequest) -> String {
+    private func identity(of request: ListedRequest, _ place: String?) -> String {
         var content = request.bodyDigest
         // What proves who asks may be another one in the next run.
         for field in request.headers where !SecretFields.contains(field.name) {
             content += "\n\(field.name): \(field.value)"
         }
         if let key = request.key { content += "\nkey \(key)" }
-        if let output = request.output { content += "\noutput \(output)" }
+        if let output = request.output ?? place { content += "\noutput \(output)" }
         content += template.digest
         // A part is another content than the whole.
         if let range = template.range { content += "\nRange: \(range)" }

@@ -47,11 +47,21 @@ enum OutputCollisions {
             guard let other = options.updateValue(option, forKey: place) else { return }
             throw UsageError("\(other) and \(option) would both write \(Sanitized.text(path))")
         }
-        switch destination {
-        case .file(let path), .device(let path): try add(path, "--output")
-        case .standardOutput, .standardOutputInOrder: try add("-", "the content")
-        case .folder, .remoteNames, .nowhere: break
+        for (number, place) in destination.places.enumerated() {
+            switch place {
+            case .file(let path), .device(let path):
+                let option = destination.places.count == 1 ? "--output" : "--output of URL \(number + 1)"
+                try add(path, option)
+                // A file that is being written has these beside it.
+                if case .file = place, destination.places.count > 1 {
+                    let names = PartialNames(path)
+                    for name in [names.part, names.record, names.positions] { try add(name, option) }
+                }
+            case .standardOutput: try add("-", "the content")
+            case .standardOutputInOrder, .folder, .remoteNames, .nowhere, .each: break
+            }
         }
+        if destination.printsInOrder { try add("-", "the content") }
         for name in [OptionName.report, .timelineSVG, .cookieJar] {
             try add(arguments.last(name), "--\(name.rawValue)", name == .cookieJar ? [:] : inputs)
         }

@@ -72,7 +72,7 @@ final class OutputCoordinator {
     /// end.
     var end: Int {
         guard !isClosed else { return 0 }
-        return settings.destination == .standardOutputInOrder ? printed + 4 * settings.concurrency + 16 : .max
+        return settings.destination.printsInOrder ? printed + 4 * settings.concurrency + 16 : .max
     }
 
     /// Counts so many requests more, or less, than were known before the first ones were made.
@@ -92,7 +92,7 @@ final class OutputCoordinator {
         write(ReportLine.json(outcome).line, to: report)
         write(Array(TimelineSVG(outcome).text.utf8), to: picture)
         write(outcome.heads.flatMap(\.bytes), to: dumpedHeads)
-        if settings.destination == .standardOutputInOrder {
+        if settings.destination.printsInOrder {
             waiting[outcome.index] = outcome
             printInOrder()
         } else {
@@ -127,11 +127,12 @@ final class OutputCoordinator {
     /// Writes what `--write-out` asks for.
     private func writeOut(_ outcome: FetchOutcome) {
         guard let format = settings.display.writeOut, !outcome.isSkipped else { return }
-        for piece in format.pieces(outcome) where !piece.text.isEmpty {
+        for piece in format.pieces(outcome) where !piece.bytes.isEmpty {
             if piece.isError {
-                screen.draw(piece.text)
+                // A closed reader of standard error ends nothing.
+                try? screen.write(piece.bytes)
             } else {
-                write(Array(piece.text.utf8), to: .standard)
+                write(piece.bytes, to: .standard)
             }
         }
     }

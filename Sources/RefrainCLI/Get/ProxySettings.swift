@@ -1,5 +1,13 @@
 internal import Refrain
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// The proxy that connections go by, as the options name it.
 enum ProxySettings {
     /// The options that name one, with the scheme that they stand for.
@@ -22,6 +30,14 @@ enum ProxySettings {
             let password = try user.contains(":") ? "" : ":" + Credentials.password(of: user, option: "--proxy-user")
             configuration.overrides.texts[.proxyUser] = user + password
         }
-        if let hosts = arguments.last(.noproxy) { configuration.overrides.texts[.noproxy] = hosts }
+        // As in curl, the environment takes hosts away from a proxy of the command line, too.
+        if let hosts = arguments.last(.noproxy) ?? (configuration.proxy == nil ? nil : hostsOfEnvironment()) {
+            configuration.overrides.texts[.noproxy] = hosts
+        }
+    }
+
+    /// The hosts that the environment wants no proxy for.
+    private static func hostsOfEnvironment() -> String? {
+        (getenv("no_proxy") ?? getenv("NO_PROXY")).map { String(cString: $0) }
     }
 }

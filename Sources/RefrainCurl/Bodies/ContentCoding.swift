@@ -5,8 +5,13 @@ enum ContentCoding: Equatable {
     case none
     case gzip
     case deflate
-    /// Others, or several, by the words of the field.
+    /// Several of those above, in the order in which they were applied; they are undone in reverse.
+    case several([ContentCoding])
+    /// What cannot be undone, by the words of the field.
     case other(String)
+
+    /// How many codings are undone of one body, as in libcurl; a sender has no use for so many.
+    static let maximumCount = 5
 
     /// The value of `Accept-Encoding` that asks for those that are undone here.
     static let accepted = "gzip, deflate"
@@ -17,8 +22,23 @@ enum ContentCoding: Equatable {
             let name = part.trimmingPrefix { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
             // Some servers say none where they mean that there is no coding.
             guard !name.isEmpty, !["identity", "none"].contains(name.lowercased()) else { continue }
-            self = self == .none ? Self(named: String(name)) : .other("\(self), \(name)")
+            self = layers.isEmpty ? Self(named: String(name)) : followed(by: Self(named: String(name)))
         }
+    }
+
+    /// The single codings, in the order in which they were applied.
+    var layers: [ContentCoding] {
+        switch self {
+        case .none: []
+        case .several(let layers): layers
+        default: [self]
+        }
+    }
+
+    private func followed(by next: ContentCoding) -> ContentCoding {
+        let all = layers + [next]
+        let canBeUndone = all.count <= Self.maximumCount && all.allSatisfy { $0 == .gzip || $0 == .deflate }
+        return canBeUndone ? .several(all) : .other("\(self), \(next)")
     }
 
     private init(named name: String) {
@@ -37,6 +57,7 @@ extension ContentCoding: CustomStringConvertible {
         case .none: "identity"
         case .gzip: "gzip"
         case .deflate: "deflate"
+        case .several(let layers): layers.map(\.description).joined(separator: ", ")
         case .other(let names): names
         }
     }

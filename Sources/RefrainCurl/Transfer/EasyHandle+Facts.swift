@@ -18,6 +18,8 @@ extension EasyHandle {
         facts.remotePort = refrain_get_long(easy, CURLINFO_PRIMARY_PORT)
         facts.localAddress = text(CURLINFO_LOCAL_IP)
         facts.localPort = refrain_get_long(easy, CURLINFO_LOCAL_PORT)
+        facts.proxyStatus = refrain_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
+        facts.uploadSize = refrain_get_offset(easy, CURLINFO_SIZE_UPLOAD_T)
         return facts
     }
 }

@@ -125,7 +125,8 @@ final class EasySettings {
 
     /// The size of the buffer that libcurl allocates for each transfer.
     ///
-    /// While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most.
+    /// While a reader is slow a stream holds what one buffer expands to: with gzip that is 33 MB at the very most, and
+    /// with several codings six times as much.
     static let bufferSize = 32_768
     /// The same for answers that are likely to be short.
     ///

@@ -12,7 +12,8 @@ struct HeadReader {
 
     private(set) var head = ReceivedHead()
 
-    private var size = 0
+    /// How many bytes have come, those of 1xx responses included.
+    private(set) var size = 0
     private var lines = 0
     private var timesChunked = 0
     private var memory = HeaderCache()
@@ -188,7 +189,11 @@ struct HeadReader {
         }
         if head.headers.isEmpty { head.headers.reserveCapacity(8) }
         let isReference = colon == 8 && HTTPHeaders.isSame(name, "Location")
-        head.headers.add(name, isReference ? Self.reference(value) : String(decoding: value, as: UTF8.self))
+        if isReference {
+            head.headers.add(name, Self.reference(value))
+        } else {
+            head.headers.add(name, bytes: value)
+        }
         return .goOn
     }
 
@@ -212,9 +217,7 @@ struct HeadReader {
         guard !Self.isFraming(last.name) else {
             return .refuse("a field that says how long the body is goes over two lines")
         }
-        let more = String(decoding: Self.trimmed(line, from: 0), as: UTF8.self)
-        let value = last.value.isEmpty ? more : last.value + " " + more
-        head.headers = HTTPHeaders(head.headers.dropLast().map { ($0.name, $0.value) } + [(last.name, value)])
+        head.headers.continueLast(Self.trimmed(line, from: 0))
         if HTTPHeaders.isSame(last.name, "Content-Encoding") {
             head.coding = head.headers[values: "Content-Encoding"].reduce(into: .none) { $0.add($1) }
         }

@@ -13,6 +13,6 @@ struct ProxyHead {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         guard HTTPToken.isValid(name) else { return }
-        headers.add(name, String(decoding: HeadReader.trimmed(line, from: colon + 1), as: UTF8.self))
+        headers.add(name, bytes: HeadReader.trimmed(line, from: colon + 1))
     }
 }

@@ -43,7 +43,10 @@ extension Transfer {
             version: head.versionText,
             reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
-        if request.recordsConnection { exchange.connection = slot?.connectionFacts(isTLS: isTLS) }
+        if request.recordsConnection {
+            exchange.connection = slot?.connectionFacts(isTLS: isTLS)
+            exchange.connection?.headSize = slot?.reader.size ?? 0
+        }
         connection?.isSerial = head.version != .http2
         // A 204 has no content (RFC 9110 §8.6); what this one announces may still come, and pass for the next answer.
         if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {
@@ -126,7 +129,7 @@ extension Transfer {
             stopReason = undecodable("it came in \(head.coding), which was not asked for")
             return false
         }
-        do throws(ContentDecoder.Failure) {
+        do throws(DecodingLayer.Failure) {
             try decoder.decode(bytes) { keep($0) }
             return true
         } catch .malformed(let reason) {

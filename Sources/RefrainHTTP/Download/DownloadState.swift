@@ -94,10 +94,10 @@ struct DownloadState: Hashable, Sendable {
             // A content of no bytes has no range, either (RFC 9110 §15.5.17).
             return .mismatch("the server has no such range")
         case 206 where !hasOwnRange && !Self.isWhole(response):
-            return .mismatch("a part came that was not asked for")
+            return .mismatch("a part of the content came, and the request asked for all of it")
         // If-Range never leads to a 304 (RFC 9110 §13.1.5), and the request for the rest has no other condition.
         case 304 where askedForRest || !Self.isConditional(response.request):
-            return .mismatch("the server says that the content is here already, which it is not")
+            return .mismatch("the server says that the content is here already, which the request did not")
         case 416 where askedForRest:
             return .mismatch("the server has no such range any more")
         case 200..<300:

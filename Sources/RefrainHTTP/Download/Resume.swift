@@ -1,8 +1,9 @@
 /// Resumes interrupted downloads.
 ///
 /// Place the stage after ``Retry``, which makes the attempts. If the server sent a strong validator, the next attempt
-/// requests the rest; the stage verifies that the response is the rest and otherwise starts over. Requests without a
-/// ``HTTPRequest/download`` are forwarded unchanged.
+/// requests the rest; the stage verifies that the response is the rest and otherwise starts over. A 206 or a 304 that
+/// the request did not ask for fails with ``HTTPError/Code/badServerResponse``, which is tried once more. Requests
+/// without a ``HTTPRequest/download`` are forwarded unchanged.
 public struct Resume: HTTPMiddleware {
     private let wallClock: @Sendable () -> WallClock.Instant
 
@@ -91,7 +92,8 @@ public struct Resume: HTTPMiddleware {
         case .mismatch(let reason):
             // Asked for a part a second time, the server would answer as it did.
             if askedForBeginning { download.current.end = nil }
-            return .failure(await startOver(download, response) ?? restart(response, reason))
+            let failure = askedForRest || askedForBeginning ? restart(response, reason) : unasked(response, reason)
+            return .failure(await startOver(download, response) ?? failure)
         case .other:
             return await collected(response, to: request)
         }
@@ -209,6 +211,19 @@ public struct Resume: HTTPMiddleware {
             underlyingError: cause,
             message: "\(cause)",
             bytesSent: 0
+        )
+    }
+
+    /// The error of a part, or of a 304, without a request for either: no other request would ask for less.
+    ///
+    /// A cache on the way may have mistaken the request for another one, so one more attempt is made (rule R8).
+    private func unasked(_ response: HTTPResponse, _ reason: String) -> HTTPError {
+        let range = response.headers["Content-Range"].map { " (Content-Range: \($0))" } ?? ""
+        return HTTPError(
+            .badServerResponse,
+            request: response.request,
+            message: "status \(response.status)\(range): \(reason)",
+            bytesSent: response.exchange.bytesSent
         )
     }
 

@@ -8,12 +8,38 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
         /// The name, as it was spelled.
         public var name: String
         /// The value, without surrounding white space.
-        public var value: String
+        ///
+        /// A value that was received in bytes that are not UTF-8 is read as ISO-8859-1, in which every byte is a
+        /// character (RFC 9110 §5.5); ``bytes`` are what was received.
+        public var value: String { didSet { isLatin1 = false } }
+        /// Whether each character of the value stands for a byte.
+        private var isLatin1 = false
+
+        /// The bytes of the value, as they were received; UTF-8 where the value was set.
+        public var bytes: [UInt8] {
+            // A character beyond one byte cannot be there: only the value as it was read is marked.
+            isLatin1 ? value.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(value.utf8)
+        }
 
         /// Makes a field line.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// Makes a field line of the bytes of its value.
+        package init(name: String, bytes: some Collection<UInt8>) {
+            self.name = name
+            if let text = String(validating: bytes, as: UTF8.self) {
+                value = text
+            } else {
+                value = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+                isLatin1 = true
+            }
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case name, value
         }
     }
 
@@ -70,6 +96,17 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
     /// Adds a field line after all others, even if the name already occurs.
     public mutating func add(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
+    }
+
+    /// Adds a field line of the bytes of its value after all others.
+    package mutating func add(_ name: String, bytes: some Collection<UInt8>) {
+        fields.append(Field(name: name, bytes: bytes))
+    }
+
+    /// Adds bytes to the value of the last field line, behind a space.
+    package mutating func continueLast(_ bytes: some Collection<UInt8>) {
+        guard let last = fields.popLast() else { return }
+        fields.append(Field(name: last.name, bytes: (last.value.isEmpty ? [] : last.bytes + [0x20]) + Array(bytes)))
     }
 
     /// Removes all fields of a name.

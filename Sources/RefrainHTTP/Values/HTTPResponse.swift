@@ -127,6 +127,12 @@ package struct ConnectionFacts: Hashable, Sendable {
     /// The address of this side.
     package var localAddress = ""
     package var localPort = 0
+    /// The status of the proxy's answer to CONNECT on this connection's making; 0 where there was none.
+    package var proxyStatus = 0
+    /// The bytes of the head of the response, with the informational ones before it.
+    package var headSize = 0
+    /// The bytes of the body of the request that had left when the head of the response came.
+    package var uploadSize: Int64 = 0
 
     /// Makes facts that say nothing.
     package init() {}

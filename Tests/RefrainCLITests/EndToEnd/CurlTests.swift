@@ -23,6 +23,16 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
 
     static let all: [CurlCase] = requests + forms + credentials + files + retries + places + bounds
 
+    /// The variables of sizes that curl has, too.
+    private static let sizes = "%{size_header} %{size_request} %{size_upload} %{size_download} %{http_connect}"
+
+    /// Both commands make one request after the other.
+    private var oneByOne: CurlCase {
+        var copy = self
+        copy.own = ["-j", "1"] + words
+        return copy
+    }
+
     private static let requests = [
         CurlCase("BASE/echo"), CurlCase("-L", "BASE/redirect/2"), CurlCase("-A", "me/1", "BASE/echo"),
         CurlCase("-e", "http://from/", "BASE/echo"), CurlCase("--json", "{\"a\": 1}", "BASE/echo"),
@@ -93,6 +103,19 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
     private static let files = [
         CurlCase("-o", "DIR/out", "BASE/bytes/1000", file: "out"),
         CurlCase("-o", "DIR/a/b/out", "--create-dirs", "BASE/ok", file: "a/b/out"),
+        CurlCase("-o", "DIR/a", "-o", "DIR/b", "BASE/bytes/9", "BASE/ok", file: "a").oneByOne,
+        CurlCase("BASE/bytes/9", "-o", "DIR/a", "BASE/ok", "-o", "DIR/b", file: "b").oneByOne,
+        CurlCase("BASE/bytes/9", "BASE/ok", "-o", "DIR/a", file: "a").oneByOne,
+        CurlCase("BASE/bytes/9", "-o", "-", "BASE/ok", "-o", "DIR/b", file: "b").oneByOne,
+        CurlCase("BASE/bytes/9", "-o", "DIR/a", "-o", "DIR/b", file: "a"),
+        CurlCase("--output-dir", "DIR", "-o", "out", "BASE/bytes/9", file: "out"),
+        CurlCase("--output-dir", "DIR/new", "-o", "out", "--create-dirs", "BASE/ok", file: "new/out"),
+        CurlCase("--compressed", "BASE/coded"), CurlCase("--compressed", "BASE/coded/twice"),
+        CurlCase("BASE/coded"), CurlCase("-i", "BASE/latin1"), CurlCase("-D", "-", "-o", "/dev/null", "BASE/latin1"),
+        CurlCase("-w", "%header{x-name}", "BASE/latin1"),
+        CurlCase("-A", "x", "-H", "Accept-Encoding: identity", "-w", sizes, "BASE/bytes/5"),
+        CurlCase("-A", "x", "-H", "Accept-Encoding: identity", "-d", "abc", "-w", sizes, "BASE/bytes/5"),
+        CurlCase("-A", "x", "-H", "Accept-Encoding: identity", "-L", "-w", sizes, "BASE/redirect/2"),
         CurlCase("-O", "--output-dir", "DIR", "BASE/bytes/1000", file: "1000"),
         CurlCase("-OJ", "--output-dir", "DIR", "BASE/named", file: "server.txt"),
         CurlCase("--remote-name-all", "--output-dir", "DIR", "BASE/bytes/1000", file: "1000"),
@@ -166,6 +189,12 @@ struct CurlTests {
                 )
             ]
         }
+        server.on("/coded") { _ in Self.coded("deflate, gzip", Self.deflateInGzip) }
+        server.on("/coded/twice") { _ in Self.coded("gzip, x-gzip", Self.gzipInGzip) }
+        server.on("/latin1") { _ in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Other: é\r\nX-Name: caf"
+            return [.text(head), .send([0xE9]), .text("\r\n\r\nok")]
+        }
         server.on("/cookie/read") { request in [.respond(.init(200, body: request.header("Cookie") ?? "none"))] }
         func filled(_ text: String) -> String {
             text.replacing("BASE", with: server.baseURL).replacing("DIR", with: folder.path)
@@ -199,6 +228,21 @@ struct CurlTests {
         let file = try test.file.map { try folder.file($0).bytes() }
         folder.remove()
         return Seen(status: ended.status, output: output, file: file, requests: requests)
+    }
+
+    /// A text in two codings.
+    private static let deflateInGzip = """
+        H4sIAAAAAAACAwFIALf/eNoryUhVKCzNTM5WSCrKL89TSMuvUMgqzS0oVsgvSy1SKAFK5yRWVSqk5Kdbg3m0UZyYl6KQmJ6YmUdDO0YdRCMH\
+        AQC7KNG9LMaKQUgAAAA=
+        """
+    private static let gzipInGzip = """
+        H4sIAAAAAAACA5Pv5mAAASZm7ZMeoRo6Z33OhXlondI/H+xxen3ACa2zuhphJ/S9dYM0GL2eq4SFai15sjy6uXJL4JwZ0xdNmDFvxkx3Z2s3\
+        WRdldkaGbyYvAl2YGBgAzUlGIVQAAAA=
+        """
+
+    private static func coded(_ codings: String, _ base64: String) -> [FaultServer.Step] {
+        let bytes = ScratchFile.decoded(base64: base64)
+        return [.respond(.init(200, headers: [("Content-Encoding", codings)], bytes: bytes))]
     }
 
     /// A form without what differs from one to the next.
@@ -289,7 +333,6 @@ struct CurlTests {
             (["-O"], "-o FILE"), (["--rate", "x"], "50/s"), (["--limit-rate", "0"], "--limit-rate"),
             (["--resolve", "x"], "HOST:PORT:ADDRESS"), (["-J"], "--remote-name"),
             (["--retry-delay", "1"], "--retry N"), (["-C", "-"], "leave - out"), (["-C", "100"], "leave 100 out"),
-            (["-o", "a", "-o", "b"], "--output-dir"), (["-o", "a", "--output-dir", "d"], "-o d/a"),
             (["-T", "/dev/null", "-T", "/dev/null"], "bodyFile"),
             (["-T", "/dev/null", "http://127.0.0.1:1/2"], "bodyFile"),
             (["http://127.0.0.1:1/{a,b}"], "-g"), (["http://127.0.0.1:1/[1-3]"], "-g"), (["--clobber"], "--no-clobber"),

@@ -59,17 +59,6 @@ struct OperatorTests {
         )
     }
 
-    @Test(
-        "-J takes a name in quotation marks as it stands",
-        arguments: [
-            ("attachment; filename=\"a;b.txt\"", "a;b.txt"), ("attachment; filename=\"q\\\"u.txt\"; x=y", "q_u.txt"),
-            ("attachment; filename=\"C:\\dir\\f.txt\"", "f.txt"),
-            ("attachment; x=\"filename=no\"; FileName=up.txt", "up.txt"),
-            ("attachment; filename=\"..\\\\..\\\\z\"", "z"),
-        ]
-    )
-    func names(field: String, name: String) { #expect(FileSettings.name(in: field) == name) }
-
     @Test("an answer that was not the one waited for is shown, and not written where the content goes")
     func notAwaited() async throws {
         server.on("/job") { _ in [.respond(.init(200, body: "{\"state\": \"running\"}"))] }
@@ -198,13 +187,23 @@ struct OperatorTests {
         }
     }
 
-    @Test("a proxy that was given is used whatever the environment takes away from proxies")
+    @Test("the environment takes hosts away from a proxy that was given, unless --noproxy says otherwise")
     func givenProxy() async throws {
         let proxy = try FaultServer()
-        let line = "no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 exec \"$@\""
-        let words = ["-c", line, "sh", Executable.path, "get", "--proxy", proxy.baseURL, server.baseURL + "/ok"]
-        let ended = try await Executable.run(words, program: "/bin/sh")
-        #expect(proxy.log.count == 1 && server.log.isEmpty, "\(ended.status) \(ended.errors)")
+        for (names, words, isProxied) in [
+            ("no_proxy=127.0.0.1", [], false), ("NO_PROXY=127.0.0.1", [], false), ("NO_PROXY=other", [], true),
+            ("no_proxy= NO_PROXY=127.0.0.1", [], true), ("no_proxy='*'", ["--noproxy", ""], true),
+            ("no_proxy='*'", ["--noproxy", "other"], true), ("no_proxy=other", ["--noproxy", "127.0.0.1"], false),
+        ] {
+            (proxy.clearLog(), server.clearLog())
+            let line = "unset no_proxy NO_PROXY; \(names) exec \"$@\""
+            let options = ["get", "--proxy", proxy.baseURL] + words + [server.baseURL + "/ok"]
+            let ended = try await Executable.run(["-c", line, "sh", Executable.path] + options, program: "/bin/sh")
+            #expect(
+                proxy.log.count == (isProxied ? 1 : 0) && server.log.count == (isProxied ? 0 : 1),
+                "\(names) \(words) \(ended.errors)"
+            )
+        }
     }
 
     @Test("a socket without a listening process is named")
@@ -222,6 +221,7 @@ struct OperatorTests {
             (["-G", "-d", "a b", "http://h/"], "--data makes"),
             (["--url-query", "+a b", "http://h/"], "--url-query makes"),
             (["127.0.0.1:9100/x"], "has no scheme"), (["-a", "http://h/"], "an upload replaces"),
+            (["-d", "/tmp", "http://h/"], "--output-dir"), (["-w", "%{certs}", "http://h/"], "openssl s_client"),
             (["--next", "http://h/"], "--from"), (["--http1.0", "http://h/"], "HTTP/1.0"),
         ]
     )

@@ -128,7 +128,7 @@ struct ProcessTests {
             (["get", "--output-dir", "/dev/null/x", "http://h/"], "--output-dir"),
             (["get", "--report", "/nonexistent/r", "http://h/"], "--report"),
             (["get", "--from", "/nonexistent"], "/nonexistent"),
-            (["get", "-o", "x", "http://h/", "http://i/"], "--output"),
+            (["get", "-o", "x", "-o", "x", "http://h/", "http://i/"], "--output"),
             (["get", "--cacert", "/nonexistent", "http://h/"], "--cacert"),
             (["get", "--proxy", "x://y", "http://h/"], "--proxy"),
             (["serve", "--port", "70000"], "--port"), (["explain", "--status", "x"], "--status"),

@@ -59,6 +59,9 @@ struct ScratchFile {
         }
     }
 
+    /// The bytes that a text in Base64 stands for.
+    static func decoded(base64: String) -> [UInt8] { Data(base64Encoded: base64).map { [UInt8]($0) } ?? [] }
+
     /// What it holds; Foundation is not asked to read a file that is empty, since it leaks its buffer then.
     func bytes() throws -> [UInt8] {
         guard try FileChunks(path: path).length > 0 else { return [] }

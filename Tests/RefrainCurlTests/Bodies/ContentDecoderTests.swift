@@ -64,6 +64,33 @@ struct ContentDecoderTests {
                 """,
             ends: [66]
         ),
+        Sample(
+            name: "deflate, then gzip",
+            coding: .several([.deflate, .gzip]),
+            base64: """
+                H4sIAAAAAAACAwFIALf/eNoryUhVKCzNTM5WSCrKL89TSMuvUMgqzS0oVsgvSy1SKAFK5yRWVSqk5Kdbg3m0UZyYl6KQmJ6YmUdDO0Y\
+                dRCMHAQC7KNG9LMaKQUgAAAA=
+                """,
+            ends: [95]
+        ),
+        Sample(
+            name: "gzip, twice",
+            coding: .several([.gzip, .gzip]),
+            base64: """
+                H4sIAAAAAAACA5Pv5mAAASZm7ZMeoRo6Z33OhXlondI/H+xxen3ACa2zuhphJ/S9dYM0GL2eq4SFai15sjy6uXJL4JwZ0x\
+                dNmDFvxkx3Z2s3WRdldkaGbyYvAl2YGBgAzUlGIVQAAAA=
+                """,
+            ends: [104]
+        ),
+        Sample(
+            name: "as many codings as there may be",
+            coding: .several([.gzip, .deflate, .gzip, .deflate, .gzip]),
+            base64: """
+                H4sIAAAAAAACAwF8AIP/eNqT7+ZgAAEmZsYYhsX/K25Nfv8sgYFRLe3tZLmFUlbptedaKzPmXrKXf1NYVXuAc+3mXVKJ6l\
+                /2ljabSOydt7qlNUu3cpPNrp1F3g/mSF4W951hmH/Mpzw92zxSPLXMrS1fTZ8pdoaEBMPpGXJqmen/H8UArQIAYAYuLe+ELIB8AAAA
+                """,
+            ends: [147]
+        ),
     ]
 
     private func decode(_ bytes: [UInt8], as coding: ContentCoding, slice: Int) throws -> (text: String, whole: Bool) {
@@ -126,7 +153,7 @@ struct ContentDecoderTests {
     func stops() throws {
         let decoder = try #require(ContentDecoder(.gzip))
         var pieces = 0
-        #expect(throws: ContentDecoder.Failure.self) {
+        #expect(throws: DecodingLayer.Failure.self) {
             try Self.samples[0].bytes.withUnsafeBytes { bytes in
                 try decoder.decode(bytes) { _ in
                     pieces += 1
@@ -135,6 +162,23 @@ struct ContentDecoderTests {
             }
         }
         #expect(pieces == 1)
+    }
+
+    @Test("what is under several codings is bounded, also where nothing comes of it in the end")
+    func boundBetween() throws {
+        // A gzip of nothing, then zeros as its padding, in deflate: 4 MB in 4 KB.
+        let empty: [UInt8] = [
+            0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        ]
+        let padded = try Deflate.compress(empty + [UInt8](repeating: 0, count: 1 << 22))
+        #expect(padded.count < 5000)
+        let error = #expect(throws: DecodingLayer.Failure.self) {
+            _ = try decode(padded, as: .several([.gzip, .deflate]), slice: 512)
+        }
+        #expect("\(String(describing: error))".contains("four times"), "\(String(describing: error))")
+        // A little of that is padding as any other.
+        let little = try Deflate.compress(empty + [UInt8](repeating: 0, count: 60_000))
+        #expect(try decode(little, as: .several([.gzip, .deflate]), slice: 512).whole)
     }
 
     @Test("Content-Encoding is read over several fields, without identity and in any case")
@@ -149,7 +193,12 @@ struct ContentDecoderTests {
         #expect(coding("x-gzip") == .gzip)
         #expect(coding(" deflate\t") == .deflate)
         #expect(coding("identity, gzip") == .gzip)
-        #expect(coding("gzip, gzip") == .other("gzip, gzip"))
+        #expect(coding("gzip, gzip") == .several([.gzip, .gzip]))
+        #expect(coding("deflate", "identity, X-GZip") == .several([.deflate, .gzip]))
+        #expect(coding("gzip, br, gzip") == .other("gzip, br, gzip"))
+        let five = Array(repeating: "gzip", count: 5).joined(separator: ", ")
+        #expect(coding(five).layers.count == 5)
+        #expect(coding(five, "deflate") == .other(five + ", deflate"))
         #expect(coding("br") == .other("br"))
         #expect(coding("gzip", "br") == .other("gzip, br"))
     }

@@ -65,6 +65,29 @@ struct HeadReaderTests {
         #expect(head?.contentLength == 3)
     }
 
+    @Test("A value in bytes that are not UTF-8 is read as ISO-8859-1, and its bytes are kept (RFC 9110 §5.5)")
+    func latin1() throws {
+        var reader = HeadReader()
+        let lines: [[UInt8]] = [
+            Array("HTTP/1.1 200 OK".utf8), Array("X-Latin: caf".utf8) + [0xE9], Array("X-UTF: café".utf8),
+            Array("X-Folded: a".utf8) + [0xFF], Array(" b".utf8), [],
+        ]
+        // Twice: the second head is one that is known already.
+        for _ in 1...2 {
+            reader.begin()
+            for line in lines {
+                _ = (line + [0x0D, 0x0A]).withUnsafeBufferPointer { reader.read($0) }
+            }
+            let headers = reader.head.headers
+            #expect(headers["X-Latin"] == "café" && headers["X-UTF"] == "café" && headers["X-Folded"] == "a\u{FF} b")
+            #expect(headers.map(\.bytes.count) == [4, 5, 4])
+            #expect(headers[0].bytes == Array("caf".utf8) + [0xE9] && headers[2].bytes == [0x61, 0xFF, 0x20, 0x62])
+            var field = headers[0]
+            field.value = "né"
+            #expect(field.bytes == Array("né".utf8))
+        }
+    }
+
     @Test("A shorter head does not inherit the lines of the longer one before it")
     func shorterHead() {
         var reader = HeadReader()

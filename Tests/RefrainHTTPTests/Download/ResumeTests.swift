@@ -236,7 +236,8 @@ struct ResumeTests {
         mock.otherwise(.status(304, headers: ["ETag": "\"v1\""]))
         let result = try await load(CollectingSink(), chain())
         let error = try #require(throws: HTTPError.self) { try result.get() }
-        #expect(error.code == .resourceUnavailable && error.attempts.count == 3)
+        // Garbage of a kind, so it is asked for once more.
+        #expect(error.code == .badServerResponse && error.attempts.count == 2)
         var request = try HTTPRequest("http://a.example/file", headers: ["If-None-Match": "\"v1\""])
         request.download = Download(to: CollectingSink())
         #expect(try await chain().load(request).get().status == 304)
@@ -297,6 +298,16 @@ struct ResumeTests {
         _ = try await load(sink, chain())
         #expect(sink.bytes == content)
         #expect(mock.requests.count == 2)
+    }
+
+    @Test("R8: a server that answers with a part again and again is asked twice, and the error says what came")
+    func partAgainAndAgain() async throws {
+        mock.otherwise(part(0..<400, status: 206, headers: ["Content-Range": "bytes 0-399/1000"], cut: false))
+        let sink = CollectingSink()
+        let result = try await load(sink, chain(.constant(delay: .seconds(1), maxAttempts: 50)))
+        let error = try #require(throws: HTTPError.self) { try result.get() }
+        #expect(error.code == .badServerResponse && mock.requests.count == 2 && sink.bytes.isEmpty)
+        #expect("\(error)".contains("206 (Content-Range: bytes 0-399/1000)"), "\(error)")
     }
 
     @Test("R11: the validator of one resource proves nothing of another one, to which a redirect leads")

@@ -12,10 +12,7 @@ struct DigestSettings: Sendable {
     let checksFields: Bool
 
     init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
-        switch destination {
-        case .file, .folder, .remoteNames: checksFields = !arguments.has(.include) && !arguments.has(.compressed)
-        default: checksFields = false
-        }
+        checksFields = destination.hasFiles && !arguments.has(.include) && !arguments.has(.compressed)
         list = try arguments.last(.checksumFile).map { path throws(UsageError) in try ChecksumFile(path: path) }
         digest = try arguments.last(.sha256).map { text throws(UsageError) in
             guard let digest = ContentDigest(hex: text, source: "--sha256"), digest.algorithm == .sha256 else {
@@ -32,9 +29,8 @@ struct DigestSettings: Sendable {
         guard digest == nil || numberOfURLs == 1 else {
             throw UsageError("--sha256 is of one content, but there are \(numberOfURLs) URLs; use --checksum-file FILE")
         }
-        switch destination {
-        case .standardOutputInOrder: throw UsageError("\(option) needs a file for each URL: --output-dir DIR")
-        default: break
+        guard !destination.printsInOrder else {
+            throw UsageError("\(option) needs a file for each URL: --output-dir DIR")
         }
     }
 

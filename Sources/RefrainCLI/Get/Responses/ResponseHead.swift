@@ -13,6 +13,8 @@ struct ResponseHead: Sendable {
     let headers: HTTPHeaders
     /// Whether it came by a connection that an earlier request had opened.
     let reusedConnection: Bool
+    /// What is known of the connection, where it was asked for.
+    let connection: ConnectionFacts?
     /// The URL that answered.
     let url: String
     /// The URL that it led to; nil where it led nowhere.
@@ -23,6 +25,7 @@ struct ResponseHead: Sendable {
         status = response.status
         headers = response.headers
         reusedConnection = response.exchange.reusedConnection
+        connection = response.exchange.connection
         url = SanitizedURL.text(response.request.url.absoluteString)
         target = response.headers["Location"].flatMap { URL(string: $0, relativeTo: response.request.url) }
             .map { SanitizedURL.withPath(SanitizedURL.text($0.absoluteString)) }
@@ -36,9 +39,9 @@ struct ResponseHead: Sendable {
         var text = "HTTP/\(version) \(status)"
         // HTTP/2 has no words beside the number.
         if version.hasPrefix("1") { text += " \(Self.reasons[status.rawValue] ?? "")" } else { text += " " }
-        text += "\r\n"
-        for field in headers { text += "\(field.name): \(field.value)\r\n" }
-        return Array((text + "\r\n").utf8)
+        var bytes = Array((text + "\r\n").utf8)
+        for field in headers { bytes += Array("\(field.name): ".utf8) + field.bytes + [0x0D, 0x0A] }
+        return bytes + [0x0D, 0x0A]
     }
 
     /// The words of RFC 9110 §15; a server's own ones are not kept.

@@ -16,6 +16,7 @@ struct WriteOut: Sendable {
         case filename = "filename_effective"
         case headerJSON = "header_json"
         case httpCode = "http_code"
+        case httpConnect = "http_connect"
         case httpVersion = "http_version"
         case json
         case localIP = "local_ip"
@@ -33,7 +34,11 @@ struct WriteOut: Sendable {
         case responseCode = "response_code"
         case scheme
         case sizeDownload = "size_download"
+        case sizeHeader = "size_header"
+        case sizeRequest = "size_request"
+        case sizeUpload = "size_upload"
         case speedDownload = "speed_download"
+        case speedUpload = "speed_upload"
         case standardError = "stderr"
         case standardOutput = "stdout"
         case timeAppConnect = "time_appconnect"
@@ -50,6 +55,15 @@ struct WriteOut: Sendable {
 
     /// The variables, for the help.
     static var names: [String] { Variable.allCases.map(\.rawValue) }
+
+    /// Curl's variables that are not taken, with what to use instead.
+    private static let refused: [String: String] = [
+        "certs": "the certificates are not kept; openssl s_client -connect HOST:443 -showcerts shows them",
+        "num_certs": "the certificates are not kept; openssl s_client -connect HOST:443 -showcerts shows them",
+        "ssl_verify_result": "a certificate that is not accepted fails the request; %{errormsg} says why",
+        "proxy_ssl_verify_result": "a certificate that is not accepted fails the request; %{errormsg} says why",
+        "ftp_entry_path": "FTP is not spoken",
+    ]
 
     private let parts: [Part]
 
@@ -101,6 +115,7 @@ struct WriteOut: Sendable {
         rest = rest[rest.index(after: end)...]
         if isHeader { return .header(name) }
         guard let variable = Variable(rawValue: name) else {
+            if let reason = refused[name] { throw .badValue("%{\(name)}", of: option, "is not taken: \(reason)") }
             let meant = SuggestionFinder.nearest(to: name, among: names).map { "did you mean %{\($0)}?" }
             throw .badValue("%{\(name)}", of: option, "is not known; \(meant ?? "help get lists the variables")")
         }
@@ -108,18 +123,21 @@ struct WriteOut: Sendable {
     }
 
     /// What is written for a request, and whether it goes to standard error.
-    func pieces(_ outcome: FetchOutcome) -> [(text: String, isError: Bool)] {
-        var pieces: [(text: String, isError: Bool)] = [("", false)]
+    ///
+    /// Bytes, since a field of the response may have some that are not UTF-8.
+    func pieces(_ outcome: FetchOutcome) -> [(bytes: [UInt8], isError: Bool)] {
+        var pieces: [(bytes: [UInt8], isError: Bool)] = [([], false)]
         for part in parts {
             switch part {
-            case .text(let text): pieces[pieces.count - 1].text += text
+            case .text(let text): pieces[pieces.count - 1].bytes += text.utf8
             case .header(let name):
-                pieces[pieces.count - 1].text += outcome.response?.headers[values: name].first ?? ""
-            case .variable(.standardError): pieces.append(("", true))
-            case .variable(.standardOutput): pieces.append(("", false))
+                let field = outcome.response?.headers.first { HTTPHeaders.isSame($0.name, name) }
+                pieces[pieces.count - 1].bytes += field?.bytes ?? []
+            case .variable(.standardError): pieces.append(([], true))
+            case .variable(.standardOutput): pieces.append(([], false))
             // What follows is for failures only.
             case .variable(.onError): if outcome.exitStatus == .success { return pieces }
-            case .variable(let variable): pieces[pieces.count - 1].text += Self.text(variable, outcome)
+            case .variable(let variable): pieces[pieces.count - 1].bytes += Self.text(variable, outcome).utf8
             }
         }
         return pieces
@@ -127,6 +145,10 @@ struct WriteOut: Sendable {
 
     private static func text(_ variable: Variable, _ outcome: FetchOutcome) -> String {
         let connection = outcome.response?.exchange.connection
+        let lastHead = outcome.heads.last
+        func speed(_ bytes: Int64) -> String {
+            Decimals.text(Double(bytes) / max(outcome.elapsed.inSeconds, 1e-6), places: 0)
+        }
         func seconds(_ duration: Duration?) -> String { Decimals.text((duration ?? .zero).inSeconds, places: 6) }
         // Those of the last attempt, counted from the beginning of the request, as `time_total` is.
         func time(_ duration: Duration?) -> String { seconds(duration.map { $0 + outcome.lastStart }) }
@@ -136,9 +158,9 @@ struct WriteOut: Sendable {
         case .exitCode: return "\(outcome.exitStatus.rawValue)"
         case .filename: return outcome.file ?? ""
         case .headerJSON: return Self.headers(outcome)
-        case .httpCode, .responseCode:
-            let code = "\(outcome.status?.rawValue ?? 0)"
-            return String(repeating: "0", count: max(0, 3 - code.count)) + code
+        case .httpCode, .responseCode: return Self.code(outcome.status?.rawValue)
+        case .httpConnect:
+            return Self.code(outcome.error?.proxyAnswer?.status.rawValue ?? lastHead?.connection?.proxyStatus)
         case .httpVersion: return outcome.response.map { $0.exchange.version } ?? "0"
         case .json: return Self.json(outcome)
         case .localIP: return connection?.localAddress ?? ""
@@ -154,8 +176,11 @@ struct WriteOut: Sendable {
         case .remotePort: return "\(connection?.remotePort ?? 0)"
         case .scheme: return outcome.effectiveURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return "\(outcome.bytes)"
-        case .speedDownload:
-            return Decimals.text(Double(outcome.bytes) / max(outcome.elapsed.inSeconds, 1e-6), places: 0)
+        case .sizeHeader: return "\(outcome.heads.reduce(0) { $0 + ($1.connection?.headSize ?? 0) })"
+        case .sizeRequest: return "\(outcome.bytesSent)"
+        case .sizeUpload: return "\(lastHead?.connection?.uploadSize ?? 0)"
+        case .speedDownload: return speed(outcome.bytes)
+        case .speedUpload: return speed(lastHead?.connection?.uploadSize ?? 0)
         case .timeAppConnect: return connection?.handshake == nil ? seconds(nil) : time(connection?.handshake)
         case .timeConnect: return time(connection?.connect)
         case .timeNameLookup: return time(connection?.nameLookup)
@@ -168,6 +193,12 @@ struct WriteOut: Sendable {
         case .urlNumber: return "\(outcome.index)"
         case .onError, .standardError, .standardOutput: return ""
         }
+    }
+
+    /// A status in three digits.
+    private static func code(_ status: Int?) -> String {
+        let code = "\(status ?? 0)"
+        return String(repeating: "0", count: max(0, 3 - code.count)) + code
     }
 
     private static func headers(_ outcome: FetchOutcome) -> String {
@@ -192,8 +223,9 @@ struct WriteOut: Sendable {
     private static func value(_ variable: Variable, _ outcome: FetchOutcome) -> JSON {
         let text = text(variable, outcome)
         switch variable {
-        case .exitCode, .httpCode, .responseCode, .localPort, .remotePort, .numConnects, .numHeaders, .numRedirects,
-            .numRetries, .sizeDownload, .speedDownload, .urlNumber:
+        case .exitCode, .httpCode, .httpConnect, .responseCode, .localPort, .remotePort, .numConnects, .numHeaders,
+            .numRedirects, .numRetries, .sizeDownload, .sizeHeader, .sizeRequest, .sizeUpload, .speedDownload,
+            .speedUpload, .urlNumber:
             return .integer(Int64(text) ?? 0)
         case .timeAppConnect, .timeConnect, .timeNameLookup, .timePreTransfer, .timeRedirect, .timeStartTransfer,
             .timeTotal:
