@@ -47,8 +47,8 @@ final class OriginQueue {
     /// For how many seconds a connection may have been unused to be used again: not since before such a request.
     func longestAge(now: MonotonicTime) -> Int {
         guard silentSince != .never else { return Self.longestAge }
-        // libcurl counts whole seconds.
-        let age = Int((now &- silentSince) / 1_000_000_000) - 1
+        let seconds = Int((now &- silentSince) / 1_000_000_000)
+        let age = CurlVersion.measuresIdleExactly ? max(1, seconds) : seconds - 1
         if age >= Self.longestAge { silentSince = .never }
         return min(max(0, age), Self.longestAge)
     }

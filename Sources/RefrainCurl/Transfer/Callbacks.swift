@@ -142,9 +142,10 @@ func receiveNote(
     case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
     // Before 7.78.
     case UInt8(ascii: "\t"): transfer(of: user)?.noteKey(UnsafeRawBufferPointer(rebasing: note.dropFirst()))
-    case UInt8(ascii: "p"):
-        // libcurl 8.7 keeps this connection for the next request, which would wait for its answer in vain.
-        guard note.begins(with: "process_pending_input: nghttp2_session_mem_recv() returned") else { break }
+    case UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"):
+        // Some versions keep this connection for the next request, which would fail at once (7.76, 8.20) or wait for
+        // its answer in vain (8.7).
+        guard HTTP2StreamLog.refusesInput(note) else { break }
         refrain_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     default: break
     }

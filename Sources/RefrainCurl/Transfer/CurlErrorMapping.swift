@@ -145,6 +145,8 @@ struct CurlErrorMapping {
         {
             return .badServerResponse
         }
+        // What nghttp2 refuses of a head, or of the frames that make it, as there are too many.
+        if !headIsComplete, message.contains("nghttp2") { return .badServerResponse }
         if message.contains("alert certificate required") { return .clientCertificateRequired }
         return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
     }

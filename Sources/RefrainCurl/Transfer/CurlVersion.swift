@@ -59,6 +59,10 @@ enum CurlVersion {
     /// connect, and end it (8.14 does).
     static let countsWaitAsConnecting = refrain_version() >= 0x080000
 
+    /// Whether libcurl measures in milliseconds for how long a connection was unused, not in whole seconds, and takes 0
+    /// for no limit.
+    static let measuresIdleExactly = refrain_version() >= 0x080F00
+
     /// Whether libcurl polls the sockets of transfers that are paused, and so returns at once while there is data.
     static let pollsPausedSockets = (0x080500..<0x080600).contains(refrain_version())
 }

@@ -36,6 +36,12 @@ struct HTTP2StreamLog {
     /// Whether libcurl is about to look for another connection.
     static func givesUpConnection(_ note: UnsafeRawBufferPointer) -> Bool { note.begins(with: "Connection died") }
 
+    /// Whether nghttp2 takes no more of what arrives on the connection.
+    static func refusesInput(_ note: UnsafeRawBufferPointer) -> Bool {
+        note.begins(with: "nghttp2 recv error") || note.begins(with: "process_pending_input: nghttp2")
+            || note.begins(with: "h2_process_pending_input: nghttp2")
+    }
+
     /// Notes that libcurl would have sent more of the request on a stream that the server has ended without an error,
     /// although no answer was seen: over HTTP/1.1 the next one is not dropped.
     mutating func noteEnd(_ note: UnsafeRawBufferPointer) {

@@ -59,8 +59,7 @@ struct HeadReader {
         guard size <= Self.maximumSize, lines <= Self.maximumLines else {
             return .refuse("the head of the response is larger than 256 KB or 1,000 lines")
         }
-        // Trailers may hold nothing that the head did not announce; they are left out.
-        guard !head.isComplete else { return .goOn }
+        guard !head.isComplete else { return readTrailer(raw) }
         switch memory.compare(raw) {
         case .same:
             // The fields are left to the end; they may all be the same. What the first line says is of use before.
@@ -118,6 +117,19 @@ struct HeadReader {
         guard isAtStart else { return readField(line) }
         isAtStart = false
         return readStatusLine(line)
+    }
+
+    /// Trailers may hold nothing that the head did not announce; they are left out.
+    ///
+    /// libcurl checks them from 7.83 on alone. The line behind the last one is empty.
+    private func readTrailer(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
+        let line = Self.withoutEnd(raw)
+        guard let first = line.first, first != 0x20, first != 0x09 else { return .goOn }
+        let name = line.prefix { $0 != UInt8(ascii: ":") }
+        guard name.count < line.count, HTTPToken.isValid(String(decoding: name, as: UTF8.self)) else {
+            return .refuse("a trailer is no field")
+        }
+        return .goOn
     }
 
     static func withoutEnd(_ line: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {

@@ -304,7 +304,8 @@ struct CurlOptionTests {
         #expect(try await Executable.run(["get"] + words).text == "ok\n")
         #expect(proxy.log.isEmpty)
         let socks = try await get("--socks5-hostname", "127.0.0.1:1", url)
-        #expect(socks.status == 1 && !socks.errors.contains("refrain.example port"), "\(socks.errors)")
+        // It is the proxy that cannot be reached; newer versions of libcurl name the host, too.
+        #expect(socks.status == 1 && socks.errors.contains("127.0.0.1"), "\(socks.errors)")
         let wrong = try await get("--socks5", "http://me:SECRET@h:1", url)
         #expect(wrong.status == 2 && wrong.errors.contains("--socks5") && !wrong.errors.contains("SECRET"))
     }

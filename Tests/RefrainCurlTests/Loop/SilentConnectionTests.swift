@@ -51,9 +51,8 @@ struct SilentConnectionTests {
         return try await (Retry(.immediately(maxAttempts: 4)) --> loader).response(for: request)
     }
 
-    @Test("over HTTP/2 the next request goes over a connection of its own", arguments: [true, false])
-    func multiplexed(isTimeout: Bool) async throws {
-        // Answers each stream with a head (RFC 9113 §4.1).
+    /// A server that answers each stream of HTTP/2 with a head (RFC 9113 §4.1), and a loader that trusts it.
+    private func multiplexing() throws -> (RawServer, TLSFixture, CurlLoader) {
         let server = RawServer { connection in
             guard connection.read(24) != nil else { return }
             connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -62,10 +61,15 @@ struct SilentConnectionTests {
             }
         }
         let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2"])
-        defer { withExtendedLifetime(server) { fixture.stop() } }
         var configuration = CurlLoader.Configuration()
         configuration.trust = .certificateFile(fixture.caPath)
-        let loader = try CurlLoader(configuration: configuration)
+        return (server, fixture, try CurlLoader(configuration: configuration))
+    }
+
+    @Test("over HTTP/2 the next request goes over a connection of its own", arguments: [true, false])
+    func multiplexed(isTimeout: Bool) async throws {
+        let (server, fixture, loader) = try multiplexing()
+        defer { withExtendedLifetime(server) { fixture.stop() } }
         let url = fixture.baseURL + "/"
         #expect(try await loader.response(for: HTTPRequest(url)).exchange.version == "2")
         try #require(silence(port: fixture.port) == 1)
@@ -79,6 +83,32 @@ struct SilentConnectionTests {
             lost = try await cancelled.value
         }
         #expect(try failure(of: lost).code == (isTimeout ? .timedOut : .cancelled))
+        #expect(try await again(url, loader).status == 200)
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test("one that others share is ended when nothing has been acknowledged for ten seconds")
+    func shared() async throws {
+        let (server, fixture, loader) = try multiplexing()
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let url = fixture.baseURL + "/"
+        #expect(try await loader.response(for: HTTPRequest(url)).exchange.version == "2")
+        try #require(silence(port: fixture.port) == 1)
+        let hasEnded = Counter()
+        let other = Task {
+            let result = await loader.load(try HTTPRequest(url))
+            hasEnded.add(1)
+            return result
+        }
+        #expect(try failure(of: await loader.load(try brief(url))).code == .timedOut)
+        #expect(hasEnded.value == 0)
+        var request = try HTTPRequest(url)
+        request.attemptTimeout = .milliseconds(11_500)
+        #expect(try failure(of: await loader.load(request)).code == .timedOut)
+        // It would wait for a minute.
+        let start = ContinuousClock.now
+        #expect(try failure(of: await other.value).code == .networkConnectionLost)
+        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await again(url, loader).status == 200)
         #expect(server.connectionCount == 2)
     }

@@ -56,6 +56,20 @@ struct HeadReaderTests {
         }
     }
 
+    @Test(
+        "R8: a trailer is left out, or refused where it is no field (RFC 9112 §7.1.2)",
+        arguments: [
+            ("X-T: late", true), (" folded", true), ("", true), ("no field", false), (": b", false), ("a b: c", false),
+        ]
+    )
+    func trailer(line: String, isField: Bool) {
+        var reader = HeadReader()
+        #expect(read(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", ""], &reader) != nil)
+        let outcome = Array((line + "\r\n").utf8).withUnsafeBufferPointer { reader.read($0) }
+        if case .goOn = outcome { #expect(isField) } else { #expect(!isField, "\(outcome)") }
+        #expect(reader.head.headers["X-T"] == nil)
+    }
+
     @Test("A head that differs in one line is read anew")
     func otherLine() {
         var reader = HeadReader()
