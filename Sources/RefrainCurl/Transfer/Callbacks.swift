@@ -145,7 +145,7 @@ func receiveNote(
     case UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"):
         // Some versions keep this connection for the next request, which would fail at once (7.76, 8.20) or wait for
         // its answer in vain (8.7).
-        guard HTTP2StreamLog.refusesInput(note) else { break }
+        guard transfer(of: user)?.stream.refusesInput(note) ?? false else { break }
         refrain_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     default: break
     }

@@ -21,6 +21,8 @@ struct CurlErrorMapping {
     var isPaused = false
     var resendWasRefused = false
     var streamWasRefused = false
+    /// Whether nghttp2 has refused what the server sent.
+    var inputWasRefused = false
     var systemError: Int32 = 0
     /// OpenSSL's verdict on the certificate (X509_V_ERR_…).
     var verification = 0
@@ -30,6 +32,7 @@ struct CurlErrorMapping {
     var proxyMayConnectLater = true
 
     var code: HTTPError.Code {
+        if inputWasRefused, !headIsComplete { return .badServerResponse }
         if resendWasRefused { return streamWasRefused ? .requestNotProcessed : .networkConnectionLost }
         if refusesTunnel {
             if proxyStatus == 407 { return .proxyAuthenticationRequired }
@@ -145,8 +148,6 @@ struct CurlErrorMapping {
         {
             return .badServerResponse
         }
-        // What nghttp2 refuses of a head, or of the frames that make it, as there are too many.
-        if !headIsComplete, message.contains("nghttp2") { return .badServerResponse }
         if message.contains("alert certificate required") { return .clientCertificateRequired }
         return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
     }

@@ -21,6 +21,8 @@ struct HTTP2StreamLog {
     ///
     /// libcurl 7.88 does where the reset of the stream comes along with it.
     private(set) var answerWasDropped = false
+    /// Whether nghttp2 has refused what arrived for the request, such as a head of too many frames.
+    private(set) var inputWasRefused = false
 
     /// Whether the server said that it did not process the request, in so many words or by the last stream that it has
     /// processed of the connection.
@@ -36,10 +38,14 @@ struct HTTP2StreamLog {
     /// Whether libcurl is about to look for another connection.
     static func givesUpConnection(_ note: UnsafeRawBufferPointer) -> Bool { note.begins(with: "Connection died") }
 
-    /// Whether nghttp2 takes no more of what arrives on the connection.
-    static func refusesInput(_ note: UnsafeRawBufferPointer) -> Bool {
-        note.begins(with: "nghttp2 recv error") || note.begins(with: "process_pending_input: nghttp2")
-            || note.begins(with: "h2_process_pending_input: nghttp2")
+    /// Whether nghttp2 takes no more of what arrives on the connection, which is noted.
+    mutating func refusesInput(_ note: UnsafeRawBufferPointer) -> Bool {
+        guard
+            note.begins(with: "nghttp2 recv error") || note.begins(with: "process_pending_input: nghttp2")
+                || note.begins(with: "h2_process_pending_input: nghttp2")
+        else { return false }
+        inputWasRefused = true
+        return true
     }
 
     /// Notes that libcurl would have sent more of the request on a stream that the server has ended without an error,

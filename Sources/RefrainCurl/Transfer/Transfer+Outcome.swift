@@ -84,6 +84,8 @@ extension Transfer {
             if resendWasRefused {
                 if streamWasRefused {
                     "the server did not process the request"
+                } else if stream.inputWasRefused {
+                    "the server's frames break the rules or limits of HTTP/2"
                 } else if stream.wantsHTTP1 {
                     "the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED)"
                 } else {
@@ -116,6 +118,7 @@ extension Transfer {
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
             streamWasRefused: streamWasRefused,
+            inputWasRefused: stream.inputWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: proxyStatus,
