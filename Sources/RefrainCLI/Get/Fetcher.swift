@@ -52,15 +52,16 @@ final class Fetcher: Sendable {
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            var sink = try makeTarget(job, made)
-            // Of a range that the command line names, the server gives the digest of another content.
-            sink.comparesFields =
-                settings.digests.checksFields && made.method == .get && !made.headers.contains("Range")
-            if settings.metersEachRequest {
-                let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
-                sink.meter(progress)
-                made.attemptObserver = { progress.note($0) }
-            }
+            let (content, path) = try makeSink(job, made)
+            let progress = settings.metersEachRequest ? meter(&made, job) : nil
+            let sink = FetchTarget(
+                content,
+                settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
+                path: path,
+                // Of a range that the command line names, the server gives the digest of another content.
+                comparesFields: settings.digests.checksFields && made.method == .get && !made.headers.contains("Range"),
+                progress: progress
+            )
             target = sink
             // An answer that is looked at is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
@@ -85,6 +86,13 @@ final class Fetcher: Sendable {
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end()
         return outcome
+    }
+
+    /// What shows the progress of a request, which is told of its attempts.
+    private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
+        let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
+        request.attemptObserver = { progress.note($0) }
+        return progress
     }
 
     /// Fetches what the first request of a file in segments has left.
@@ -173,26 +181,27 @@ final class Fetcher: Sendable {
         return request
     }
 
-    private func makeTarget(_ job: GetSettings.Job, _ request: HTTPRequest) throws(HTTPError) -> FetchTarget {
+    /// Makes what takes the content, and says which file that writes, if one.
+    private func makeSink(
+        _ job: GetSettings.Job,
+        _ request: HTTPRequest
+    ) throws(HTTPError) -> (any ContentSink, path: String?) {
         do {
-            let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
             switch settings.destination {
             case .standardOutput, .device:
-                return FetchTarget(digesting(StreamSink(stream, holdBack: settings.display.holdBack), job), log)
-            case .standardOutputInOrder: return FetchTarget(MemorySink(), log)
-            case .nowhere: return FetchTarget(digesting(NoSink(), job), log)
+                return (digesting(StreamSink(stream, holdBack: settings.display.holdBack), job), nil)
+            case .standardOutputInOrder: return (MemorySink(), nil)
+            case .nowhere: return (digesting(NoSink(), job), nil)
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = settings.destination { true } else { false }
                 let path = try isTree ? job.file ?? "" : settings.files.path(job.file ?? "")
                 let isFresh = isTree ? try folders.prepare(above: path) : false
                 if !isTree, settings.files.createsFolders { try Directory.prepareAbove(path) }
-                if settings.files.takesHeaderName {
-                    return FetchTarget(NamedByServerSink(fallback: path), log, path: path)
-                }
+                if settings.files.takesHeaderName { return (NamedByServerSink(fallback: path), path) }
                 // What stands in front of the content is none of it, so it cannot go on behind it.
-                guard settings.continues, log == nil, request.method == .get, !request.headers.contains("Range") else {
-                    return FetchTarget(try FileContentSink(path: path), log, path: path)
-                }
+                guard settings.continues, !settings.display.includesHead, request.method == .get,
+                    !request.headers.contains("Range")
+                else { return (try FileContentSink(path: path), path) }
                 let url = SanitizedURL.text(job.request.url)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
@@ -202,10 +211,9 @@ final class Fetcher: Sendable {
                         isAlone: settings.isAlone,
                         takesDirectly: settings.isAlone || settings.hasSeveralTransports
                     )
-                    return FetchTarget(file, path: path)
+                    return (file, path)
                 }
-                let connections = settings.segments ?? 1
-                return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)
+                return (try SegmentedFile(path: path, url: url, connections: settings.segments ?? 1), path)
             }
         } catch {
             let code = (error as? LocalFileError)?.code ?? .cannotCreateFile

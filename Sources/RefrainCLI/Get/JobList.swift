@@ -129,7 +129,7 @@ struct JobList: Sendable {
         if let range = template.range { content += "\nRange: \(range)" }
         var url = template.url(of: request)
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
-        if !url.utf8.allSatisfy({ $0 < 0x80 }), let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
+        if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
         return TransferState.identity(
             method: template.method(of: request).rawValue,
             url: SanitizedURL.withoutFragment(SanitizedURL.text(url)),
