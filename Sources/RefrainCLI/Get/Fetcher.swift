@@ -4,7 +4,7 @@ internal import Refrain
 final class Fetcher: Sendable {
     private let settings: GetSettings
     private let stream: Output
-    private let loader: AnyLoader
+    private let loader: any HTTPLoader
     private let pacer: StartPacer?
     private let folders = OutputFolders()
 
@@ -15,13 +15,14 @@ final class Fetcher: Sendable {
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
         var inner = settings.transport
-        if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
-        if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
+        if settings.display.recordsHeads { inner = RecordResponses() --> inner }
+        if let jar = settings.cookies { inner = jar --> inner }
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
-        let attempts = AnyLoader(retry --> Resume() --> inner)
-        loader = AnyLoader(redirect --> (settings.schemes.map { AnyLoader($0 --> attempts) } ?? attempts))
+        var attempts: any HTTPLoader = retry --> Resume() --> inner
+        if let schemes = settings.schemes { attempts = schemes --> attempts }
+        loader = redirect --> attempts
     }
 
     /// Fetches one job after the other, until there is none.

@@ -17,7 +17,11 @@ struct JobList: Sendable {
     private var occurrences: [String: Int] = [:]
     private var tree = OutputTree()
     /// Files that no content may replace, with the option that reads or writes each.
-    var reserved = ReservedFiles([:])
+    var reserved = ReservedFiles([:]) {
+        didSet { if case .folder(let folder) = destination { isApart = reserved.isOutside(folder) } }
+    }
+    /// Whether none of those is in the output folder.
+    private var isApart = false
 
     init(
         _ destination: Destination,
@@ -37,8 +41,8 @@ struct JobList: Sendable {
     ///
     /// They are URLs alone, each for a file of its own in a folder that nothing else reads or writes in.
     func canWait(_ requests: [ListedRequest]) -> Bool {
-        guard case .folder(let folder) = destination, !digests.areGiven else { return false }
-        return reserved.isOutside(folder) && requests.allSatisfy(\.isBare)
+        guard case .folder = destination, !digests.areGiven else { return false }
+        return isApart && requests.allSatisfy(\.isBare)
     }
 
     /// The jobs of requests, without those that the list has had already.
@@ -76,7 +80,8 @@ struct JobList: Sendable {
         if let folder {
             let name = name(of: request, identity, isFetch: isFetch)
             let path = Directory.path(folder, name)
-            if let option = reserved.option(thatUses: path) {
+            let isNamedByURL = request.output == nil
+            if !(isApart && isNamedByURL), let option = reserved.option(thatUses: path) {
                 throw UsageError(
                     "\(request.place): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
                 )

@@ -4,7 +4,8 @@ extension URLText {
     /// Foundation removes them from a relative reference that it resolves, but not from an absolute URL.
     package static func withoutDotSegments(_ text: String) -> String {
         let bytes = text.utf8
-        guard hasDotAfterSlash(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
+        guard hasDotAfterSlash(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
         else { return text }
         let authority = bytes[colon...].dropFirst(3)
         guard let start = authority.firstIndex(where: { "/?#".utf8.contains($0) }), bytes[start] == slash else {
