@@ -1,11 +1,13 @@
 internal import Refrain
 
 /// Where the content of one request goes.
-struct FetchTarget: Sendable {
-    private(set) var sink: any ContentSink
-    private(set) var progress: TransferProgress?
+///
+/// A class, because all that is done with an answer knows it: each of these functions would copy a structure.
+final class FetchTarget: Sendable {
+    let sink: any ContentSink
+    let progress: TransferProgress?
     /// Whether the content is compared with the digests that the server gives.
-    var comparesFields = false
+    let comparesFields: Bool
     let isFinished = Locked(false)
     private let wanted: String?
     /// The sink behind all others.
@@ -17,23 +19,32 @@ struct FetchTarget: Sendable {
     /// The content, where a later run can go on with it.
     let file: (any PartialContent)?
 
-    init(_ sink: any ContentSink, _ log: ResponseLog? = nil, path: String? = nil) {
+    /// A target.
+    ///
+    /// - Parameters:
+    ///   - log: the heads that are written in front of the content; nil: none are.
+    ///   - path: the file that is written, if one is.
+    ///   - progress: is told of what comes.
+    init(
+        _ sink: any ContentSink,
+        _ log: ResponseLog?,
+        path: String?,
+        comparesFields: Bool,
+        progress: TransferProgress?
+    ) {
         inner = sink
         isResumable = type(of: sink) == ResumableFile.self
         heads = log.map { HeadSink(sink, $0) }
-        self.sink = heads ?? sink
+        let withHeads = heads ?? sink
+        self.sink = progress.map { MeteredSink(withHeads, $0) } ?? withHeads
+        self.progress = progress
+        self.comparesFields = comparesFields
         file = sink.partial
         wanted = path
     }
 
     /// The file that is written, if one is.
     var path: String? { wanted.map { isResumable ? $0 : (inner as? NamedByServerSink)?.path ?? $0 } }
-
-    /// Tells the progress of what comes.
-    mutating func meter(_ progress: TransferProgress) {
-        sink = MeteredSink(sink, progress)
-        self.progress = progress
-    }
 
     var memory: MemorySink? { isResumable ? nil : inner as? MemorySink }
     var segmented: SegmentedFile? { isResumable ? nil : inner as? SegmentedFile }

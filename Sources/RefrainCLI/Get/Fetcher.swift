@@ -5,7 +5,7 @@ final class Fetcher: Sendable {
     private let settings: GetSettings
     /// What contents go to as they arrive, by its path; the others go to standard output.
     private let streams: [String: Output]
-    private let loader: AnyLoader
+    private let loader: any HTTPLoader
     private let pacer: StartPacer?
     private let folders = OutputFolders()
     private let claimed = ClaimedPaths()
@@ -17,13 +17,14 @@ final class Fetcher: Sendable {
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
         var inner = settings.transport
-        if settings.display.recordsHeads { inner = AnyLoader(RecordResponses() --> inner) }
-        if let jar = settings.cookies { inner = AnyLoader(jar --> inner) }
+        if settings.display.recordsHeads { inner = RecordResponses() --> inner }
+        if let jar = settings.cookies { inner = jar --> inner }
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
-        let attempts = AnyLoader(retry --> Resume() --> inner)
-        loader = AnyLoader(redirect --> (settings.schemes.map { AnyLoader($0 --> attempts) } ?? attempts))
+        var attempts: any HTTPLoader = retry --> Resume() --> inner
+        if let schemes = settings.schemes { attempts = schemes --> attempts }
+        loader = redirect --> attempts
     }
 
     /// Fetches one job after the other, until there is none.
@@ -55,15 +56,17 @@ final class Fetcher: Sendable {
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            var sink = try makeTarget(job, made, place)
+            let (content, path) = try makeSink(job, made, place)
+            let progress = settings.metersEachRequest ? meter(&made, job) : nil
             // Of a range that the command line names, the server gives the digest of another content.
             let isWhole = made.method == .get && !made.headers.contains("Range")
-            sink.comparesFields = settings.digests.checksFields && job.file != nil && isWhole
-            if settings.metersEachRequest {
-                let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
-                sink.meter(progress)
-                made.attemptObserver = { progress.note($0) }
-            }
+            let sink = FetchTarget(
+                content,
+                settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
+                path: path,
+                comparesFields: settings.digests.checksFields && job.file != nil && isWhole,
+                progress: progress
+            )
             target = sink
             // An answer that is looked at is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
@@ -89,6 +92,13 @@ final class Fetcher: Sendable {
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end()
         return outcome
+    }
+
+    /// What shows the progress of a request, which is told of its attempts.
+    private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
+        let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
+        request.attemptObserver = { progress.note($0) }
+        return progress
     }
 
     /// Fetches what the first request of a file in segments has left.
@@ -181,33 +191,31 @@ final class Fetcher: Sendable {
         if case .device(let path) = place { streams[path] ?? .standard } else { .standard }
     }
 
-    private func makeTarget(
+    /// Makes what takes the content, and says which file that writes, if one.
+    private func makeSink(
         _ job: GetSettings.Job,
         _ request: HTTPRequest,
         _ place: Destination
-    ) throws(HTTPError) -> FetchTarget {
+    ) throws(HTTPError) -> (any ContentSink, path: String?) {
         do {
-            let log = settings.display.includesHead ? request[option: ResponseLogOption.self] : nil
             switch place {
             case .standardOutput, .device:
-                let sink = StreamSink(stream(place), holdBack: settings.display.holdBack)
-                return FetchTarget(digesting(sink, job), log)
-            case .standardOutputInOrder: return FetchTarget(MemorySink(), log)
-            case .nowhere, .each: return FetchTarget(digesting(NoSink(), job), log)
+                return (digesting(StreamSink(stream(place), holdBack: settings.display.holdBack), job), nil)
+            case .standardOutputInOrder: return (MemorySink(), nil)
+            case .nowhere, .each: return (digesting(NoSink(), job), nil)
             case .file, .folder, .remoteNames:
                 let isTree = if case .folder = place { true } else { false }
                 let wanted = job.file ?? ""
                 if !isTree, settings.files.createsFolders { try Directory.prepareAbove(wanted) }
                 if settings.files.takesHeaderName {
-                    let sink = NamedByServerSink(fallback: wanted, settings.files, claimed)
-                    return FetchTarget(sink, log, path: wanted)
+                    return (NamedByServerSink(fallback: wanted, settings.files, claimed), wanted)
                 }
                 let path = try isTree ? wanted : settings.files.path(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
                 // What stands in front of the content is none of it, so it cannot go on behind it.
-                guard settings.continues, log == nil, request.method == .get, !request.headers.contains("Range") else {
-                    return FetchTarget(try FileContentSink(path: path), log, path: path)
-                }
+                guard settings.continues, !settings.display.includesHead, request.method == .get,
+                    !request.headers.contains("Range")
+                else { return (try FileContentSink(path: path), path) }
                 let url = SanitizedURL.text(job.request.url)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
@@ -217,10 +225,9 @@ final class Fetcher: Sendable {
                         isAlone: settings.isAlone,
                         takesDirectly: settings.isAlone || settings.hasSeveralTransports
                     )
-                    return FetchTarget(file, path: path)
+                    return (file, path)
                 }
-                let connections = settings.segments ?? 1
-                return FetchTarget(try SegmentedFile(path: path, url: url, connections: connections), path: path)
+                return (try SegmentedFile(path: path, url: url, connections: settings.segments ?? 1), path)
             }
         } catch {
             let code = (error as? LocalFileError)?.code ?? .cannotCreateFile

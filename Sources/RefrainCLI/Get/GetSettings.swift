@@ -68,7 +68,7 @@ struct GetSettings: Sendable {
     let destination: Destination
     let template: RequestTemplate
     let policy: CommandPolicy
-    let transport: AnyLoader
+    let transport: any HTTPLoader
     /// Whether there are several transports, so that one may write a file while others receive.
     let hasSeveralTransports: Bool
     let concurrency: Int

@@ -19,7 +19,11 @@ struct JobList: Sendable {
     /// How many requests have come.
     private var added = 0
     /// Files that no content may replace, with the option that reads or writes each.
-    var reserved = ReservedFiles([:])
+    var reserved = ReservedFiles([:]) {
+        didSet { if case .folder(let folder) = destination { isApart = reserved.isOutside(folder) } }
+    }
+    /// Whether none of those is in the output folder.
+    private var isApart = false
 
     init(
         _ destination: Destination,
@@ -39,8 +43,8 @@ struct JobList: Sendable {
     ///
     /// They are URLs alone, each for a file of its own in a folder that nothing else reads or writes in.
     func canWait(_ requests: [ListedRequest]) -> Bool {
-        guard case .folder(let folder) = destination, !digests.areGiven else { return false }
-        return reserved.isOutside(folder) && requests.allSatisfy(\.isBare)
+        guard case .folder = destination, !digests.areGiven else { return false }
+        return isApart && requests.allSatisfy(\.isBare)
     }
 
     /// The jobs of requests, without those that the list has had already.
@@ -82,7 +86,8 @@ struct JobList: Sendable {
         if let folder {
             let name = name(of: request, identity, isFetch: isFetch)
             let path = Directory.path(folder, name)
-            if let option = reserved.option(thatUses: path) {
+            let isNamedByURL = request.output == nil
+            if !(isApart && isNamedByURL), let option = reserved.option(thatUses: path) {
                 throw UsageError(
                     "\(request.place): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
                 )
@@ -135,7 +140,7 @@ struct JobList: Sendable {
         if let range = template.range { content += "\nRange: \(range)" }
         var url = template.url(of: request)
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
-        if !url.utf8.allSatisfy({ $0 < 0x80 }), let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
+        if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
         return TransferState.identity(
             method: template.method(of: request).rawValue,
             url: SanitizedURL.withoutFragment(SanitizedURL.text(url)),

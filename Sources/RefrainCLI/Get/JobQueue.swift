@@ -22,8 +22,11 @@ struct JobQueue: Sendable {
 
     init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job], requests: consuming [ListedRequest]) {
         count = unplanned.count + requests.count
-        self.unplanned = unplanned.reversed()
-        self.requests = requests.reversed()
+        // In place: a second list of 10,000 requests takes 1.5 MB.
+        unplanned.reverse()
+        requests.reverse()
+        self.unplanned = unplanned
+        self.requests = requests
         list = Locked(settings.jobList)
         stream = settings.readsStandardInput ? URLStream() : nil
     }

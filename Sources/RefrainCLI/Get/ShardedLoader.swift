@@ -11,9 +11,9 @@ internal import Foundation
 /// All attempts of a request go by the same one, which remembers the addresses that have failed and the protocol that a
 /// server wants (rule R33).
 final class ShardedLoader: HTTPLoader {
-    private let loaders: [AnyLoader]
+    private let loaders: [any HTTPLoader]
 
-    init(_ loaders: [AnyLoader]) { self.loaders = loaders }
+    init(_ loaders: [any HTTPLoader]) { self.loaders = loaders }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         let hash = UInt(bitPattern: request.url.absoluteString.hashValue)
@@ -22,5 +22,5 @@ final class ShardedLoader: HTTPLoader {
 
     func reset() async { for loader in loaders { await loader.reset() } }
 
-    var keepsTimeouts: Bool { loaders.allSatisfy(\.keepsTimeouts) }
+    var keepsTimeouts: Bool { loaders.allSatisfy { $0.keepsTimeouts } }
 }

@@ -100,13 +100,13 @@ enum TransportSettings {
         concurrency: Int,
         openFiles: Int,
         omittedFields: [String] = []
-    ) throws(UsageError) -> AnyLoader {
+    ) throws(UsageError) -> any HTTPLoader {
         let count = numberOfTransports(arguments, concurrency: concurrency)
         var configuration = try configuration(arguments, concurrency, openFiles, among: count)
         configuration.overrides.omittedFields = omittedFields
-        var loaders: [AnyLoader] = []
-        for _ in 0..<count { loaders.append(AnyLoader(try loader(configuration))) }
-        return count == 1 ? loaders[0] : AnyLoader(ShardedLoader(loaders))
+        var loaders: [any HTTPLoader] = []
+        for _ in 0..<count { loaders.append(try loader(configuration)) }
+        return count == 1 ? loaders[0] : ShardedLoader(loaders)
     }
 
     /// What all transports have in common: read once, since a pipe has its content once, and a person is asked once.

@@ -23,6 +23,10 @@ final class DirectDelivery: Sendable {
     private let response: HTTPResponse
     private let download: Download
     private let length: Int64?
+    /// The bytes that the sink held before.
+    private let start: Int64
+    /// The largest size that is accepted; nil: any.
+    private let limit: Int64?
     private let state = Locked(State())
 
     private struct State {
@@ -42,6 +46,9 @@ final class DirectDelivery: Sendable {
         self.response = response
         self.download = download
         self.length = length
+        // Read once, not for each of the many pieces.
+        start = download.bytesReceived
+        limit = response.request.maximumBodySize.map(Int64.init)
     }
 
     /// Prepares to deliver a body; nil where it has to be read in chunks.
@@ -75,15 +82,15 @@ final class DirectDelivery: Sendable {
         }
         do {
             if let length, received > length { throw LongerThanItsRange() }
-            let size = download.bytesReceived + Int64(bytes.count)
-            if let tooLarge = response.refusal(ofDownloadOf: size) { throw tooLarge }
+            let size = start + received
+            if let limit, size > limit, let tooLarge = response.refusal(ofDownloadOf: size) { throw tooLarge }
             do {
                 try sink.append(bytes)
             } catch {
                 download.current.isIntact = false
                 throw error
             }
-            download.current.offset = size
+            download.note(bytesReceived: size)
             return true
         } catch {
             state.withLock { $0.failure = error }

@@ -69,6 +69,9 @@ public final class Download: Sendable {
         current = DownloadState(end: current.end)
     }
 
+    /// Notes how many bytes the sink holds; nothing else of the state is copied for that.
+    func note(bytesReceived: Int64) { state.withLock { $0.offset = bytesReceived } }
+
     /// The current state.
     ///
     /// Only the call that this download belongs to changes it.

@@ -46,7 +46,11 @@ struct TransferBenchmark: Benchmark {
     func runRound(_ bench: Workbench, _ samples: inout Samples) throws {
         guard let command = CommandBenchmark.path else { return }
         Scratch.warm
-        for client in Client.allCases where bench.options.wants(client: client.rawValue) {
+        let isChosen: (Client) -> Bool = { bench.options.wants(client: $0.rawValue) }
+        // Each round begins with another client, since the first one is not always served as the others are.
+        let rounds = samples.samples(name, Client.refrain.rawValue, Metric.seconds).count
+        let first = rounds % Client.allCases.count
+        for client in (Client.allCases[first...] + Client.allCases[..<first]).filter(isChosen) {
             guard let program = client == .refrain ? try absolute(command) : Self.installed(client.rawValue) else {
                 continue
             }
@@ -62,6 +66,7 @@ struct TransferBenchmark: Benchmark {
         let folder = String(cString: made)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let job = try prepare(bench, client, program, in: folder)
+        bench.nginx.bringIntoMemory(served(bench))
         let child = try Child.run("sh", ["-c", "cd \(folder) && \(job.line)"], limit: 300)
         let fetched = Int(child.output.filter(\.isNumber)) ?? Self.size(of: folder + "/out")
         guard child.status == 0, fetched == job.bytes else {
@@ -74,6 +79,12 @@ struct TransferBenchmark: Benchmark {
         ]
     }
 
+    /// The file of the server that is fetched.
+    private func served(_ bench: Workbench) -> String {
+        if case .files(_, let file, _, _) = work { return file }
+        return bench.options.isQuick ? "128m" : "1g"
+    }
+
     /// The command line of a client, and how many bytes it fetches.
     private func prepare(
         _ bench: Workbench,
@@ -81,8 +92,7 @@ struct TransferBenchmark: Benchmark {
         _ program: String,
         in folder: String
     ) throws -> (line: String, bytes: Int) {
-        let big = bench.options.isQuick ? "128m" : "1g"
-        let url = "\(bench.nginx.plainURL)/\(big)"
+        let url = "\(bench.nginx.plainURL)/\(served(bench))"
         let size = bench.options.isQuick ? 128_000_000 : 1_000_000_000
         switch work {
         case .files(let count, let file, let size, let concurrency):

@@ -17,9 +17,12 @@ final class BackgroundWriter: @unchecked Sendable {
     // appends.
 
     /// How many bytes are written at a time.
-    private static let pieceSize = 256 << 10
-    /// How many pieces there are at most: one that is filled, one that is written, one between them.
-    private static let mostPieces = 3
+    ///
+    /// Each of them is handed from one thread to the other, which may have to be woken for it.
+    private static let pieceSize = 512 << 10
+    /// How many pieces there are at most: one that is filled, one that is written, and as many between them as one
+    /// thread can be ahead of the other while that one waits for a processor.
+    private static let mostPieces = 6
 
     private struct State {
         var full: [Piece] = []

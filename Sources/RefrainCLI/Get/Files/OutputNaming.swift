@@ -55,7 +55,7 @@ enum OutputNaming {
     /// Names that some file system takes for one have the same folding.
     static func folded(_ name: String) -> String {
         // ASCII letters come through the upper case as they were.
-        name.utf8.allSatisfy { $0 < 0x80 } ? name.lowercased() : name.uppercased().lowercased()
+        name.isASCII ? name.lowercased() : name.uppercased().lowercased()
     }
 
     private static func folderName(_ raw: Substring) -> String {

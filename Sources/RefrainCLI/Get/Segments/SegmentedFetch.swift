@@ -3,7 +3,7 @@ internal import Refrain
 /// Fetches the segments of a file after its beginning, several at a time; each is a request of its own to the loader,
 /// which repeats it alone.
 struct SegmentedFetch: Sendable {
-    let loader: AnyLoader
+    let loader: any HTTPLoader
     let file: SegmentedFile
     /// How many segments are fetched at a time.
     let connections: Int

@@ -12,6 +12,7 @@ final class Database {
     /// - Parameter readOnly: whether nothing is made or changed.
     /// - Throws: ``DatabaseError``, which names the file.
     init(path: String, readOnly: Bool = false) throws(DatabaseError) {
+        Self.settings
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -24,6 +25,9 @@ final class Database {
     }
 
     deinit { sqlite3_close_v2(handle) }
+
+    /// What is set once for all databases of the process.
+    private static let settings: Void = refrain_sqlite_keep_no_account()
 
     /// Runs statements that return nothing.
     func run(_ sql: String) throws(DatabaseError) {
@@ -60,6 +64,7 @@ final class Database {
         private let statement: OpaquePointer
         private let handle: OpaquePointer?
         private let path: String
+        private var texts: [UInt8] = []
 
         fileprivate init(_ statement: OpaquePointer, of handle: OpaquePointer?, _ path: String) {
             self.statement = statement
@@ -71,29 +76,42 @@ final class Database {
 
         /// Runs the statement with values in the places of its question marks, and hands over each row.
         func run(_ values: [Value] = [], _ row: (Statement) -> Void = { _ in }) throws(DatabaseError) {
-            defer {
-                sqlite3_reset(statement)
-                sqlite3_clear_bindings(statement)
-            }
-            for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
-            while true {
-                switch sqlite3_step(statement) {
-                case SQLITE_ROW: row(self)
-                case SQLITE_DONE: return
-                case let code: throw DatabaseError(handle, code: code, doing: "cannot use \(path)")
+            // All texts in one piece of memory, which stays where it is while the statement runs: SQLite would copy
+            // each of them into memory of its own.
+            texts.removeAll(keepingCapacity: true)
+            // Also an empty text needs an address.
+            texts.append(0)
+            for case .text(let text) in values { texts.append(contentsOf: text.utf8) }
+            let code = texts.withUnsafeBytes { texts in
+                bind(values, texts)
+                defer {
+                    sqlite3_reset(statement)
+                    sqlite3_clear_bindings(statement)
+                }
+                while true {
+                    let code = sqlite3_step(statement)
+                    guard code == SQLITE_ROW else { return code }
+                    row(self)
                 }
             }
+            guard code == SQLITE_DONE else { throw DatabaseError(handle, code: code, doing: "cannot use \(path)") }
         }
 
-        private func bind(_ value: Value, at index: Int32) {
-            switch value {
-            case .null: sqlite3_bind_null(statement, index)
-            case .integer(let number): sqlite3_bind_int64(statement, index, number)
-            case .real(let number): sqlite3_bind_double(statement, index, number)
-            case .text(let text):
-                // SQLite copies the text before the call returns (SQLITE_TRANSIENT).
-                let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-                sqlite3_bind_text(statement, index, text, -1, copies)
+        private func bind(_ values: [Value], _ texts: UnsafeRawBufferPointer) {
+            var start = 1
+            for (place, value) in values.enumerated() {
+                let index = Int32(place + 1)
+                switch value {
+                case .null: sqlite3_bind_null(statement, index)
+                case .integer(let number): sqlite3_bind_int64(statement, index, number)
+                case .real(let number): sqlite3_bind_double(statement, index, number)
+                case .text(let text):
+                    let count = text.utf8.count
+                    let bytes = texts.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
+                    // Without a destructor it is not copied (SQLITE_STATIC).
+                    sqlite3_bind_text64(statement, index, bytes, UInt64(count), nil, UInt8(SQLITE_UTF8))
+                    start += count
+                }
             }
         }
 
