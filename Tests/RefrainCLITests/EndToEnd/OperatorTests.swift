@@ -195,7 +195,8 @@ struct OperatorTests {
             ("no_proxy= NO_PROXY=127.0.0.1", [], true), ("no_proxy='*'", ["--noproxy", ""], true),
             ("no_proxy='*'", ["--noproxy", "other"], true), ("no_proxy=other", ["--noproxy", "127.0.0.1"], false),
         ] {
-            (proxy.clearLog(), server.clearLog())
+            proxy.clearLog()
+            server.clearLog()
             let line = "unset no_proxy NO_PROXY; \(names) exec \"$@\""
             let options = ["get", "--proxy", proxy.baseURL] + words + [server.baseURL + "/ok"]
             let ended = try await Executable.run(["-c", line, "sh", Executable.path] + options, program: "/bin/sh")
