@@ -92,7 +92,7 @@ struct GetCommand {
                 }
             }
         }
-        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.finish() }
     }
 
     /// Takes in a part of the list.

@@ -99,6 +99,12 @@ struct RunPlan: Sendable {
     /// Whether rows wait.
     var hasUnwritten: Bool { !ended.isEmpty }
 
+    /// Writes what is left to be written at the end of a run.
+    mutating func finish() throws(DatabaseError) {
+        try writeEnded()
+        try state?.finish()
+    }
+
     /// Writes the rows that wait.
     mutating func writeEnded() throws(DatabaseError) {
         guard let state, !ended.isEmpty else { return }
