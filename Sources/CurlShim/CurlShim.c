@@ -107,6 +107,12 @@ int refrain_features(void) { return curl_version_info(CURLVERSION_NOW)->features
 
 unsigned refrain_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 
+static __thread void *current_loop;
+
+void refrain_set_current_loop(void *loop) { current_loop = loop; }
+
+void *refrain_current_loop(void) { return current_loop; }
+
 void refrain_name_thread(pthread_t thread, const char *name) {
 #ifdef __linux__
     pthread_setname_np(thread, name);

@@ -60,6 +60,11 @@ public final class CurlLoader: HTTPLoader {
         }
     }
 
+    /// Runs tasks on the thread that drives the transfers, which waits for them: for tasks that mostly wait for it.
+    ///
+    /// Once the loader has ended they run on the threads that all tasks share.
+    package var taskExecutor: any TaskExecutor { loop }
+
     /// The loop keeps all four limits of a request by its own timers.
     public var keepsTimeouts: Bool { true }
 

@@ -85,6 +85,12 @@ static const unsigned refrain_oldest_version = 0x074C01;
 /// The version of the library that is loaded: 0x080700 is 8.7.0.
 unsigned refrain_version(void);
 
+/// Notes which loop the calling thread is that of; null: of none.
+void refrain_set_current_loop(void *loop);
+
+/// The loop that the calling thread is that of; null: of none.
+void *refrain_current_loop(void);
+
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);
 

@@ -23,6 +23,16 @@ enum Destination: Sendable, Hashable {
     /// Whether contents are printed in the order of their URLs.
     var printsInOrder: Bool { places.contains(.standardOutputInOrder) }
 
+    /// Whether contents are written as they arrive to what is no file.
+    var hasStreams: Bool {
+        places.contains { place in
+            switch place {
+            case .standardOutput, .device: true
+            default: false
+            }
+        }
+    }
+
     /// Whether contents become files.
     var hasFiles: Bool {
         places.contains { place in

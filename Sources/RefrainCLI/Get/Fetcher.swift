@@ -5,7 +5,8 @@ final class Fetcher: Sendable {
     private let settings: GetSettings
     /// What contents go to as they arrive, by its path; the others go to standard output.
     private let streams: [String: Output]
-    private let loader: any HTTPLoader
+    /// What each transport's requests go by.
+    private let chains: [any HTTPLoader]
     private let pacer: StartPacer?
     private let folders = OutputFolders()
     private let claimed = ClaimedPaths()
@@ -16,31 +17,43 @@ final class Fetcher: Sendable {
         self.streams = streams
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
-        var inner = settings.transport
-        if settings.display.recordsHeads { inner = RecordResponses() --> inner }
-        if let jar = settings.cookies { inner = jar --> inner }
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
-        var attempts: any HTTPLoader = retry --> Resume() --> inner
-        if let schemes = settings.schemes { attempts = schemes --> attempts }
-        loader = redirect --> attempts
+        chains = settings.transports.map { transport in
+            var inner: any HTTPLoader = transport
+            if settings.display.recordsHeads { inner = RecordResponses() --> inner }
+            if let jar = settings.cookies { inner = jar --> inner }
+            var attempts: any HTTPLoader = retry --> Resume() --> inner
+            if let schemes = settings.schemes { attempts = schemes --> attempts }
+            return redirect --> attempts
+        }
+    }
+
+    /// Where the jobs of a worker run.
+    ///
+    /// Mostly on the thread of its transport: no other thread is woken for an answer, or by a request. Not where a
+    /// content goes to an output as it arrives, since its reader may take its time.
+    func executor(ofWorker worker: Int) -> (any TaskExecutor)? {
+        guard settings.transports.count > 1, !settings.destination.hasStreams else { return nil }
+        return settings.transports[worker % settings.transports.count].taskExecutor
     }
 
     /// Fetches one job after the other, until there is none.
-    func fetchJobs(of board: RunBoard) async {
-        var outcome: FetchOutcome?
-        while let (job, number) = board.next(after: outcome, isCancelled: Task.isCancelled) {
+    func fetchJobs(of board: RunBoard, by worker: Int) async {
+        let loader = chains[worker % chains.count]
+        var ending: RunBoard.Ending?
+        while let (job, number) = board.next(after: ending, isCancelled: Task.isCancelled) {
             if let known = outcomeWithoutRequest(job, number: number) {
-                outcome = known
+                ending = .outcome(known)
             } else {
-                outcome = await fetch(job, number: number)
+                ending = board.ending(of: await fetch(job, number: number, by: loader))
             }
         }
     }
 
     /// Makes one request, and delivers its content if it is a good one.
-    private func fetch(_ job: GetSettings.Job, number index: Int) async -> FetchOutcome {
+    private func fetch(_ job: GetSettings.Job, number index: Int, by loader: any HTTPLoader) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
@@ -71,7 +84,7 @@ final class Fetcher: Sendable {
             // An answer that is looked at is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
             let loaded = await loader.load(made)
-            result = await deliver(await completed(loaded, of: made, sink, since: start), of: job, to: sink)
+            result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
         } catch {
             result = .failure(error)
         }
@@ -87,6 +100,10 @@ final class Fetcher: Sendable {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
         if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
+        if let target, !target.isFinished.withLock({ $0 }), target.file?.size ?? 0 >= Self.leastLongContent {
+            // It may be brought to the disk.
+            await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
+        }
         finish(&outcome, target, job)
         outcome.isPrinted = stream(place) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
@@ -106,7 +123,8 @@ final class Fetcher: Sendable {
         _ first: HTTPResult,
         of request: HTTPRequest,
         _ target: FetchTarget,
-        since start: ContinuousClock.Instant
+        since start: ContinuousClock.Instant,
+        by loader: any HTTPLoader
     ) async -> HTTPResult {
         guard let file = target.segmented else { return first }
         let segments = SegmentedFetch(
@@ -223,7 +241,7 @@ final class Fetcher: Sendable {
                         url: url,
                         isFresh: isFresh,
                         isAlone: settings.isAlone,
-                        takesDirectly: settings.isAlone || settings.hasSeveralTransports
+                        takesDirectly: settings.isAlone || settings.transports.count > 1
                     )
                     return (file, path)
                 }
@@ -302,12 +320,20 @@ final class Fetcher: Sendable {
         try target.finish()
     }
 
+    /// The digest of so many bytes, or to bring them to the disk, takes milliseconds.
+    private static let leastLongContent: Int64 = 1 << 20
+
     /// Compares a content with the digests that are known of it; one that is another one is discarded.
     private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
         var expected = job.digest.map { [$0] } ?? []
         if target.comparesFields { expected += DigestFields.digests(response) }
         do {
-            try target.check(expected)
+            // The thread of the transport is for what takes a moment.
+            if response.exchange.bytesReceived >= Self.leastLongContent, !expected.isEmpty {
+                try await withTaskExecutorPreference(globalConcurrentExecutor) { try target.check(expected) }
+            } else {
+                try target.check(expected)
+            }
         } catch let error as DigestMismatch {
             // Nothing of it is worth going on from.
             try? await target.sink.startOver()

@@ -30,11 +30,12 @@ struct GetCommand {
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator
     ) async {
-        let board = RunBoard(queue, workers: settings.concurrency)
+        let board = RunBoard(queue, workers: settings.concurrency, isQuiet: coordinator.isQuiet)
         await withDiscardingTaskGroup { group in
             var isReading = false
             var isPlanning = false
             var isPausing = false
+            var workers = 0
             while true {
                 let goesOn = !coordinator.isClosed && !Task.isCancelled
                 if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
@@ -43,7 +44,11 @@ struct GetCommand {
                     group.addTask { [plan] in board.post(.planned(part.planned(by: plan), count: part.count)) }
                 }
                 for _ in 0..<board.allow(below: goesOn ? coordinator.end : 0) {
-                    group.addTask { await fetcher.fetchJobs(of: board) }
+                    let worker = workers
+                    workers += 1
+                    group.addTask(executorPreference: fetcher.executor(ofWorker: worker)) {
+                        await fetcher.fetchJobs(of: board, by: worker)
+                    }
                 }
                 if !isReading, goesOn, let stream = board.withQueue({ $0.needsLine ? $0.stream : nil }) {
                     isReading = true
@@ -52,7 +57,7 @@ struct GetCommand {
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped")
                 }
-                if plan.hasUnwritten, !isPausing, board.isWorking {
+                if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
                     group.addTask {
                         await RowPause.end()
@@ -69,6 +74,8 @@ struct GetCommand {
                     case .fetched(let outcome):
                         change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
                         coordinator.take(outcome)
+                    case .noted(let rows):
+                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(rows) }
                     case .ended:
                         break
                     case .read(let item):
@@ -85,7 +92,7 @@ struct GetCommand {
                 }
             }
         }
-        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.writeEnded() }
+        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.finish() }
     }
 
     /// Takes in a part of the list.

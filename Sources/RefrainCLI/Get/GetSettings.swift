@@ -68,9 +68,8 @@ struct GetSettings: Sendable {
     let destination: Destination
     let template: RequestTemplate
     let policy: CommandPolicy
-    let transport: any HTTPLoader
-    /// Whether there are several transports, so that one may write a file while others receive.
-    let hasSeveralTransports: Bool
+    /// Of several, one may write a file while others receive.
+    let transports: [CurlLoader]
     let concurrency: Int
     /// The socket of the file system that connections go by; nil: they go by the network.
     let unixSocket: String?
@@ -131,14 +130,12 @@ struct GetSettings: Sendable {
         let perFile = segments ?? 1
         concurrency = max(1, TransportSettings.affordable(limit * perFile, openFiles: openFiles) / perFile)
         isHeldDown = concurrency < limit
-        transport = try TransportSettings.transport(
+        transports = try TransportSettings.transports(
             arguments,
             concurrency: concurrency * perFile,
             openFiles: openFiles,
             omittedFields: template.omittedFields
         )
-        hasSeveralTransports =
-            TransportSettings.numberOfTransports(arguments, concurrency: concurrency * perFile) > 1
         unixSocket = arguments.last(.unixSocket)
         // What names one URL has to know that there is no other.
         readsStandardInput = Self.streamsList(arguments)

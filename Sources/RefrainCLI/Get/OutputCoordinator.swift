@@ -46,6 +46,12 @@ final class OutputCoordinator {
         }
     }
 
+    /// Whether nothing is said or written of a request that went well.
+    var isQuiet: Bool {
+        report == nil && picture == nil && dumpedHeads == nil && progress == nil && !settings.display.isVerbose
+            && settings.display.writeOut == nil && settings.files.tagFile == nil && !settings.destination.printsInOrder
+    }
+
     /// Says something that belongs to no single request.
     func say(_ line: String) {
         if settings.display.showsFailures { screen.show("refrain get: \(line)\n") }

@@ -94,19 +94,19 @@ enum TransportSettings {
     /// So few requests are left to one transport.
     private static let leastRequests = 4
 
-    /// The transports, among which the URLs are distributed.
-    static func transport(
+    /// The transports, among which the requests are distributed.
+    static func transports(
         _ arguments: Arguments,
         concurrency: Int,
         openFiles: Int,
         omittedFields: [String] = []
-    ) throws(UsageError) -> any HTTPLoader {
+    ) throws(UsageError) -> [CurlLoader] {
         let count = numberOfTransports(arguments, concurrency: concurrency)
         var configuration = try configuration(arguments, concurrency, openFiles, among: count)
         configuration.overrides.omittedFields = omittedFields
-        var loaders: [any HTTPLoader] = []
+        var loaders: [CurlLoader] = []
         for _ in 0..<count { loaders.append(try loader(configuration)) }
-        return count == 1 ? loaders[0] : ShardedLoader(loaders)
+        return loaders
     }
 
     /// What all transports have in common: read once, since a pipe has its content once, and a person is asked once.

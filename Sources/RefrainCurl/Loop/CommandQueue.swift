@@ -11,6 +11,8 @@ enum Command {
     case resume(Transfer)
     /// The response will not be read.
     case discard(Transfer)
+    /// Run this job of a task on the loop's thread.
+    case run(UnownedJob)
     /// End all transfers and go on.
     case reset(UnsafeContinuation<Void, Never>)
     /// End all transfers and the thread.

@@ -23,6 +23,8 @@ final class EventLoop: @unchecked Sendable {
     /// For how long a leader waits for its answer, in nanoseconds; the kernel may add 50,000.
     let leaderWait: MonotonicTime
     private let canBeWoken: Bool
+    /// Jobs of tasks that prefer the loop's thread, which alone touches them.
+    var jobs: [UnownedJob] = []
     /// Whether libcurl never waits for a name to be resolved.
     private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
@@ -82,8 +84,7 @@ final class EventLoop: @unchecked Sendable {
         if inbox.phase == .idle {
             // No attempt changes the library.
             guard CurlVersion.refusal == nil else { return .refused(.unsupportedURL) }
-            guard multi != nil, startThread() else { return .refused(.unknown) }
-            inbox.phase = .running
+            guard begin(&inbox) else { return .refused(.unknown) }
         }
         transfer.completion = completion
         transfer.wasSubmitted = true
@@ -133,6 +134,13 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
+    /// Starts the thread; false where there is none to be had.
+    func begin(_ inbox: inout CommandQueue) -> Bool {
+        guard multi != nil, startThread() else { return false }
+        inbox.phase = .running
+        return true
+    }
+
     private func startThread() -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self)
@@ -168,6 +176,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func run() {
         guard let multi else { return }
+        refrain_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
         var commands: [Command] = []
         var stops: [UnsafeContinuation<Void, Never>] = []
         var lookout = AdaptiveSpin()
@@ -176,16 +185,18 @@ final class EventLoop: @unchecked Sendable {
             driver.now = .now
             var mustStop = false
             for command in commands {
-                if case .stop(let continuation) = command {
+                switch command {
+                case .stop(let continuation):
                     mustStop = true
                     if let continuation { stops.append(continuation) }
-                } else {
-                    driver.carryOut(command)
+                case .run(let job): jobs.append(job)
+                default: driver.carryOut(command)
                 }
             }
             commands.removeAll(keepingCapacity: commands.capacity < 1024)
             if mustStop { break }
             driver.drive()
+            if !jobs.isEmpty { runJobs() }
             if driver.isIdle {
                 let looksOut = driver.hadCompany || !canBeLed
                 driver.hadCompany = false
@@ -205,7 +216,12 @@ final class EventLoop: @unchecked Sendable {
             inbox.phase = .stopped
             inbox.take(into: &commands)
         }
-        for case .stop(let continuation?) in commands { stops.append(continuation) }
+        refrain_set_current_loop(nil)
+        for command in commands {
+            if case .run(let job) = command { jobs.append(job) }
+            if case .stop(let continuation?) = command { stops.append(continuation) }
+        }
+        leaveJobs()
         for stop in stops { stop.resume() }
     }
 }

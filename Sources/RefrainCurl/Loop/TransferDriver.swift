@@ -21,6 +21,9 @@ final class TransferDriver {
     /// Whether there were transfers that no caller could have driven by itself: several at a time, or streams.
     var hadCompany = false
 
+    /// Whether the thread has not looked at its sockets for so long that limits may have passed meanwhile.
+    var wasAway = false
+
     /// Whether any connection may speak TLS, to a server or to a proxy.
     private(set) var mayHaveTLS = false
 
@@ -89,7 +92,7 @@ final class TransferDriver {
         case .reset(let continuation):
             endAll(.cancelled, "the loader was reset")
             continuation.resume()
-        case .stop: break
+        case .run, .stop: break
         }
     }
 
@@ -99,11 +102,13 @@ final class TransferDriver {
         guard let multi else { return }
         var mustGoOn = true
         while mustGoOn {
-            // First of all: what has run out of time must not be started.
-            if now >= nextLimit {
+            // First of all: what has run out of time must not be started. But what has arrived while the thread was
+            // busy with something else counts.
+            if now >= nextLimit, !wasAway {
                 enforceLimits()
                 tellCallers()
             }
+            wasAway = false
             startsLeft = Self.transfersPerIteration
             removalsLeft = Self.transfersPerIteration
             removeEnded()

@@ -84,17 +84,62 @@ struct RunBoardTests {
         #expect(board.allow(below: 3) == 2 && board.isWorking && !board.isIdle)
         let first = try #require(board.next(after: nil, isCancelled: false))
         let second = try #require(board.next(after: nil, isCancelled: false))
-        let third = try #require(board.next(after: try outcome(first), isCancelled: false))
+        let third = try #require(board.next(after: .outcome(try outcome(first)), isCancelled: false))
         #expect([first.number, second.number, third.number] == [0, 1, 2])
-        #expect(board.next(after: try outcome(second), isCancelled: false) == nil)
+        #expect(board.next(after: .outcome(try outcome(second)), isCancelled: false) == nil)
         #expect(board.allow(below: 5) == 1)
-        #expect(board.next(after: try outcome(third), isCancelled: true) == nil)
+        #expect(board.next(after: .outcome(try outcome(third)), isCancelled: true) == nil)
         #expect(board.isWorking)
         #expect(board.next(after: nil, isCancelled: true) == nil)
         #expect(!board.isWorking && !board.isIdle)
         var numbers: [Int] = []
         for case .fetched(let outcome) in await board.events() { numbers.append(outcome.index) }
         #expect(numbers == [0, 1, 2] && board.isIdle)
+        folder.remove()
+    }
+
+    @Test("of requests that went well a quiet run takes in rows alone, many at a time or when something else happens")
+    func rows() async throws {
+        let settings = try settings(urls(200))
+        var queue = queue(settings)
+        let taken = queue.takeUnplanned()
+        let part = try #require(taken)
+        queue.add(planned: try part.planned(by: RunPlan(settings)).get(), of: part.count)
+        let board = RunBoard(queue, workers: 32, isQuiet: true)
+        #expect(board.allow(below: 200) == 32)
+        let taking = Task { await board.events() }
+        var ending: RunBoard.Ending?
+        for _ in 0..<64 {
+            let job = try #require(board.next(after: ending, isCancelled: false))
+            let response = HTTPResponse(request: try HTTPRequest(job.job.request.url), status: .ok)
+            var outcome = FetchOutcome(index: job.number, url: "", method: "GET", result: .success(response))
+            outcome.job = job.job
+            ending = board.ending(of: outcome)
+            outcome.bytes = 2 << 20
+            guard case .outcome = board.ending(of: outcome), case .row = ending else {
+                Issue.record("a large content is to be noted at once, a small one is not")
+                return
+            }
+        }
+        #expect(!board.isIdle)
+        let job = try #require(board.next(after: ending, isCancelled: false))
+        var rows: [TransferState.Entry] = []
+        for case .noted(let taken) in await taking.value { rows += taken }
+        #expect(rows.count == 64 && Set(rows.map(\.identity)).count == 64)
+        #expect(rows.allSatisfy { $0.outcome == .done && $0.status == 200 })
+        // A failure is told at once, and one row is taken in with it.
+        _ = board.next(after: ending, isCancelled: false)
+        let failed = board.ending(of: try outcome(job))
+        _ = board.next(after: failed, isCancelled: false)
+        var events = 0
+        for event in await board.events() {
+            switch event {
+            case .noted(let rows): events += rows.count
+            case .fetched: events += 10
+            default: break
+            }
+        }
+        #expect(events == 11)
         folder.remove()
     }
 }

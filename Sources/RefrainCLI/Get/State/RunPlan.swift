@@ -74,15 +74,36 @@ struct RunPlan: Sendable {
     /// The row of one that must not be sent twice is written at once, as is that of a large content, and any after a
     /// pause. Other rows wait for a tenth of a second.
     mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
-        guard state != nil, let row = Self.ended(outcome) else { return }
+        guard state != nil, let row = Self.row(of: outcome) else { return }
         ended.append(row)
+        try write(Self.isUrgent(row))
+    }
+
+    /// Notes rows that can wait.
+    mutating func note(_ rows: [TransferState.Entry]) throws(DatabaseError) {
+        guard state != nil else { return }
+        ended += rows
+        try write(false)
+    }
+
+    private mutating func write(_ isUrgent: Bool) throws(DatabaseError) {
         let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
-        let isUrgent = row.key != nil || outcome.method != HTTPMethod.get.rawValue || row.bytes >= Self.leastUrgentSize
         if isUrgent || isAfterPause || ended.count >= Self.mostRows { try writeEnded() }
+    }
+
+    /// Whether a row is to be written at once.
+    static func isUrgent(_ row: TransferState.Entry) -> Bool {
+        row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= leastUrgentSize
     }
 
     /// Whether rows wait.
     var hasUnwritten: Bool { !ended.isEmpty }
+
+    /// Writes what is left to be written at the end of a run.
+    mutating func finish() throws(DatabaseError) {
+        try writeEnded()
+        try state?.finish()
+    }
 
     /// Writes the rows that wait.
     mutating func writeEnded() throws(DatabaseError) {
@@ -95,7 +116,7 @@ struct RunPlan: Sendable {
     }
 
     /// The row of a request that has ended.
-    private static func ended(_ outcome: FetchOutcome) -> TransferState.Entry? {
+    static func row(of outcome: FetchOutcome) -> TransferState.Entry? {
         guard let job = outcome.job, var entry = job.entry, !outcome.isSkipped else { return nil }
         // A condition of the caller's own was not met, so nothing was fetched.
         if outcome.isSuccess, outcome.status == .notModified, case .fetch = job.action { return nil }

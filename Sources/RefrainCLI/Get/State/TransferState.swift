@@ -34,6 +34,8 @@ final class TransferState: Sendable {
         var error: String?
         /// Seconds since 1970.
         var ended: Double?
+        /// The part of ``PlannedRequests`` that the request stands in; nil: it has a row.
+        var part: Int64?
     }
 
     private let database: Locked<DatabaseBox>
@@ -49,6 +51,11 @@ final class TransferState: Sendable {
         // @unchecked Sendable: it is reached only with the lock held, and nothing of it leaves the lock.
         let database: Database
         let update: Database.Statement
+        /// Writes the row of a request of a part.
+        let complete: Database.Statement
+        let removePart: Database.Statement
+        /// The requests that get their rows when they have ended; nil: all have theirs from the beginning.
+        var planned: PlannedRequests?
     }
 
     /// Opens the state of a run, and makes it where it is missing.
@@ -63,8 +70,16 @@ final class TransferState: Sendable {
         foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
         do throws(DatabaseError) {
             let database = try Self.prepared(path, foldsNames: foldsNames)
-            let update = try database.prepare(Self.updateText)
-            self.database = Locked(DatabaseBox(database: database, update: update))
+            var isEmpty = true
+            try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
+            let box = DatabaseBox(
+                database: database,
+                update: try database.prepare(Self.updateText),
+                complete: try database.prepare(Self.completeText),
+                removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
+                planned: isEmpty ? PlannedRequests() : nil
+            )
+            self.database = Locked(box)
         } catch {
             if isNew { Self.remove(path) }
             let advice = error.isUnusable ? "; move it away, and a new one is begun" : ""
@@ -100,6 +115,7 @@ final class TransferState: Sendable {
             if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
             try database.run("PRAGMA user_version = 1")
         }
+        try makeRows(of: try PlannedRequests.read(database), database, foldsNames: foldsNames)
         return database
     }
 
@@ -110,20 +126,33 @@ final class TransferState: Sendable {
             key TEXT, error TEXT, ended REAL
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
-        """
+        """ + PlannedRequests.schema
     private static let columns =
         "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended"
     private static let updateText =
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
         + "ended = ? WHERE identity = ?"
+    private static let completeText =
+        "INSERT INTO requests (identity, url, method, name, folded, outcome, status, validator, bytes, attempts, error, "
+        + "ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        + "outcome = excluded.outcome, status = excluded.status, validator = excluded.validator, "
+        + "bytes = excluded.bytes, attempts = attempts + excluded.attempts, error = excluded.error, "
+        + "ended = excluded.ended"
+    private static let insertText =
+        "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
+        + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
 
     /// Writes the rows that are missing, and returns those that were there before.
+    ///
+    /// In a new state some requests get theirs when they have ended; see ``PlannedRequests``.
     ///
     /// - Parameter isDurable: whether the rows are on the disk when this returns; keys must be.
     /// - Returns: for each entry the row, or nil where its file belongs to another request.
     func register(_ entries: [Entry], isDurable: Bool) throws(DatabaseError) -> [Entry?] {
         let result: Result<[Entry?], DatabaseError> = database.withLock { box in
             do throws(DatabaseError) {
+                if !isDurable, let planned = try plan(entries, &box) { return .success(planned) }
+                try makeAllRows(&box)
                 return .success(try register(entries, box.database, isDurable))
             } catch {
                 try? box.database.run("ROLLBACK")
@@ -141,19 +170,11 @@ final class TransferState: Sendable {
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
         let select = try database.prepare("SELECT \(Self.columns) FROM requests WHERE identity = ?")
-        let insert = try database.prepare(
-            "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
-                + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
-        )
+        let insert = try database.prepare(Self.insertText)
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for entry in entries {
-            let place = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
-            let folded = Database.Value.optional(place)
-            try insert.run([
-                .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), folded,
-                .optional(entry.key),
-            ])
+            try insert.run(Self.names(of: entry, foldsNames) + [.optional(entry.key)])
             if database.lastChanges > 0 {
                 rows.append(entry)
                 continue
@@ -168,17 +189,73 @@ final class TransferState: Sendable {
         return rows
     }
 
+    /// What the row of a request begins with.
+    private static func names(of entry: Entry, _ foldsNames: Bool) -> [Database.Value] {
+        let place = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
+        return [
+            .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), .optional(place),
+        ]
+    }
+
+    /// What is known of a request when it has ended.
+    private static func result(of entry: Entry) -> [Database.Value] {
+        [
+            .text(entry.outcome.rawValue), .optional(entry.status.map(Int64.init)), .optional(entry.validator),
+            .integer(entry.bytes), .integer(Int64(entry.attempts)), .optional(entry.error),
+            entry.ended.map(Database.Value.real) ?? .null,
+        ]
+    }
+
+    /// Adds requests as a part; nil where they need rows.
+    private func plan(_ entries: [Entry], _ box: inout DatabaseBox) throws(DatabaseError) -> [Entry]? {
+        let foldsNames = foldsNames
+        return try box.planned?.add(entries, to: box.database) { foldsNames ? OutputNaming.folded($0) : $0 }
+    }
+
+    /// Makes the rows of all requests that stand in parts; those that come after have theirs from the beginning.
+    private func makeAllRows(_ box: inout DatabaseBox) throws(DatabaseError) {
+        guard box.planned != nil else { return }
+        try Self.makeRows(of: try PlannedRequests.read(box.database), box.database, foldsNames: foldsNames)
+        box.planned = nil
+    }
+
+    private static func makeRows(
+        of entries: [Entry],
+        _ database: Database,
+        foldsNames: Bool
+    ) throws(DatabaseError) {
+        guard !entries.isEmpty else { return }
+        try database.run("BEGIN IMMEDIATE")
+        let insert = try database.prepare(insertText)
+        for entry in entries { try insert.run(names(of: entry, foldsNames) + [.null]) }
+        try database.run("DELETE FROM planned; COMMIT")
+    }
+
+    /// Makes the rows of all requests that have not ended.
+    func finish() throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                if box.planned?.isEmpty == false { try makeAllRows(&box) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Writes what requests have come to, all in one transaction; the attempts are added to those of earlier runs.
     func note(_ entries: [Entry]) throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
             do throws(DatabaseError) {
                 if entries.count > 1 { try box.database.run("BEGIN IMMEDIATE") }
                 for entry in entries {
-                    try box.update.run([
-                        .text(entry.outcome.rawValue), .optional(entry.status.map(Int64.init)),
-                        .optional(entry.validator), .integer(entry.bytes), .integer(Int64(entry.attempts)),
-                        .optional(entry.error), entry.ended.map(Database.Value.real) ?? .null, .text(entry.identity),
-                    ])
+                    guard let part = entry.part else {
+                        try box.update.run(Self.result(of: entry) + [.text(entry.identity)])
+                        continue
+                    }
+                    try box.complete.run(Self.names(of: entry, foldsNames) + Self.result(of: entry))
+                    if let last = box.planned?.noteRow(in: part) { try box.removePart.run([.integer(last)]) }
                 }
                 if entries.count > 1 { try box.database.run("COMMIT") }
                 return nil
@@ -193,8 +270,12 @@ final class TransferState: Sendable {
     static func read(_ path: String) throws(DatabaseError) -> [Entry] {
         var entries: [Entry] = []
         let database = try Database(path: path, readOnly: true)
+        // First, since a run may be making their rows.
+        let planned = try PlannedRequests.read(database)
         try database.prepare("SELECT \(columns) FROM requests ORDER BY ended").run { entries.append(entry($0)) }
-        return entries
+        guard !planned.isEmpty else { return entries }
+        let known = Set(entries.map(\.identity))
+        return planned.filter { !known.contains($0.identity) } + entries
     }
 
     private static func entry(_ row: Database.Statement) -> Entry {

@@ -1,0 +1,100 @@
+internal import Refrain
+
+/// Requests of a new state whose rows are not made yet, in parts: as text, which costs a tenth of their rows.
+///
+/// A request of a list mostly has one row to be written, when it has ended. Until then it stands in a part, which is in
+/// the state before any of its requests is sent, and is removed in the transaction that writes the last of their rows.
+/// What an ended run has left of the parts becomes rows when the state is opened again.
+struct PlannedRequests {
+    static let schema = "CREATE TABLE IF NOT EXISTS planned (part INTEGER PRIMARY KEY, requests BLOB NOT NULL);"
+    /// So few requests get their rows at once.
+    static let leastCount = 16
+
+    /// The hashes of the names of all files: two requests with one name need the table, which knows of whom it is.
+    private var names: Set<Int> = []
+    /// How many requests of each part have no row yet.
+    private var open: [Int64: Int] = [:]
+    private var lastPart: Int64 = 0
+
+    /// Whether all requests have rows.
+    var isEmpty: Bool { open.isEmpty }
+
+    /// Adds a part, where each of its requests surely is for a file that no other one has.
+    ///
+    /// - Parameter fold: what tells a name from others.
+    /// - Returns: the entries, which know their part; nil where they need rows, and nothing was added.
+    mutating func add(
+        _ entries: [TransferState.Entry],
+        to database: Database,
+        fold: (String) -> String
+    ) throws(DatabaseError) -> [TransferState.Entry]? {
+        guard entries.count >= Self.leastCount else { return nil }
+        var hashes: Set<Int> = []
+        hashes.reserveCapacity(entries.count)
+        for entry in entries {
+            guard entry.key == nil, let name = entry.name else { return nil }
+            let hash = fold(name).hashValue
+            guard !names.contains(hash), hashes.insert(hash).inserted else { return nil }
+        }
+        guard let text = Self.text(entries) else { return nil }
+        let part = lastPart + 1
+        try database.prepare("INSERT INTO planned VALUES (?, ?)").run([.integer(part), .text(text)])
+        lastPart = part
+        names.formUnion(hashes)
+        open[part] = entries.count
+        return entries.map { entry in
+            var entry = entry
+            entry.part = part
+            return entry
+        }
+    }
+
+    /// Notes that a request of a part has a row; returns the part where it was the last one of it.
+    mutating func noteRow(in part: Int64) -> Int64? {
+        guard let count = open[part] else { return nil }
+        open[part] = count > 1 ? count - 1 : nil
+        return count > 1 ? nil : part
+    }
+
+    /// What stands between the fields of a part.
+    private static let separator = UInt8(0x1F)
+    private static let fieldsPerRequest = 4
+
+    /// The text of a part; nil where a field has the separator in it.
+    private static func text(_ entries: [TransferState.Entry]) -> String? {
+        var text = ""
+        text.reserveCapacity(entries.count * 160)
+        for entry in entries {
+            let name = entry.name ?? ""
+            // A method is a token, which has none.
+            guard !entry.identity.contains(byte: separator), !entry.url.contains(byte: separator),
+                !name.contains(byte: separator)
+            else { return nil }
+            text += entry.identity
+            text += "\u{1F}"
+            text += entry.url
+            text += "\u{1F}"
+            text += entry.method
+            text += "\u{1F}"
+            text += name
+            text += "\u{1F}"
+        }
+        return text
+    }
+
+    /// The requests of all parts, some of which may have rows by now.
+    static func read(_ database: Database) throws(DatabaseError) -> [TransferState.Entry] {
+        var isThere = false
+        try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'planned'").run { _ in isThere = true }
+        guard isThere else { return [] }
+        var entries: [TransferState.Entry] = []
+        try database.prepare("SELECT CAST(requests AS TEXT) FROM planned ORDER BY part").run { row in
+            let fields = Array((row.text(0) ?? "").utf8).split(separator: separator, omittingEmptySubsequences: false)
+            for start in stride(from: 0, to: fields.count - fieldsPerRequest, by: fieldsPerRequest) {
+                let words = fields[start..<start + fieldsPerRequest].map { String(decoding: $0, as: UTF8.self) }
+                entries.append(.init(identity: words[0], url: words[1], method: words[2], name: words[3]))
+            }
+        }
+        return entries
+    }
+}
