@@ -31,7 +31,7 @@ enum RequestLine {
         }
         guard let url = try text("url") else { throw refuse("lacks \"url\"") }
         try URLList.check(url, "\(place): \"url\"")
-        var request = ListedRequest(url: url, place: position)
+        var request = ListedRequest.Members()
         request.method = try text("method")
         if let method = request.method, !HTTPToken.isValid(method) {
             throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")
@@ -52,7 +52,7 @@ enum RequestLine {
             request.key = key
         }
         try readBody(node, line, try text("bodyFile"), place, &request)
-        return request
+        return ListedRequest(url: url, request, place: position)
     }
 
     private static func readBody(
@@ -60,7 +60,7 @@ enum RequestLine {
         _ line: [UInt8],
         _ file: String?,
         _ place: String,
-        _ request: inout ListedRequest
+        _ request: inout ListedRequest.Members
     ) throws(UsageError) {
         guard let body = node["body"] else {
             guard let file else { return }
