@@ -61,8 +61,8 @@ struct CurlErrorMapping {
             return .secureConnectionFailed
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
         case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
-        // A trailer that is no field.
-        case CURLE_BAD_FUNCTION_ARGUMENT where headIsComplete: return .badServerResponse
+        // A trailer that is no field, or a head that begins with a folded line.
+        case CURLE_BAD_FUNCTION_ARGUMENT where wasSent: return .badServerResponse
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .networkConnectionLost
         // With the last, libcurl tried to send the body again, which it cannot.
         case CURLE_HTTP2_STREAM where isMalformedHead: return .badServerResponse
