@@ -44,7 +44,7 @@ final class EasyHandle {
     private var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
-    private var longestAge = OriginQueue.longestAge
+    private var longestAge: Int
     private var hidesProxyFields = false
     private var notes = false
     private var notesWhatIsSent = false
@@ -65,6 +65,7 @@ final class EasyHandle {
         self.easy = easy
         self.settings = settings
         self.trust = trust
+        longestAge = settings.longestAge
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)
@@ -123,7 +124,8 @@ final class EasyHandle {
             // 60 s is what libcurl keeps an answer of the name server for by itself.
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
         }
-        let longestAge = transfer.host?.longestAge(now: transfer.round.now) ?? OriginQueue.longestAge
+        let limit = settings.longestAge
+        let longestAge = transfer.host?.longestAge(now: transfer.round.now, limit: limit) ?? limit
         if self.longestAge != longestAge {
             self.longestAge = longestAge
             refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
