@@ -104,7 +104,6 @@ final class EasyHandle {
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
-        setBuffer(transfer)
         if isFresh != transfer.needsFreshConnection {
             isFresh = transfer.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
@@ -139,6 +138,7 @@ final class EasyHandle {
             // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
+        setBuffer(transfer, mayBeHTTP2)
         // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
         takeNotes(trust.pins != nil || !CurlVersion.announcesRequests)
         notesWhatIsSent = mayBeHTTP2 || CurlVersion.requestSize == .notes
@@ -335,10 +335,15 @@ final class EasyHandle {
         refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
     }
 
-    private func setBuffer(_ transfer: Transfer) {
+    private func setBuffer(_ transfer: Transfer, _ mayBeHTTP2: Bool) {
         guard settings.takesBufferSize else { return }
         let isSmall = transfer.isPlain && transfer.host?.expectsShortAnswers == true
-        let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
+        let size =
+            if mayBeHTTP2 {
+                EasySettings.multiplexedBufferSize
+            } else {
+                isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
+            }
         guard size != bufferSize else { return }
         bufferSize = size
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, size)
