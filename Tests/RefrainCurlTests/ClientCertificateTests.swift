@@ -1,9 +1,11 @@
+import CurlShim
 import RefrainCore
-import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import TLSFixture
 import Testing
+
+@testable import RefrainCurl
 
 @Suite("CurlLoader: certificates of the client (mutual TLS)")
 struct ClientCertificateTests {
@@ -58,6 +60,44 @@ struct ClientCertificateTests {
         #expect(foreign.attempts.count == 1)
         #expect(fixture.handshakeCount == 0)
         #expect(server.log.isEmpty)
+    }
+
+    @Test(
+        "R8: a certificate that has ended, and one that is for servers, fails once, in each version of TLS",
+        arguments: ["stranger", "expired", "server"],
+        [false, true]
+    )
+    func unacceptable(name: String, isOld: Bool) async throws {
+        let fixture = try TLSFixture(upstreamPort: server.port, requiresClientCertificate: true, isOld: isOld)
+        defer { fixture.stop() }
+        var configuration = CurlLoader.Configuration()
+        configuration.trust = .certificateFile(fixture.caPath)
+        configuration.clientCertificate = .pem(fixture.clientFile(name, "pem"), key: fixture.clientFile(name, "key"))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let loader = Retry(policy, budgets: nil) --> (try CurlLoader(configuration: configuration))
+        let error = try failure(of: await loader.load(HTTPRequest(fixture.baseURL + "/ok")))
+        #expect(error.code == .clientCertificateRejected, "\(error)")
+        #expect(error.attempts.count == 1)
+        #expect(server.log.isEmpty)
+    }
+
+    @Test("R8: an alert on a certificate where none was shown means that one is wanted")
+    func alertWithoutCertificate() {
+        for (alert, hasCertificate, code) in [
+            ("sslv3 alert bad certificate", false, HTTPError.Code.clientCertificateRequired),
+            ("sslv3 alert bad certificate", true, .clientCertificateRejected),
+            ("tlsv13 alert certificate required", true, .clientCertificateRequired),
+            ("sslv3 alert certificate revoked", true, .clientCertificateRejected),
+            ("tlsv1 alert access denied", true, .clientCertificateRejected),
+            ("sslv3 alert handshake failure", false, .secureConnectionFailed),
+        ] {
+            let mapping = CurlErrorMapping(
+                result: CURLE_SSL_CONNECT_ERROR,
+                message: "OpenSSL/3.0.19: error:0A000412:SSL routines::" + alert,
+                hasClientCertificate: hasCertificate
+            )
+            #expect(mapping.code == code, "\(alert)")
+        }
     }
 
     @Test("R8: a wrong password, or the key of another certificate, fails once, before anything is sent")

@@ -49,7 +49,10 @@ public struct Endpoint: Sendable {
             sampleResponseClosure: sampleResponseClosure,
             method: method,
             task: task,
-            httpHeaderFields: (httpHeaderFields ?? [:]).merging(fields) { $1 }
+            httpHeaderFields: (httpHeaderFields ?? [:]).filter { old, _ in
+                !fields.keys.contains { HTTPHeaders.isSame($0, old) }
+            }
+            .merging(fields) { $1 }
         )
     }
 

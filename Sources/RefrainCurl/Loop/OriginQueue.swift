@@ -14,7 +14,8 @@ final class OriginQueue {
     var wantsHTTP1 = false
     /// Whether the last connect failed: the name server is asked again before the next one (rule R33).
     var addressMayBeStale = false
-    /// When a request was sent to which the peer's TCP has acknowledged nothing, within ``longestAge``.
+    /// When a request was sent to which the peer's TCP has acknowledged nothing, as long as connections of before may
+    /// be used.
     private var silentSince = MonotonicTime.never
     /// Whether it is on the list of those that have requests to start.
     var isListed = false
@@ -44,17 +45,15 @@ final class OriginQueue {
     /// Notes when a request was submitted whose connection turned out to lead nowhere.
     func noteSilence(since start: MonotonicTime) { silentSince = start }
 
-    /// For how many seconds a connection may have been unused to be used again: not since before such a request.
-    func longestAge(now: MonotonicTime) -> Int {
-        guard silentSince != .never else { return Self.longestAge }
+    /// For how many seconds a connection may have been unused to be used again: not since before such a request, and
+    /// not for longer than `limit`.
+    func longestAge(now: MonotonicTime, limit: Int) -> Int {
+        guard silentSince != .never else { return limit }
         let seconds = Int((now &- silentSince) / 1_000_000_000)
         let age = CurlVersion.measuresIdleExactly ? max(1, seconds) : seconds - 1
-        if age >= Self.longestAge { silentSince = .never }
-        return min(max(0, age), Self.longestAge)
+        if age >= limit { silentSince = .never }
+        return min(max(0, age), limit)
     }
-
-    /// What libcurl takes by itself.
-    static let longestAge = 118
 
     var isUnused: Bool { active == 0 && waiting.isEmpty }
 

@@ -26,6 +26,8 @@ struct CurlErrorMapping {
     var systemError: Int32 = 0
     /// OpenSSL's verdict on the certificate (X509_V_ERR_…).
     var verification = 0
+    /// Whether the client had a certificate to show.
+    var hasClientCertificate = false
     /// The status of the proxy's answer to CONNECT.
     var proxyStatus = 0
     /// Whether that answer is one that may be another one next time.
@@ -61,8 +63,8 @@ struct CurlErrorMapping {
             return .secureConnectionFailed
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .serverCertificateUntrusted
         case CURLE_WEIRD_SERVER_REPLY: return .badServerResponse
-        // A trailer that is no field.
-        case CURLE_BAD_FUNCTION_ARGUMENT where headIsComplete: return .badServerResponse
+        // A trailer that is no field, or a head that begins with a folded line.
+        case CURLE_BAD_FUNCTION_ARGUMENT where wasSent: return .badServerResponse
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .networkConnectionLost
         // With the last, libcurl tried to send the body again, which it cannot.
         case CURLE_HTTP2_STREAM where isMalformedHead: return .badServerResponse
@@ -123,14 +125,15 @@ struct CurlErrorMapping {
     }
 
     private var handshakeCode: HTTPError.Code {
-        if message.contains("alert certificate required") { return .clientCertificateRequired }
-        if isAlertOnCertificate { return .clientCertificateRejected }
+        if let refusal = clientCertificateCode { return refusal }
         // Any other verdict is what OpenSSL says before it has seen a certificate.
         return [2, 9, 10, 18, 19, 20, 21].contains(verification) ? certificateCode : .secureConnectionFailed
     }
 
     private var certificateCode: HTTPError.Code {
-        switch verification {
+        // With the server's it says what is wrong. Else this is the server's alert that the client's has expired.
+        if message == "SSL certificate verification failed" { return .clientCertificateRejected }
+        return switch verification {
         case 10: .serverCertificateHasBadDate
         case 9: .serverCertificateNotYetValid
         // Issuer not found, self-signed, self-signed in chain, issuer not found locally, leaf cannot be verified.
@@ -148,12 +151,19 @@ struct CurlErrorMapping {
         {
             return .badServerResponse
         }
-        if message.contains("alert certificate required") { return .clientCertificateRequired }
-        return isAlertOnCertificate ? .clientCertificateRejected : .networkConnectionLost
+        return clientCertificateCode ?? .networkConnectionLost
     }
 
-    private var isAlertOnCertificate: Bool {
-        ["alert bad certificate", "alert unknown ca", "alert certificate unknown", "alert certificate expired"]
-            .contains { message.contains($0) }
+    /// What the server's alert says of the client's certificate; nil where there is none that does.
+    ///
+    /// Before TLS 1.3 there is no alert for a certificate that is missing: some servers (Java's) call it a bad one.
+    private var clientCertificateCode: HTTPError.Code? {
+        if message.contains("alert certificate required") { return .clientCertificateRequired }
+        let refusals = [
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired",
+            "certificate unknown", "unknown ca", "access denied",
+        ]
+        guard refusals.contains(where: { message.contains("alert " + $0) }) else { return nil }
+        return hasClientCertificate ? .clientCertificateRejected : .clientCertificateRequired
     }
 }

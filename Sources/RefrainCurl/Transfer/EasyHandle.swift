@@ -44,7 +44,7 @@ final class EasyHandle {
     private var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
-    private var longestAge = OriginQueue.longestAge
+    private var longestAge: Int
     private var hidesProxyFields = false
     private var notes = false
     private var notesWhatIsSent = false
@@ -65,6 +65,7 @@ final class EasyHandle {
         self.easy = easy
         self.settings = settings
         self.trust = trust
+        longestAge = settings.longestAge
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)
@@ -103,7 +104,6 @@ final class EasyHandle {
         try setMethod(transfer, request.method)
         setFields(transfer)
         setTimes(transfer)
-        setBuffer(transfer)
         if isFresh != transfer.needsFreshConnection {
             isFresh = transfer.needsFreshConnection
             refrain_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
@@ -123,7 +123,8 @@ final class EasyHandle {
             // 60 s is what libcurl keeps an answer of the name server for by itself.
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
         }
-        let longestAge = transfer.host?.longestAge(now: transfer.round.now) ?? OriginQueue.longestAge
+        let limit = settings.longestAge
+        let longestAge = transfer.host?.longestAge(now: transfer.round.now, limit: limit) ?? limit
         if self.longestAge != longestAge {
             self.longestAge = longestAge
             refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
@@ -137,6 +138,7 @@ final class EasyHandle {
             // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
+        setBuffer(transfer, mayBeHTTP2)
         // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
         takeNotes(trust.pins != nil || !CurlVersion.announcesRequests)
         notesWhatIsSent = mayBeHTTP2 || CurlVersion.requestSize == .notes
@@ -333,10 +335,15 @@ final class EasyHandle {
         refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
     }
 
-    private func setBuffer(_ transfer: Transfer) {
+    private func setBuffer(_ transfer: Transfer, _ mayBeHTTP2: Bool) {
         guard settings.takesBufferSize else { return }
         let isSmall = transfer.isPlain && transfer.host?.expectsShortAnswers == true
-        let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
+        let size =
+            if mayBeHTTP2 {
+                EasySettings.multiplexedBufferSize
+            } else {
+                isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
+            }
         guard size != bufferSize else { return }
         bufferSize = size
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, size)

@@ -19,7 +19,8 @@ final class EasySettings {
     let destinations: DestinationPolicy
     private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
-    let idleSeconds: Int
+    /// For how many seconds a connection may have been unused to be used again.
+    let longestAge: Int
     let userAgent: String
     /// Whether codings are asked for, and undone (``ContentDecoder``).
     let decodes: Bool
@@ -37,7 +38,8 @@ final class EasySettings {
         // A proxy would connect where the policy cannot be held.
         proxy = destinations.allowsAll ? configuration.proxy : ""
         environmentNamesProxy = Self.environmentNamesProxy()
-        idleSeconds = Int(clamping: min(configuration.maximumIdleTime, .seconds(1 << 30)).components.seconds)
+        let idleTime = min(max(configuration.maximumIdleTime, .seconds(1)), .seconds(1 << 30))
+        longestAge = Int(clamping: idleTime.components.seconds)
         userAgent = configuration.userAgent
         speaksHTTP2 = configuration.versions == .automatic && refrain_features() & CURL_VERSION_HTTP2 != 0
         decodes = configuration.decompresses
@@ -110,7 +112,7 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
         overrides.apply(to: easy, lists)
-        refrain_set_long(easy, CURLOPT_MAXAGE_CONN, max(1, idleSeconds))
+        refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
         // No h2c: libcurl before version 8 breaks when it uses such a connection again.
         refrain_set_long(easy, CURLOPT_HTTP_VERSION, version)
         if let proxy {
@@ -133,6 +135,11 @@ final class EasySettings {
     /// Each time a large block is freed, glibc joins its neighbours and returns memory to the kernel, whose pages are
     /// faulted in again by the next transfer.
     static let smallBufferSize = 4096
+    /// The same where the answer may come over HTTP/2, of whose heads libcurl takes 128 KB at most.
+    ///
+    /// It (7.88) hands over as much of a head as the buffer takes, and the rest only when something else arrives on the
+    /// connection: the transfer would wait for what has come. Pages that nothing is written to cost nothing.
+    static let multiplexedBufferSize = 131_072
     /// Whether the size depends on the answers; false where it was named.
     var takesBufferSize: Bool { overrides.receiveBuffer == nil }
 

@@ -201,17 +201,32 @@ struct HeadReader {
         }
         if head.headers.isEmpty { head.headers.reserveCapacity(8) }
         let isReference = colon == 8 && HTTPHeaders.isSame(name, "Location")
+        if value.contains(Self.carriageReturn) {
+            keep(name, Self.withoutReturns(value), isReference)
+        } else {
+            keep(name, value, isReference)
+        }
+        return .goOn
+    }
+
+    private mutating func keep(_ name: String, _ value: some Collection<UInt8>, _ isReference: Bool) {
         if isReference {
             head.headers.add(name, Self.reference(value))
         } else {
             head.headers.add(name, bytes: value)
         }
-        return .goOn
+    }
+
+    private static let carriageReturn: UInt8 = 0x0D
+
+    /// A bare CR must not be passed on, since others may take it for the end of the line (RFC 9110 §5.5).
+    private static func withoutReturns(_ value: some Collection<UInt8>) -> [UInt8] {
+        value.map { $0 == carriageReturn ? 0x20 : $0 }
     }
 
     /// The text of a reference to a URL; bytes that are not UTF-8 are percent-encoded, since their replacement would
     /// name another resource.
-    private static func reference(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    private static func reference(_ value: some Collection<UInt8>) -> String {
         if let text = String(validating: value, as: UTF8.self) { return text }
         return value.reduce(into: "") { text, byte in
             if byte < 0x80 {
@@ -229,7 +244,7 @@ struct HeadReader {
         guard !Self.isFraming(last.name) else {
             return .refuse("a field that says how long the body is goes over two lines")
         }
-        head.headers.continueLast(Self.trimmed(line, from: 0))
+        head.headers.continueLast(Self.withoutReturns(Self.trimmed(line, from: 0)))
         if HTTPHeaders.isSame(last.name, "Content-Encoding") {
             head.coding = head.headers[values: "Content-Encoding"].reduce(into: .none) { $0.add($1) }
         }

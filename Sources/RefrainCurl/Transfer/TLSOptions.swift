@@ -10,6 +10,9 @@ struct TLSOptions: Hashable {
     private var folder: String?
     private let certificate: CurlLoader.ClientCertificate?
 
+    /// Whether there is a certificate to show to servers.
+    var hasCertificate: Bool { certificate != nil }
+
     init(_ evaluator: ServerTrust.Evaluator, _ certificate: CurlLoader.ClientCertificate? = nil) {
         self.certificate = certificate
         authorities = evaluator.authorities

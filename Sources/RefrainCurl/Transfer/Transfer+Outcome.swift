@@ -121,6 +121,7 @@ extension Transfer {
             inputWasRefused: stream.inputWasRefused,
             systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
             verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
+            hasClientCertificate: slot.trust.hasCertificate,
             proxyStatus: proxyStatus,
             proxyMayConnectLater: proxyAnswer?.isTransient ?? true
         )

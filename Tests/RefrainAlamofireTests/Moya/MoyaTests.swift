@@ -161,6 +161,14 @@ struct MoyaTests {
         #expect(try await provider.request(.search("a", base: base)).mapString() == "found")
         #expect(server.log.map(\.path) == ["/search?q=other"])
         #expect(server.log.first?.header("X-Target") == "changed")
+        let further = Endpoint(
+            url: base,
+            sampleResponseClosure: { .networkResponse(200, Data()) },
+            method: .get,
+            task: .requestPlain,
+            httpHeaderFields: ["x-target": "user", "X-Other": "kept"]
+        ).adding(newHTTPHeaderFields: ["X-TARGET": "changed"])
+        #expect(further.httpHeaderFields == ["X-TARGET": "changed", "X-Other": "kept"], "a name has no case")
         func stub(_ url: String, _ sample: EndpointSampleResponse) -> MoyaProvider<UserAPI> {
             MoyaProvider(
                 endpointClosure: { target in

@@ -21,6 +21,21 @@ struct OriginQueueTests {
         #expect(queue.expectsShortAnswers)
     }
 
+    @Test("behind a silence a connection may have been unused since then, and never for longer than the limit")
+    func longestAge() {
+        let second: MonotonicTime = 1_000_000_000
+        for limit in [1, 55, 300] {
+            let queue = OriginQueue(connections: 1)
+            #expect(queue.longestAge(now: 500 * second, limit: limit) == limit)
+            queue.noteSilence(since: 500 * second)
+            #expect((0...1).contains(queue.longestAge(now: 501 * second, limit: limit)))
+            #expect((29...30).contains(queue.longestAge(now: 530 * second, limit: max(limit, 55))))
+            let age = queue.longestAge(now: 700 * second, limit: limit)
+            #expect(limit == 300 ? (199...200).contains(age) : age == limit)
+            #expect(queue.longestAge(now: 900 * second, limit: limit) == limit)
+        }
+    }
+
     @Test("a long answer after many short ones is whole, and so are those after it")
     func longAfterShort() async throws {
         let sizes = Array(repeating: 2, count: 20) + [300_000, 5000, 2] + Array(repeating: 4096, count: 18)

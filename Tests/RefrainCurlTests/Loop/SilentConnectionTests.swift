@@ -139,5 +139,29 @@ struct SilentConnectionTests {
         }
         #expect(Set(server.log.map(\.connection)).count == 1)
     }
+
+    @Test("what is idle for too long is not used again either, also to another origin")
+    func idleTime() async throws {
+        let server = try FaultServer()
+        let other = try FaultServer()
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumIdleTime = .seconds(1)
+        let loader = try CurlLoader(configuration: configuration)
+        // On a busy machine a connection can be idle for too long before it is used again.
+        var isLost = false
+        for _ in 0..<10 where !isLost {
+            _ = try await again(server.baseURL + "/ok", loader)
+            try #require(silence(port: server.port) > 0)
+            if case .failure(let error) = await loader.load(try brief(server.baseURL + "/ok")) {
+                isLost = error.code == .timedOut
+            }
+        }
+        #expect(isLost)
+        _ = try await again(server.baseURL + "/ok", loader)
+        _ = try await loader.response(for: HTTPRequest(other.baseURL + "/ok"))
+        try await Task.sleep(for: .milliseconds(2_500))
+        let later = try await loader.response(for: HTTPRequest(other.baseURL + "/ok"))
+        #expect(!later.exchange.reusedConnection)
+    }
 }
 #endif

@@ -31,6 +31,8 @@ struct FramingTests {
             "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n0\r\n\r\n",
             "Transfer-Encoding: gzip\r\n\r\n01234",
             "Transfer-Encoding: xchunked\r\n\r\n01234",
+            " Folded: first\r\nContent-Length: 5\r\n\r\n01234",
+            "\tFolded: first\r\nContent-Length: 5\r\n\r\n01234",
         ],
         [false, true]
     )

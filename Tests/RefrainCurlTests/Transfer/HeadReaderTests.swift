@@ -56,6 +56,19 @@ struct HeadReaderTests {
         }
     }
 
+    @Test("A bare CR in a value becomes a space, since it might end a line elsewhere (RFC 9110 §5.5)")
+    func bareReturn() {
+        var reader = HeadReader()
+        let lines = ["HTTP/1.1 302 Found", "X-A: a\rX-B: b", "X-C: c", " \rd", "Location: /a\rb", ""]
+        for _ in 0..<3 {
+            let head = read(lines, &reader)
+            #expect(head?.headers.map(\.value) == ["a X-B: b", "c  d", "/a b"])
+        }
+        for field in ["Content-Length: 1\r0", "Transfer-Encoding: \rchunked", "X\r-A: b"] {
+            #expect(read(["HTTP/1.1 200 OK", field, ""], &reader) == nil, "\(field)")
+        }
+    }
+
     @Test(
         "R8: a trailer is left out, or refused where it is no field (RFC 9112 §7.1.2)",
         arguments: [

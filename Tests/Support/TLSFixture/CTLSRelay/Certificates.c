@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const long day = 24 * 60 * 60;
+static const char *const any_usage = "serverAuth,clientAuth";
 
 static int add_extension(X509 *certificate, X509 *issuer, int nid, const char *value) {
     X509V3_CTX context;
@@ -24,7 +25,8 @@ static int add_extension(X509 *certificate, X509 *issuer, int nid, const char *v
 
 /// A certificate for `key`, signed by the issuer, or by itself where there is none.
 static X509 *make_certificate(
-    EVP_PKEY *key, const char *name, const char *hosts, long from, long until, X509 *issuer, EVP_PKEY *issuer_key) {
+    EVP_PKEY *key, const char *name, const char *hosts, const char *usage, long from, long until, X509 *issuer,
+    EVP_PKEY *issuer_key) {
     X509 *certificate = X509_new();
     if (certificate == NULL) return NULL;
     uint32_t serial = 0;
@@ -46,7 +48,7 @@ static X509 *make_certificate(
     } else {
         done = add_extension(certificate, signer, NID_basic_constraints, "critical,CA:FALSE")
             && add_extension(certificate, signer, NID_key_usage, "critical,digitalSignature")
-            && add_extension(certificate, signer, NID_ext_key_usage, "serverAuth,clientAuth")
+            && add_extension(certificate, signer, NID_ext_key_usage, usage)
             && add_extension(certificate, signer, NID_subject_alt_name, hosts);
     }
     if (!done || X509_sign(certificate, issuer_key != NULL ? issuer_key : key, EVP_sha256()) == 0) {
@@ -82,13 +84,15 @@ static int write_pkcs12(EVP_PKEY *key, X509 *certificate, const char *path, cons
 }
 
 /// Writes the files of one client: NAME.pem, NAME.key, NAME-locked.key and NAME.p12.
-static int write_client(const char *folder, const char *name, X509 *issuer, EVP_PKEY *issuer_key) {
+static int write_client(
+    const char *folder, const char *name, const char *usage, long until, X509 *issuer, EVP_PKEY *issuer_key) {
     char path[4][1024];
     const char *endings[4] = {".pem", ".key", "-locked.key", ".p12"};
     for (int index = 0; index < 4; index++) snprintf(path[index], 1024, "%s/%s%s", folder, name, endings[index]);
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *certificate = NULL;
-    if (key != NULL) certificate = make_certificate(key, name, "DNS:client.test", -10 * day, 10 * day, issuer, issuer_key);
+    const char *hosts = "DNS:client.test";
+    if (key != NULL) certificate = make_certificate(key, name, hosts, usage, -10 * day, until, issuer, issuer_key);
     int done = certificate != NULL && write_pem(certificate, path[0]) && write_key(key, path[1], NULL)
         && write_key(key, path[2], "secret") && write_pkcs12(key, certificate, path[3], "secret");
     X509_free(certificate);
@@ -111,8 +115,8 @@ int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *root = NULL, *other = NULL, *leaf = NULL;
     if (root_key == NULL || other_key == NULL || key == NULL) goto end;
-    root = make_certificate(root_key, "Refrain test root", NULL, -30 * day, 30 * day, NULL, NULL);
-    other = make_certificate(other_key, "Unknown test root", NULL, -30 * day, 30 * day, NULL, NULL);
+    root = make_certificate(root_key, "Refrain test root", NULL, NULL, -30 * day, 30 * day, NULL, NULL);
+    other = make_certificate(other_key, "Unknown test root", NULL, NULL, -30 * day, 30 * day, NULL, NULL);
     if (root == NULL || other == NULL || !write_pem(root, ca_path)) goto end;
 
     const char *hosts = identity == TLS_IDENTITY_WRONG_HOST
@@ -122,12 +126,15 @@ int certificates_install(SSL_CTX *context, tls_identity identity, const char *ca
     X509 *issuer = identity == TLS_IDENTITY_UNTRUSTED_ROOT ? other : root;
     EVP_PKEY *issuer_key = identity == TLS_IDENTITY_UNTRUSTED_ROOT ? other_key : root_key;
     if (identity == TLS_IDENTITY_SELF_SIGNED) issuer = NULL, issuer_key = NULL;
-    leaf = make_certificate(key, "localhost", hosts, from, until, issuer, issuer_key);
+    leaf = make_certificate(key, "localhost", hosts, any_usage, from, until, issuer, issuer_key);
     done = leaf != NULL && SSL_CTX_use_certificate(context, leaf) == 1
         && SSL_CTX_use_PrivateKey(context, key) == 1;
     if (done && clients_folder != NULL) {
-        done = require_clients(context, root) && write_client(clients_folder, "client", root, root_key)
-            && write_client(clients_folder, "stranger", other, other_key);
+        done = require_clients(context, root)
+            && write_client(clients_folder, "client", any_usage, 10 * day, root, root_key)
+            && write_client(clients_folder, "stranger", any_usage, 10 * day, other, other_key)
+            && write_client(clients_folder, "expired", any_usage, -day, root, root_key)
+            && write_client(clients_folder, "server", "serverAuth", 10 * day, root, root_key);
     }
 end:
     X509_free(leaf);

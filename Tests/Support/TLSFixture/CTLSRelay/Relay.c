@@ -191,7 +191,7 @@ static void release(tls_relay *relay) {
 
 tls_relay *tls_relay_start(
     uint16_t upstream_port, tls_identity identity, int close_notify, const uint8_t *alpn, size_t alpn_length,
-    const char *ca_path, const char *clients_folder, char *error, size_t error_size) {
+    const char *ca_path, const char *clients_folder, int is_old, char *error, size_t error_size) {
     tls_relay *relay = calloc(1, sizeof *relay);
     if (relay == NULL) return NULL;
     const char *step = "SSL_CTX_new";
@@ -204,6 +204,7 @@ tls_relay *tls_relay_start(
     pthread_cond_init(&relay->emptied, NULL);
     relay->context = SSL_CTX_new(TLS_server_method());
     if (relay->context == NULL) goto failed;
+    if (is_old) SSL_CTX_set_max_proto_version(relay->context, TLS1_2_VERSION);
     SSL_CTX_set_mode(relay->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     if (relay->alpn_length > 0) SSL_CTX_set_alpn_select_cb(relay->context, select_protocol, relay);
     step = "making certificates";

@@ -57,12 +57,14 @@ public final class TLSFixture: Sendable {
     ///   - closeNotify: whether TLS is ended as it should be before the connection is closed.
     ///   - alpn: protocols that are accepted, best first; if there are none, the extension is ignored.
     ///   - requiresClientCertificate: whether a client must show a certificate that the root has signed.
+    ///   - isOld: whether TLS 1.2 is the latest version that is spoken.
     public init(
         upstreamPort: UInt16,
         identity: Identity = .valid,
         closeNotify: Bool = true,
         alpn: [String] = ["http/1.1"],
-        requiresClientCertificate: Bool = false
+        requiresClientCertificate: Bool = false,
+        isOld: Bool = false
     ) throws(Failure) {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/refrain-tls-XXXXXX".utf8CString)
@@ -81,6 +83,7 @@ public final class TLSFixture: Sendable {
             names.count,
             caPath,
             requiresClientCertificate ? directory : nil,
+            isOld ? 1 : 0,
             &text,
             text.count
         )
@@ -128,7 +131,8 @@ public final class TLSFixture: Sendable {
     /// A certificate of a client, for a fixture that requires one; its files are removed by ``stop()``.
     ///
     /// - Parameters:
-    ///   - name: `client`, which the root has signed, or `stranger`, which another one has.
+    ///   - name: `client`, which the root has signed, `stranger`, which another one has, `expired`, or `server`, which
+    ///     is for servers alone.
     ///   - ending: `pem`, `key`, `locked.key` or `p12`; the password of the last two is `secret`.
     public func clientFile(_ name: String, _ ending: String) -> String {
         directory + "/" + name + (ending == "locked.key" ? "-" : ".") + ending
@@ -136,7 +140,7 @@ public final class TLSFixture: Sendable {
 
     private static func remove(_ directory: String) {
         unlink(directory + "/ca.pem")
-        for name in ["client", "stranger"] {
+        for name in ["client", "stranger", "expired", "server"] {
             for ending in [".pem", ".key", "-locked.key", ".p12"] { unlink(directory + "/" + name + ending) }
         }
         rmdir(directory)

@@ -21,11 +21,13 @@ typedef enum {
 ///
 /// `ca_path` is where the root certificate is written as PEM. `alpn` is the list of protocols in the form of
 /// RFC 7301 (a length byte before each name); of length 0, no protocol is negotiated. `clients_folder`, if not NULL, is
-/// where the certificates and keys of clients are written: `client` below the root, `stranger` below another one; each
-/// as .pem, .key, -locked.key and .p12, the last two with the password "secret". A client must then show one.
+/// where the certificates and keys of clients are written: `client` below the root, `stranger` below another one,
+/// `expired`, which ended yesterday, and `server`, which is for servers alone; each as .pem, .key, -locked.key and
+/// .p12, the last two with the password "secret". A client must then show one. With `is_old`, TLS 1.2 is the latest
+/// version.
 tls_relay *tls_relay_start(
     uint16_t upstream_port, tls_identity identity, int close_notify, const uint8_t *alpn, size_t alpn_length,
-    const char *ca_path, const char *clients_folder, char *error, size_t error_size);
+    const char *ca_path, const char *clients_folder, int is_old, char *error, size_t error_size);
 
 /// The port on which the relay listens.
 uint16_t tls_relay_port(const tls_relay *relay);
