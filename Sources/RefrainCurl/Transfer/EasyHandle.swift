@@ -337,13 +337,8 @@ final class EasyHandle {
 
     private func setBuffer(_ transfer: Transfer, _ mayBeHTTP2: Bool) {
         guard settings.takesBufferSize else { return }
-        let isSmall = transfer.isPlain && transfer.host?.expectsShortAnswers == true
-        let size =
-            if mayBeHTTP2 {
-                EasySettings.multiplexedBufferSize
-            } else {
-                isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
-            }
+        let isSmall = !mayBeHTTP2 && transfer.isPlain && transfer.host?.expectsShortAnswers == true
+        let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
         guard size != bufferSize else { return }
         bufferSize = size
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, size)

@@ -134,12 +134,10 @@ final class EasySettings {
     ///
     /// Each time a large block is freed, glibc joins its neighbours and returns memory to the kernel, whose pages are
     /// faulted in again by the next transfer.
-    static let smallBufferSize = 4096
-    /// The same where the answer may come over HTTP/2, of whose heads libcurl takes 128 KB at most.
     ///
-    /// It (7.88) hands over as much of a head as the buffer takes, and the rest only when something else arrives on the
-    /// connection: the transfer would wait for what has come. Pages that nothing is written to cost nothing.
-    static let multiplexedBufferSize = 131_072
+    /// Not over HTTP/2: libcurl (7.88) hands over as much of a head as the buffer takes, and the rest only when
+    /// something else arrives on the connection. The transfer would wait for what has come.
+    static let smallBufferSize = 4096
     /// Whether the size depends on the answers; false where it was named.
     var takesBufferSize: Bool { overrides.receiveBuffer == nil }
 
