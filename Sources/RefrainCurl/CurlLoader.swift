@@ -45,19 +45,28 @@ public final class CurlLoader: HTTPLoader {
     /// Loads a request.
     @inline(__always)
     public func load(_ request: HTTPRequest) async -> HTTPResult {
-        let endOfOrigin: Int?
+        let transfer: Transfer
         do throws(HTTPError) {
-            endOfOrigin = try request.validate()
+            transfer = try self.transfer(for: request)
         } catch {
             return .failure(error)
         }
-        let transfer = Transfer(request, endOfOrigin: endOfOrigin)
-        if transfer.streams || !request.deferredBodies.isEmpty { transfer.owner = self }
-        return await withTaskCancellationHandler {
-            await resumption { loop.submit(transfer, .task($0)) }
+        // Both capture one object, so that the frame has no room for what they capture.
+        await withTaskCancellationHandler {
+            await resumption { transfer.submit($0) }
         } onCancel: {
-            loop.cancel(transfer)
+            transfer.cancel()
         }
+        return transfer.takeResult()
+    }
+
+    // Not inlined: the frame of each request in flight would have room for what this needs.
+    @inline(never)
+    private func transfer(for request: HTTPRequest) throws(HTTPError) -> Transfer {
+        let transfer = Transfer(request, endOfOrigin: try request.validate())
+        transfer.loop = loop
+        if transfer.streams || !request.deferredBodies.isEmpty { transfer.owner = self }
+        return transfer
     }
 
     /// Runs tasks on the thread that drives the transfers, which waits for them: for tasks that mostly wait for it.

@@ -51,8 +51,8 @@ struct LifetimeTests {
         do {
             let (transfer, made) = try begin(path, on: loader)
             traces = made
-            let result = await resumption { loader.loop.submit(transfer, .task($0)) }
-            #expect(try result.get().status == 200)
+            await resumption { loader.loop.submit(transfer, .task($0)) }
+            #expect(try transfer.takeResult().get().status == 200)
             traces.notePipe(of: transfer)
             // So that some of the body is held.
             try await Task.sleep(for: .milliseconds(50))
@@ -79,7 +79,8 @@ struct LifetimeTests {
             let task = Task { await resumption { loader.loop.submit(transfer, .task($0)) } }
             try await Task.sleep(for: .milliseconds(50))
             await loader.shutdown()
-            _ = await task.value
+            await task.value
+            _ = transfer.takeResult()
             _ = try await blocking?.value
         }
         for trace in traces { #expect(await eventually { trace.allIsGone }) }

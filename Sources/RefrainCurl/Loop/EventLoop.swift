@@ -63,7 +63,8 @@ final class EventLoop: @unchecked Sendable {
                 default: nil as String?
                 }
             transfer.owner = nil
-            completion.resume(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
+            transfer.completion = completion
+            transfer.finish(.failure(HTTPError(code, request: transfer.request, message: message, bytesSent: 0)))
         }
     }
 

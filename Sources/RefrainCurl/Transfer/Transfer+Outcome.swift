@@ -137,18 +137,16 @@ extension Transfer {
         upload.close()
         upload = .none
         owner = nil
-        let completion = completion
-        self.completion = .none
         if case .none = completion {
             pipe?.finish(error)
         } else if let error {
-            completion.resume(.failure(error))
+            finish(.failure(error))
         } else if head.isComplete {
             let whole = response(with: HTTPBody(.bytes(body)))
             body = Data()
-            completion.resume(.success(whole))
+            finish(.success(whole))
         } else {
-            completion.resume(.failure(HTTPError(.unknown, request: request)))
+            finish(.failure(HTTPError(.unknown, request: request)))
         }
     }
 

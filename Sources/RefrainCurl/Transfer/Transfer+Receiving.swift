@@ -163,12 +163,10 @@ extension Transfer {
         let pipe = pipe ?? ByteChannel()
         self.pipe = pipe
         self.owner = nil
-        let completion = completion
-        self.completion = .none
         if !body.isEmpty { body.withUnsafeBytes { _ = pipe.append($0) } }
         body = Data()
         let rest = pipe.body(length: bodyLength, from: TransferSource(self, of: owner))
-        completion.resume(.success(response(with: rest)))
+        finish(.success(response(with: rest)))
     }
 
     private var tooLarge: HTTPError {

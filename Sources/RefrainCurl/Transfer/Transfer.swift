@@ -19,7 +19,8 @@ internal import Darwin
 /// One request on its way through a loop, and what has become of it so far.
 final class Transfer: @unchecked Sendable {
     // @unchecked Sendable: confined to the task that made it until it is submitted, and to the owner of the loop
-    // afterwards, except `wasCancelled` and `wasSubmitted`, which are accessed with the command queue locked.
+    // afterwards, except `wasCancelled` and `wasSubmitted`, which are accessed with the command queue locked, and
+    // `result`, which is the task's again once it was resumed.
     let request: HTTPRequest
     let limits: Limits
     let url: String
@@ -41,6 +42,10 @@ final class Transfer: @unchecked Sendable {
 
     // Set once before the loop sees the transfer.
     @exclusivity(unchecked) var completion = Completion.none
+    /// The loop that it is submitted to, for the task that waits for it.
+    @exclusivity(unchecked) var loop: EventLoop?
+    /// From the end of the transfer, or of its head where the body is streamed, until the receiver takes it.
+    @exclusivity(unchecked) var result: HTTPResult?
     var submittedAt = MonotonicTime.never
     /// The destination of a streamed body, as soon as its response was handed over.
     @exclusivity(unchecked) var pipe: ByteChannel?
