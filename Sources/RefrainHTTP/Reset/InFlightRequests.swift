@@ -62,7 +62,7 @@ package final class InFlightRequests: Sendable {
             guard let number = state.begin(admission) else { return nil }
             // Registered under the lock, so that a reset either cancels the request or refuses it.
             let task = Task { [within = InFlightContext.current] in
-                await InFlightContext.$current.withValue(InFlightContext(self, number, within)) {
+                await InFlightContext.$current.withValue(InFlightContext(self, number, 0, within)) {
                     await next.load(request)
                 }
             }
@@ -85,29 +85,29 @@ package final class InFlightRequests: Sendable {
     @inlinable
     @inline(__always)
     package func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
-        guard let (context, slot) = enter(owner) else { return nil }
+        guard let context = enter(owner) else { return nil }
         // Not as the closure's result: to convert `run` would keep two more frames per request in flight.
         var outcome: AttemptOutcome?
         await InFlightContext.binding.withValue(context) { outcome = await run() }
-        leave(context, slot)
+        leave(context)
         return outcome
     }
 
     /// Registers a request that runs in the task of its owner; returns nil if it is refused.
     @usableFromInline
-    func enter(_ owner: any RequestOwner) -> (InFlightContext, slot: Int)? {
-        let registration: (number: UInt64, slot: Int)? = state.withLock { state in
+    func enter(_ owner: any RequestOwner) -> InFlightContext? {
+        let outer = InFlightContext.current
+        return state.withLock { state in
             guard let number = state.begin(admission) else { return nil }
-            return (number, state.owned.insert(Owned(number: number, owner: owner)))
+            let slot = state.owned.insert(Owned(number: number, owner: owner))
+            return InFlightContext(self, number, slot, outer)
         }
-        guard let (number, slot) = registration else { return nil }
-        return (InFlightContext(self, number, InFlightContext.current), slot)
     }
 
     /// Removes a request that has returned.
     @usableFromInline
-    func leave(_ context: InFlightContext, _ slot: Int) {
-        state.withLock { $0.endOwned(context.number, slot) }?.resume()
+    func leave(_ context: InFlightContext) {
+        state.withLock { $0.endOwned(context.number, context.slot) }?.resume()
     }
 
     @inline(never)
@@ -172,8 +172,10 @@ package final class InFlightRequests: Sendable {
 }
 
 /// The requests that the current code runs within, the innermost first.
+///
+/// A class, so that the frame of each request in flight, and the task's list of local values, have one reference.
 @usableFromInline
-struct InFlightContext: Sendable {
+final class InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
 
     /// What binds ``current``, for code that is inlined into other modules.
@@ -184,28 +186,24 @@ struct InFlightContext: Sendable {
 
     private let flights: InFlightRequests
     fileprivate let number: UInt64
-    private let outer: Outer?
+    /// The place of a request that runs in the task of its owner.
+    fileprivate let slot: Int
+    private let outer: InFlightContext?
 
-    /// Boxes the outer context, which exists only if a chain is called within another chain.
-    private final class Outer: Sendable {
-        let list: InFlightContext
-
-        init(_ list: InFlightContext) { self.list = list }
-    }
-
-    init(_ flights: InFlightRequests, _ number: UInt64, _ outer: InFlightContext?) {
+    init(_ flights: InFlightRequests, _ number: UInt64, _ slot: Int, _ outer: InFlightContext?) {
         self.flights = flights
         self.number = number
-        self.outer = outer.map { Outer($0) }
+        self.slot = slot
+        self.outer = outer
     }
 
     func contains(_ wanted: InFlightRequests) -> Bool {
-        flights === wanted && flights.isUnderWay(number) || (outer?.list.contains(wanted) ?? false)
+        flights === wanted && flights.isUnderWay(number) || (outer?.contains(wanted) ?? false)
     }
 
     /// Whether the request is part of a reset in progress.
     ///
     /// A reset cancels requests one after another. A slot that a cancelled request frees must not go to a request that
     /// is about to be cancelled.
-    var isDraining: Bool { flights.isDraining(number) || (outer?.list.isDraining ?? false) }
+    var isDraining: Bool { flights.isDraining(number) || (outer?.isDraining ?? false) }
 }
