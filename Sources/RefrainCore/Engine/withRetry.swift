@@ -29,66 +29,55 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
     let deadline = remaining.map { ClockDeadline(after: $0, clock) }
-    let outcome = await withRetryUnlessCancelled(
-        remaining: remaining,
-        timeLeft: { deadline?.timeLeft },
-        waits: { await clock.waits(for: $0) },
-        operation: operation,
-        decide: decide,
-        onTimeout: onTimeout
-    )
-    guard let outcome else { throw CancellationError() }
-    return outcome
-}
-
-/// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
-///
-/// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
-/// its frame for the whole delay. This form has none.
-///
-/// - Parameters:
-///   - remaining: the time left when the call begins; nil: no limit.
-///   - timeLeft: returns the time left now; nil: no limit.
-///   - waits: waits for a delay; returns false if the task was cancelled.
-@inlinable
-@inline(__always)
-package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
-    remaining: Duration?,
-    timeLeft: () -> Duration?,
-    waits: (Duration) async -> Bool,
-    operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
-    onTimeout: (Attempt, Outcome, Duration) -> Outcome
-) async -> Outcome? {
     var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
-    guard !Task.isCancelled else { return nil }
-    while true {
-        let outcome = await operation(attempt)
+    var last: Outcome?
+    await withAttempts {
+        last = await operation(attempt)
+    } decide: {
+        guard let outcome = last.take() else { return false }
         switch await decide(attempt, outcome) {
         case .finish(let outcome, _):
-            return outcome
-        case .retry(let requested, _, let isFree):
-            // Without a delay this is also the check before the next attempt.
-            guard !Task.isCancelled else { return nil }
-            let delay = requested > .zero ? requested.clampedToDelay : .zero
-            var remaining: Duration?
-            if let left = timeLeft() {
-                guard delay < left else { return onTimeout(attempt, outcome, delay) }
-                remaining = left
+            last = outcome
+            return false
+        case .retry(let delay, _, let isFree):
+            // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
+            if deadline != nil { last = outcome }
+            _ = consume outcome
+            let pause = await attempt.pause(for: delay, isFree: isFree) {
+                deadline?.timeLeft
+            } waits: {
+                await clock.waits(for: $0)
             }
-            if delay > .zero {
-                // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
-                let last: Outcome? = remaining == nil ? nil : outcome
-                _ = consume outcome
-                guard await waits(delay), !Task.isCancelled else { return nil }
-                // A delay can last longer than requested, on a busy machine or one that was suspended.
-                if let last, let left = timeLeft() {
-                    guard left > .zero else { return onTimeout(attempt, last, delay) }
-                    remaining = left
-                }
+            switch (pause, last.take()) {
+            case (.ends(let next), _):
+                attempt = next
+                return true
+            case (.reachesDeadline(let delay), let outcome?):
+                last = onTimeout(attempt, outcome, delay)
+                return false
+            default: return false
             }
-            attempt = attempt.next(after: delay, isFree: isFree, remaining: remaining)
         }
+    }
+    guard let last else { throw CancellationError() }
+    return last
+}
+
+/// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``: makes an attempt, and another one while
+/// `decide` returns true; none if the task is cancelled.
+///
+/// What is known of the attempts is the caller's to keep. The frame of a task has room for every variable that is
+/// needed after an `await`, also for one that only few attempts need, and that for as long as each attempt lasts.
+@inlinable
+@inline(__always)
+package nonisolated(nonsending) func withAttempts(
+    _ operation: () async -> Void,
+    decide: () async -> Bool
+) async {
+    var goesOn = !Task.isCancelled
+    while goesOn {
+        await operation()
+        goesOn = await decide()
     }
 }
 

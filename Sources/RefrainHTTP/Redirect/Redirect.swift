@@ -12,10 +12,26 @@
 /// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
 public struct Redirect: HTTPMiddleware {
     /// How many redirects are followed in one call.
-    public let maximumNumberOfRedirects: Int
+    public var maximumNumberOfRedirects: Int { configuration.limit }
 
-    private let clocks: RetryClocks
-    private let resets = CancellationTokenSource()
+    @usableFromInline let configuration: Configuration
+
+    /// What all calls of a stage share; a class, so that the frame of a call has room for one reference.
+    @usableFromInline
+    final class Configuration: Sendable {
+        let limit: Int
+        let clocks: RetryClocks
+        let resets = CancellationTokenSource()
+
+        init(_ limit: Int, _ clocks: RetryClocks) {
+            self.limit = limit
+            self.clocks = clocks
+        }
+
+        @inline(never)
+        @usableFromInline
+        func begin(_ request: HTTPRequest) -> RedirectHops { RedirectHops(request, limit, clocks, resets.current) }
+    }
 
     /// The default limit: 20, as in browsers and URLSession.
     public static let defaultMaximum = 20
@@ -26,8 +42,7 @@ public struct Redirect: HTTPMiddleware {
     ///   - maximumNumberOfRedirects: how many redirects are followed. A negative number counts as 0. Defaults to 20.
     ///   - clocks: the clocks that waits are measured on and dates are compared with.
     public init(maximumNumberOfRedirects: Int = defaultMaximum, clocks: RetryClocks = .system) {
-        self.maximumNumberOfRedirects = max(0, maximumNumberOfRedirects)
-        self.clocks = clocks
+        configuration = Configuration(max(0, maximumNumberOfRedirects), clocks)
     }
 
     /// Loads a request, and what its redirects point to.
@@ -44,26 +59,13 @@ public struct Redirect: HTTPMiddleware {
         _ request: HTTPRequest,
         send: (HTTPRequest) async -> AttemptOutcome
     ) async -> AttemptOutcome {
-        let hops = begin(request)
+        let hops = configuration.begin(request)
         while let hop = hops.next() {
             // The outcome is handed over: a response that is read as it arrives holds a connection, which the next hop
             // may need.
-            guard let delay = hops.delay(after: await send(hop)) else {
-                return hops.endsWithRedirect ? await hops.collected(for: request) : hops.ending(request)
-            }
-            if delay > .zero { await Self.wait(for: delay, in: hops) }
+            if hops.mustWait(after: await send(hop)) { await hops.wait(for: request) }
         }
         return hops.ending(request)
-    }
-
-    /// Waits as a redirect's `Retry-After` asks; a wait that is cancelled ends early, and with it the loop above.
-    @inline(never)
-    @usableFromInline
-    static func wait(for delay: Duration, in hops: RedirectHops) async { try? await hops.clock.sleep(for: delay) }
-
-    @usableFromInline
-    func begin(_ request: HTTPRequest) -> RedirectHops {
-        RedirectHops(request, maximumNumberOfRedirects, clocks, resets.current)
     }
 
     /// Whether a response is one that ``follow(_:send:)`` goes on from.
@@ -80,5 +82,5 @@ public struct Redirect: HTTPMiddleware {
     }
 
     /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
-    public func reset() async { resets.cancel() }
+    public func reset() async { configuration.resets.cancel() }
 }

@@ -22,6 +22,8 @@ final class RedirectHops {
     private let token: CancellationToken
     private let began: Duration
     private var hopBegan: Duration
+    /// The delay before the next hop.
+    private var delay = Duration.zero
     private var count = 0
     /// The request of the call.
     private let original: HTTPRequest
@@ -76,24 +78,37 @@ final class RedirectHops {
         return false
     }
 
-    /// Returns the delay before the next hop, which is made ready; nil: the call ends.
+    /// Makes the next hop ready, or ends the call; returns whether there is something to wait for before.
+    @inline(never)
     @usableFromInline
-    func delay(after outcome: consuming AttemptOutcome) -> Duration? {
+    func mustWait(after outcome: consuming AttemptOutcome) -> Bool {
         guard follows else {
             self.outcome = outcome
-            return nil
+            return false
         }
         switch step(after: outcome) {
         case .finish(let last):
+            let isRedirect = last.isRedirect
             self.outcome = last
-            return nil
+            return isRedirect
         case .follow(let delay):
-            return delay
+            self.delay = delay
+            return delay > .zero
         }
     }
 
-    /// The clock of the waits, which a reset ends.
-    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
+    /// Waits as a redirect's `Retry-After` asks, or reads the deferred body of a redirect that is the answer.
+    ///
+    /// A delay that is cancelled ends early, and with it the call.
+    @inline(never)
+    @usableFromInline
+    func wait(for request: HTTPRequest) async {
+        guard let outcome else {
+            try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
+            return
+        }
+        self.outcome = await outcome.collected(for: request)
+    }
 
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.
     @usableFromInline
@@ -101,16 +116,6 @@ final class RedirectHops {
         guard follows else { return outcome ?? cancelled() }
         return (outcome ?? cancelled()).ending(request)
     }
-
-    /// Returns the outcome of the call, with the body of a redirect that is the answer.
-    @usableFromInline
-    func collected(for request: HTTPRequest) async -> AttemptOutcome {
-        outcome = await outcome?.collected(for: request)
-        return ending(request)
-    }
-
-    /// Whether the outcome of the call is a redirect, whose body was deferred.
-    @usableFromInline var endsWithRedirect: Bool { follows && outcome?.isRedirect ?? false }
 
     private func step(after outcome: consuming AttemptOutcome) -> Step {
         guard case .success(let response) = outcome.result else {

@@ -18,20 +18,26 @@ public struct Retry: HTTPMiddleware {
     package var asksStrategyAboutSuccess = true
 
     private let ownStrategy: StrategyInUse?
-    private let configuration: Configuration
-    private let resets = CancellationTokenSource()
+    @usableFromInline let configuration: Configuration
 
     /// What all calls of a stage share; a class, so that each call holds one reference.
+    @usableFromInline
     final class Configuration: Sendable {
         let budgets: RetryBudgets?
         let clocks: RetryClocks
         let random: RandomSource
+        let resets = CancellationTokenSource()
 
         init(_ budgets: RetryBudgets?, _ clocks: RetryClocks, _ random: RandomSource) {
             self.budgets = budgets
             self.clocks = clocks
             self.random = random
         }
+
+        // Not inlined: the compiler would put the call into the frame, which a task keeps in blocks of one kilobyte.
+        @inline(never)
+        @usableFromInline
+        func begin(_ request: HTTPRequest) -> RetryExecution { RetryExecution(request, self) }
     }
 
     /// A strategy, and what is known of it by its type; a class, so that each request in back-off holds one reference.
@@ -74,8 +80,9 @@ public struct Retry: HTTPMiddleware {
         // A stage further out that has deferred the bodies reads them itself.
         let isInner = request.deferredBodies.contains(.transientErrors)
         let asksAboutSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
-        let outcome = await run(request.deferring(.transientErrors), asksAboutSuccess: asksAboutSuccess) { sent, _ in
-            let result = await next.load(sent)
+        let sent = request.deferring(.transientErrors)
+        let outcome = await run(sent, asksAboutSuccess: asksAboutSuccess) { sent, isFirst in
+            let result = await isFirst ? next.load(sent) : NestedRetry.within { await next.load(sent) }
             guard inUse?.decidesByHead == false, !isInner, case .success(let response) = result,
                 response.status.rawValue >= 400, response.isDeferred(for: request)
             else { return AttemptOutcome(result) }
@@ -107,7 +114,9 @@ public struct Retry: HTTPMiddleware {
     /// - Parameters:
     ///   - request: the original request, which each attempt is made from (rule R6).
     ///   - asksAboutSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
-    ///   - attempt: makes one attempt; it is given the request to send and the number of the attempt, from 1.
+    ///   - attempt: makes one attempt; it is given the request to send, and whether it is the first one. Later ones are
+    ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that spends its attempts
+    ///     says so in its outcome.
     ///   - decide: returns what follows an attempt of the request. The rules are applied to what it returns.
     ///   - record: receives the record after each decision, with the newest attempt last.
     ///
@@ -117,41 +126,27 @@ public struct Retry: HTTPMiddleware {
     package func run(
         _ request: HTTPRequest,
         asksAboutSuccess: Bool,
-        attempt: (HTTPRequest, Int) async -> AttemptOutcome,
+        attempt: (HTTPRequest, Bool) async -> AttemptOutcome,
         decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
-        record: ([AttemptRecord]) -> Void = { _ in }
+        record: @escaping @Sendable ([AttemptRecord]) -> Void = { _ in }
     ) async -> AttemptOutcome {
-        let call = begin(request)
+        let call = configuration.begin(request)
         // One that cannot be sent has its outcome already.
-        guard call.outcome == nil else { return call.ending(request, isCancelled: false) }
-        let ended: Void? = await withRetryUnlessCancelled(
-            remaining: call.remaining,
-            timeLeft: { call.remaining },
-            waits: { await call.waits(for: $0) },
-            operation: { number in
-                let sent = call.prepare(number)
-                // The first attempt needs no mark: a stage further in that spends its attempts says so in its outcome.
-                call.outcome =
-                    await number.number > 1
-                    ? call.again(sent, number.number, attempt) : attempt(sent, number.number)
-            },
-            decide: { number, _ in
-                await call.decide(after: number, asksAboutSuccess: asksAboutSuccess, decide, record: record)
-            },
-            onTimeout: { _, _, _ in call.endAtTimeout() }
-        )
-        return call.ending(request, isCancelled: ended == nil)
-    }
-
-    // Not inlined: the compiler would put the call into the frame, which a task keeps in blocks of one kilobyte.
-    @inline(never)
-    @usableFromInline
-    func begin(_ request: HTTPRequest) -> RetryExecution {
-        RetryExecution(request, configuration, resets.current)
+        guard call.outcome == nil else { return call.ending(request) }
+        await withAttempts {
+            let sent = call.prepare()
+            call.outcome = await attempt(sent, call.isFirst)
+        } decide: {
+            // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
+            if call.ends(asksAboutSuccess: asksAboutSuccess, record) { return false }
+            await call.decide(decide, record)
+            return call.goesOn
+        }
+        return call.ending(request)
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.
     ///
     /// A request that would have been sent again ends with ``HTTPError/Code/cancelled``.
-    public func reset() async { resets.cancel() }
+    public func reset() async { configuration.resets.cancel() }
 }

@@ -15,10 +15,13 @@ final class RetryExecution {
 
     private let request: HTTPRequest
     private let configuration: Retry.Configuration
+    @exclusivity(unchecked) private var progress = Progress.first
     private let began: Duration
     @exclusivity(unchecked) private var attemptBegan: Duration
     @exclusivity(unchecked) private var elapsed = Duration.zero
     @exclusivity(unchecked) private var log = AttemptLog()
+    /// Whether another attempt follows the one that a strategy was asked about.
+    @usableFromInline private(set) var goesOn = false
     private var needsFreshConnection = false
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
@@ -34,7 +37,7 @@ final class RetryExecution {
     @exclusivity(unchecked) private var deposits: Bool
 
     /// Begins a call; that of a request that cannot be sent has its outcome at once.
-    init(_ request: HTTPRequest, _ configuration: Retry.Configuration, _ token: CancellationToken) {
+    init(_ request: HTTPRequest, _ configuration: Retry.Configuration) {
         do throws(HTTPError) {
             self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
         } catch {
@@ -42,40 +45,41 @@ final class RetryExecution {
             outcome = AttemptOutcome(.failure(error))
         }
         self.configuration = configuration
-        self.token = token
+        token = configuration.resets.current
         budget = configuration.budgets?.budget(for: request.url)
         deposits = !isNested
         began = configuration.clocks.now
         attemptBegan = began
+        if let remaining { progress = .attempt(Attempt(number: 1, remaining: remaining)) }
+    }
+
+    /// The running attempt, or the last one, which takes 49 bytes.
+    private enum Progress {
+        /// The first one of a call without a limit.
+        case first
+        indirect case attempt(Attempt)
+    }
+
+    private var attempt: Attempt {
+        if case .attempt(let attempt) = progress { attempt } else { .first }
     }
 
     private var clocks: RetryClocks { configuration.clocks }
 
-    /// Waits for a delay; returns false as soon as the task is cancelled, or the stage is reset.
-    @inline(never)
-    @usableFromInline
-    func waits(for delay: Duration) async -> Bool { await clocks.monotonic.cancelled(by: token).waits(for: delay) }
-
     /// What is left of the timeout of the call.
-    @usableFromInline var remaining: Duration? { request.deadline?.remaining }
+    private var remaining: Duration? { request.deadline?.remaining }
 
-    /// Makes an attempt after the first; a stage further in learns that it is not the first one.
-    @inline(never)
-    @usableFromInline
-    func again(
-        _ request: HTTPRequest,
-        _ number: Int,
-        _ attempt: (HTTPRequest, Int) async -> AttemptOutcome
-    ) async -> AttemptOutcome {
-        await NestedRetry.within { await attempt(request, number) }
+    /// Whether no attempt precedes the running one.
+    @usableFromInline var isFirst: Bool {
+        @inline(never) get { attempt.number == 1 }
     }
 
     /// Returns the request of an attempt, made from the original one (rule R6).
     @inline(never)
     @usableFromInline
-    func prepare(_ attempt: Attempt) -> HTTPRequest {
+    func prepare() -> HTTPRequest {
         var request = request
-        if attempt.number > 1 {
+        if !isFirst {
             attemptBegan = clocks.now
             isPaidAhead = false
             // A response that is read as it arrives gives its connection back when it is released.
@@ -88,28 +92,45 @@ final class RetryExecution {
 
     // MARK: The decision
 
-    /// Decides on the last outcome, applies the rules, and records what follows.
+    /// Whether the call ends with the last outcome although no strategy was asked.
+    @inline(never)
+    @usableFromInline
+    func ends(asksAboutSuccess: Bool, _ record: ([AttemptRecord]) -> Void) -> Bool {
+        guard let decision = decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) else { return false }
+        _ = conclude(decision)
+        record(attempts)
+        return true
+    }
+
+    /// Asks a strategy about the last outcome, applies the rules, records what follows, and waits for the next attempt.
     @inline(never)
     @usableFromInline
     func decide(
-        after attempt: Attempt,
-        asksAboutSuccess: Bool,
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
-        record: ([AttemptRecord]) -> Void
-    ) async -> RetryStep<Void> {
-        let step: RetryStep<Void>
-        if let known = stepWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
-            step = known
-        } else {
-            step = await ask(decide, after: attempt)
-        }
+        _ record: @escaping @Sendable ([AttemptRecord]) -> Void
+    ) async {
+        goesOn = false
+        let step = await ask(decide)
         record(attempts)
-        return step
+        guard case .retry(let delay, _, let isFree) = step else { return }
+        let pause = await attempt.pause(for: delay, isFree: isFree) {
+            remaining
+        } waits: {
+            await waits(for: $0)
+        }
+        switch pause {
+        case .ends(let next):
+            progress = .attempt(next)
+            goesOn = true
+        case .reachesDeadline: endAtTimeout()
+        case .cancelled: outcome = nil
+        }
     }
 
+    /// Waits for a delay; returns false as soon as the task is cancelled, or the stage is reset.
     @inline(never)
-    private func stepWithoutStrategy(asksAboutSuccess: Bool) -> RetryStep<Void>? {
-        decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess).map(conclude)
+    private func waits(for delay: Duration) async -> Bool {
+        await clocks.monotonic.cancelled(by: token).waits(for: delay)
     }
 
     /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
@@ -152,10 +173,9 @@ final class RetryExecution {
     /// waits for its next attempt.
     @inline(never)
     private func ask(
-        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
-        after attempt: Attempt
+        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision
     ) async -> RetryStep<Void> {
-        guard let question = question(after: attempt) else { return .finish((), .cancelled) }
+        guard let question = question() else { return .finish((), .cancelled) }
         let (_, isLate) = await request.withinDeadline(on: clocks) {
             question.answer = await decide(question.outcome, question.context, question.request)
         }
@@ -163,7 +183,7 @@ final class RetryExecution {
     }
 
     @inline(never)
-    private func question(after attempt: Attempt) -> Question? {
+    private func question() -> Question? {
         guard let outcome else { return nil }
         var context = RetryContext(request, outcome.result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
         context.isStatusAccepted = outcome.isStatusAccepted
@@ -305,9 +325,7 @@ final class RetryExecution {
     }
 
     /// Ends the call where its time ran out between the decision and the next attempt.
-    @inline(never)
-    @usableFromInline
-    func endAtTimeout() {
+    private func endAtTimeout() {
         refund()
         log.endLast(.deadlineExceeded)
         if let last = outcome?.result { outcome?.result = HTTPError.deadlineExceeded(request, last).recorded(log) }
@@ -316,9 +334,8 @@ final class RetryExecution {
     /// Returns the outcome of the call.
     @inline(never)
     @usableFromInline
-    func ending(_ request: HTTPRequest, isCancelled: Bool) -> AttemptOutcome {
-        guard !isCancelled, let outcome else { return cancelled().ending(request) }
-        return outcome.ending(request)
+    func ending(_ request: HTTPRequest) -> AttemptOutcome {
+        (outcome ?? cancelled()).ending(request)
     }
 
     /// Returns the outcome where the wait for an attempt was cancelled.

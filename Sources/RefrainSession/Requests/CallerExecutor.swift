@@ -6,13 +6,13 @@ internal import RefrainCore
 /// one job for the thread pool where a task of its own would need two. While no task awaits the request, or only
 /// tasks with an executor of their own, its jobs run in a task made for them.
 ///
-/// It holds what the task runs as well: one object for both.
+/// It holds what the task runs as well: one object for both, and one reference in the frame of the pipeline.
 final class CallerExecutor: TaskExecutor {
-    private let request: Request
-    private let prepared: HTTPRequest
-    private let pipeline: RequestPipeline
+    let request: Request
+    /// What is sent for the request, through the pipeline.
+    let prepared: HTTPRequest
+    let pipeline: RequestPipeline
 
-    /// - Parameter prepared: what is sent for the request, through the pipeline.
     init(for request: Request, sending prepared: HTTPRequest, _ pipeline: RequestPipeline) {
         self.request = request
         self.prepared = prepared
@@ -21,7 +21,7 @@ final class CallerExecutor: TaskExecutor {
 
     /// Starts the request's task.
     func start() -> Task<Void, Never> {
-        Task(executorPreference: self) { await self.request.run(self.prepared, self.pipeline) }
+        Task(executorPreference: self) { await self.request.run(self) }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

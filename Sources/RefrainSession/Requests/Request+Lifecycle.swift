@@ -178,10 +178,10 @@ extension Request {
     ///
     /// Inlined into the task, whose frames last as long as the request.
     @inline(__always)
-    func run(_ request: HTTPRequest, _ pipeline: RequestPipeline) async {
+    func run(_ call: CallerExecutor) async {
         // A cancellation may have come before the task was registered.
         if state.withLock({ $0.isTaskCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
-        let outcome = await pipeline.run(request, for: self)
+        let outcome = await call.pipeline.run(call)
         if settles { await settle(outcome) } else { finish(outcome) }
     }
 

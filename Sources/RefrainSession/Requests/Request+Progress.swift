@@ -32,6 +32,16 @@ extension Request {
     var watchesBytes: Bool {
         self is UploadRequest || state.withLock { $0.watchesBytes }
     }
+    /// Whether an attempt has no adapters, no gate that is shut, no limit, and no bytes to count.
+    ///
+    /// Not inlined: the frame of each request in flight would have room for a copy of the limit.
+    @inline(never)
+    func needsTransportAlone(for request: HTTPRequest, in pipeline: RequestPipeline) -> Bool {
+        guard pipeline.throttle == nil, request.download == nil, interceptors.adapters.isEmpty,
+            !(self is UploadRequest)
+        else { return false }
+        return state.withLock { $0.letsPass && !$0.watchesBytes }
+    }
     var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.cold?.uploadHandlers.isEmpty == false } }
     var watchesDownload: Bool { state.withLock { $0.cold?.downloadHandlers.isEmpty == false } }
 

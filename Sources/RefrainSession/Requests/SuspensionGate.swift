@@ -67,7 +67,7 @@ extension RequestState {
     }
 
     /// Whether tasks pass without waiting.
-    fileprivate var letsPass: Bool { isGateOpen || cold?.sharesExchange == true }
+    var letsPass: Bool { isGateOpen || cold?.sharesExchange == true }
 
     private func takeWaitersAtGate() -> [CheckedContinuation<Void, Never>] {
         guard let cold else { return [] }

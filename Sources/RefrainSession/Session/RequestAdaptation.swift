@@ -8,8 +8,8 @@ enum RequestAdaptation {
 
     /// An attempt that is ready to be sent.
     struct Attempt {
-        /// What it sends.
-        let request: HTTPRequest
+        /// What it sends: a retry stage of the transport must not act on the strategy a second time.
+        let sent: HTTPRequest
         /// What a monitor is told at its end; nil without a monitor.
         private let watch: Watch?
 
@@ -24,7 +24,7 @@ enum RequestAdaptation {
         }
 
         fileprivate init(_ number: Int, _ request: HTTPRequest, _ owner: Request, _ clocks: RetryClocks) {
-            self.request = request
+            sent = request.withoutStrategy
             watch = owner.watcher == nil ? nil : Watch(number, clocks.now)
         }
 
@@ -37,26 +37,10 @@ enum RequestAdaptation {
         }
     }
 
-    /// Returns the attempt, made from the original request, or what ends it before anything is sent.
-    @inline(__always)
-    static func prepare(
-        _ original: HTTPRequest,
-        of owner: Request,
-        in pipeline: RequestPipeline
-    ) async -> Result<Attempt, HTTPError> {
-        guard needsNoWait(owner) else { return await adapted(original, of: owner, in: pipeline) }
-        return unadapted(original, of: owner, in: pipeline)
-    }
-
-    // Apart, these three, because the frame of each request that is sent would have room for them.
-
+    /// Returns an attempt of a request that has no adapters and is not suspended, or what ends it before anything is
+    /// sent.
     @inline(never)
-    private static func needsNoWait(_ owner: Request) -> Bool {
-        owner.gate.isOpen && owner.interceptors.adapters.isEmpty
-    }
-
-    @inline(never)
-    private static func unadapted(
+    static func unadapted(
         _ original: HTTPRequest,
         of owner: Request,
         in pipeline: RequestPipeline
@@ -67,7 +51,18 @@ enum RequestAdaptation {
             .map { Attempt(number, $0, owner, pipeline.clocks) }
     }
 
-    @inline(never)
+    /// Returns the attempt, made from the original request, or what ends it before anything is sent.
+    static func prepare(
+        _ original: HTTPRequest,
+        of owner: Request,
+        in pipeline: RequestPipeline
+    ) async -> Result<Attempt, HTTPError> {
+        guard owner.gate.isOpen, owner.interceptors.adapters.isEmpty else {
+            return await adapted(original, of: owner, in: pipeline)
+        }
+        return unadapted(original, of: owner, in: pipeline)
+    }
+
     private static func adapted(
         _ original: HTTPRequest,
         of owner: Request,

@@ -11,7 +11,8 @@ internal import RefrainCore
 /// state for the caller in `Request+Attempts.swift`.
 ///
 /// The way is inlined into one asynchronous function, whose frame each request that waits for a response has. What few
-/// requests need is not inlined, nor is what needs no wait: that frame would have room for it.
+/// requests need is not inlined, nor is what needs no wait: that frame would have room for it. With the frames of the
+/// transport it fits into one block of a task's memory, of 984 bytes; ten thousand second blocks would be 10 MB.
 final class RequestPipeline: Sendable {
     let admission = ResetGuard()
     let coalescing: Deduplicate?
@@ -34,52 +35,50 @@ final class RequestPipeline: Sendable {
 
     /// Runs a request from its admission to its outcome.
     @inline(__always)
-    func run(_ request: HTTPRequest, for owner: Request) async -> AttemptOutcome {
+    func run(_ call: CallerExecutor) async -> AttemptOutcome {
         // The request may be one that an earlier call sent.
-        let request = request.withoutDeadline
+        let request = call.prepared.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
         // A function and not a closure: the compiler inlines large closures only where it is told to.
-        @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, owner) }
-        let outcome = await admission.requests.admit(owner, coalesced)
+        @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, call) }
+        let outcome = await admission.requests.admit(call.request, coalesced)
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
     }
 
     // 2. Coalesce. Outside of redirects and retries: requests that share an exchange share its outcome. Requests that
     //    adapters change further in, and those with retriers of their own, have exchanges of their own.
     @inline(__always)
-    private func coalesce(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
-        guard let coalescing, owner.interceptors.sharesExchanges, !request.hasStrategy else {
-            return await follow(request, owner)
+    private func coalesce(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
+        guard let coalescing, call.request.interceptors.sharesExchanges, !request.hasStrategy else {
+            return await follow(request, call)
         }
-        return await share(request, coalescing, owner)
+        return await share(request, call, coalescing)
     }
 
     @inline(never)
-    private func share(_ request: HTTPRequest, _ coalescing: Deduplicate, _ owner: Request) async -> AttemptOutcome {
+    private func share(_ request: HTTPRequest, _ call: CallerExecutor, _ all: Deduplicate) async -> AttemptOutcome {
         let own = Locked<AttemptOutcome?>(nil)
         let exchange = Remainder(pipeline: self) { request in
-            let outcome = await self.follow(request, owner)
+            let outcome = await self.follow(request, call)
             own.withLock { $0 = outcome }
             return outcome.result
         }
-        let result = await coalescing.load(request, next: exchange, onJoin: { owner.sharesExchange() })
+        let result = await all.load(request, next: exchange, onJoin: { call.request.sharesExchange() })
         guard case .success(let response) = result else { return AttemptOutcome(result) }
         // A request that joined another one's exchange has validated and decoded nothing so far.
-        return own.withLock { $0 } ?? owner.validate(response)
+        return own.withLock { $0 } ?? call.request.validate(response)
     }
 
     // 3. Redirect. Outside of retries: each hop has attempts of its own, and a POST that was answered by a 303 is not
     //    posted again because the page behind it failed.
     // 4. Retry. The only loop over attempts; each one is made from the hop's request (rule R6).
     @inline(__always)
-    private func follow(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+    private func follow(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
         await redirect.follow(request) { hop in
-            let outcome = await retry.run(
-                hop.deferring(.transientErrors),
-                asksAboutSuccess: request.hasStrategy
-            ) { request, _ in
-                await attempt(request, of: owner)
+            let owner = call.request
+            let outcome = await retry.run(hop.deferring(.transientErrors), asksAboutSuccess: request.hasStrategy) {
+                await attempt($0, isFirst: $1, call)
             } decide: { outcome, context, hop in
                 await owner.interceptors.decide(outcome, in: context, for: owner, hop.retryStrategy)
             } record: { attempts in
@@ -89,27 +88,34 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    private func attempt(_ request: HTTPRequest, of owner: Request) async -> AttemptOutcome {
+    @inline(__always)
+    private func attempt(_ request: HTTPRequest, isFirst: Bool, _ call: CallerExecutor) async -> AttemptOutcome {
+        // Most requests wait in steps 5 to 8 for the transport alone; the others have a frame of their own for these.
+        guard isFirst, call.request.needsTransportAlone(for: request, in: self) else {
+            return await attemptInSteps(request, isFirst: isFirst, call.request)
+        }
+        switch RequestAdaptation.unadapted(request, of: call.request, in: self) {
+        case .success(let attempt):
+            return await inspect(transport.load(attempt.sent), attempt, of: request, call.request)
+        case .failure(let error): return AttemptOutcome(.failure(error))
+        }
+    }
+
+    @inline(never)
+    private func attemptInSteps(_ request: HTTPRequest, isFirst: Bool, _ owner: Request) async -> AttemptOutcome {
+        guard isFirst else { return await NestedRetry.within { await attemptInSteps(request, isFirst: true, owner) } }
         // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
         //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
         //    a token refresh waits without a slot, so that its own requests can have one.
         switch await RequestAdaptation.prepare(request, of: owner, in: self) {
         case .success(let attempt):
-            // A retry stage of the transport must not act on the strategy a second time.
-            let result = await exchange(attempt.request, owner).load(attempt.request.withoutStrategy)
-            attempt.end(with: result, of: owner, in: self)
-            return await inspect(result, of: request, owner)
-        case .failure(let error):
-            return AttemptOutcome(.failure(error))
+            // 6. Limit. Inside of retries: the slot is free during back-off.
+            let rest = Remainder(pipeline: self) { await self.sender(of: $0, owner).load($0) }
+            let result =
+                if let throttle { await throttle.load(attempt.sent, next: rest) } else { await rest.load(attempt.sent) }
+            return await inspect(result, attempt, of: request, owner)
+        case .failure(let error): return AttemptOutcome(.failure(error))
         }
-    }
-
-    // 6. Limit. Inside of retries: the slot is free during back-off.
-    @inline(never)
-    private func exchange(_ request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
-        guard let throttle else { return sender(of: request, owner) }
-        let rest = Remainder(pipeline: self) { await self.sender(of: $0, owner).load($0) }
-        return Remainder(pipeline: self) { await throttle.load($0, next: rest) }
     }
 
     // 7. Resume. Inside of the limit: each part of a download is an exchange like any other.
@@ -123,9 +129,13 @@ final class RequestPipeline: Sendable {
     // 9. Validate and decode. Inside of retries: a retrier is asked about a response that does not pass, once for
     //    each attempt. A redirect that is followed is no answer.
     @inline(never)
-    private func inspect(_ result: consuming HTTPResult, of request: HTTPRequest, _ owner: Request) async
-        -> AttemptOutcome
-    {
+    private func inspect(
+        _ result: consuming HTTPResult,
+        _ attempt: RequestAdaptation.Attempt,
+        of request: HTTPRequest,
+        _ owner: Request
+    ) async -> AttemptOutcome {
+        attempt.end(with: result, of: owner, in: self)
         guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
