@@ -2,17 +2,20 @@ internal import RefrainCore
 internal import RefrainHTTP
 
 /// The time limits of a transfer in nanoseconds; `MonotonicTime.never` for none.
-struct Limits {
-    var connect: Int64
-    var firstByte: Int64
-    var idle: Int64
-    var total: Int64
+///
+/// A class: nearly all transfers share the standard limits, of which each one that waits would hold 32 bytes.
+final class Limits: Sendable {
+    let connect: Int64
+    let firstByte: Int64
+    let idle: Int64
+    let total: Int64
 
     /// Most requests have the standard limits, which are converted once.
     private static let standard = Limits(converting: .standard)
 
-    init(_ timeouts: Timeouts) {
-        self = timeouts == .standard ? Self.standard : Limits(converting: timeouts)
+    /// The limits for these times.
+    static func of(_ timeouts: Timeouts) -> Limits {
+        timeouts == .standard ? standard : Limits(converting: timeouts)
     }
 
     private init(converting timeouts: Timeouts) {

@@ -76,17 +76,12 @@ final class Transfer: @unchecked Sendable {
     var needsFreshConnection: Bool
     /// The sockets that were opened to send the request, in order.
     @exclusivity(unchecked) var opened = OpenedSockets()
-    /// The addresses that this transfer itself could not connect to.
-    var failedHere: [AddressKey] = []
     /// Whether libcurl looks for the address of a name.
     var isLookingUp = false
     /// Whether an address was left out because a connection to it failed before, or by the policy on destinations.
     var (hasLeftOutAddress, policyRefused) = (false, false)
     /// Whether the addresses that were left out are tried, as the last ones.
     var triesAllAddresses = false
-    var sentAtRefusal: Int64 = 0
-    /// The public key that the server has shown, where keys are pinned.
-    private(set) var shownKey: String?
 
     // The response.
     @exclusivity(unchecked) var head = ReceivedHead()
@@ -111,13 +106,13 @@ final class Transfer: @unchecked Sendable {
     var isDraining = false
     /// When the response is handed over although its body is not complete; never for most.
     @exclusivity(unchecked) var handOverLimit = MonotonicTime.never
-    var drainLimit = MonotonicTime.never
-    var drained = 0
 
     // The request's body.
     @exclusivity(unchecked) var upload = UploadSource.none
     /// The bytes of it that libcurl has taken.
     var bodyTaken: Int64 = 0
+
+    @exclusivity(unchecked) var rare: RareState?
 
     // Times.
     private var connectLimit = MonotonicTime.never
@@ -128,7 +123,7 @@ final class Transfer: @unchecked Sendable {
     /// - Parameter endOfOrigin: what validating the request has returned.
     init(_ request: HTTPRequest, endOfOrigin: Int? = nil) {
         self.request = request
-        limits = Limits(request.attemptLimits)
+        limits = Limits.of(request.attemptLimits)
         url = endOfOrigin == nil ? URLText.sent(request.url) : request.url.absoluteString
         namesPlainHost = endOfOrigin != nil
         (isTLS, hostEnd) = url.withUTF8Bytes {

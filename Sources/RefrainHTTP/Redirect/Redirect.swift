@@ -12,7 +12,7 @@
 /// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
 public struct Redirect: HTTPMiddleware {
     /// How many redirects are followed in one call.
-    public var maximumNumberOfRedirects: Int { configuration.limit }
+    public let maximumNumberOfRedirects: Int
 
     @usableFromInline let configuration: Configuration
 
@@ -42,7 +42,8 @@ public struct Redirect: HTTPMiddleware {
     ///   - maximumNumberOfRedirects: how many redirects are followed. A negative number counts as 0. Defaults to 20.
     ///   - clocks: the clocks that waits are measured on and dates are compared with.
     public init(maximumNumberOfRedirects: Int = defaultMaximum, clocks: RetryClocks = .system) {
-        configuration = Configuration(max(0, maximumNumberOfRedirects), clocks)
+        self.maximumNumberOfRedirects = max(0, maximumNumberOfRedirects)
+        configuration = Configuration(self.maximumNumberOfRedirects, clocks)
     }
 
     /// Loads a request, and what its redirects point to.

@@ -11,6 +11,12 @@ final class RedirectHops {
         case follow(after: Duration)
     }
 
+    /// Apart: few calls follow a redirect, and a result takes 33 bytes.
+    private enum Followed {
+        case none
+        indirect case redirect(HTTPResult)
+    }
+
     /// The request of the next hop.
     private var current: HTTPRequest
 
@@ -32,7 +38,11 @@ final class RedirectHops {
     private var hopsSinceOrigin = 0
     private var log = AttemptLog()
     /// The redirect that is followed, without its body; kept only for the error of a call whose time runs out.
-    private var redirect: HTTPResult?
+    private var redirect: HTTPResult? {
+        get { if case .redirect(let result) = followed { result } else { nil } }
+        set { followed = newValue.map(Followed.redirect) ?? .none }
+    }
+    private var followed = Followed.none
     /// The outcome of the call.
     private var outcome: AttemptOutcome?
 
