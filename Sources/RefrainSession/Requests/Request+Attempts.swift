@@ -72,7 +72,7 @@ extension Request: RequestOwner {
             return (state.validations, state.serializations, sent)
         }
         let error = validations.firstAnswer { $0.inspect(sent, response) }
-        let isStatusAccepted = error == nil && validations.contains { $0.checksStatus }
+        let isStatusAccepted = error == nil && validations.firstAnswer { $0.checksStatus ? true : nil } == true
         var outcome = AttemptOutcome(.success(response), isStatusAccepted: isStatusAccepted)
         if !validations.isEmpty {
             watcher?.request(self, didValidate: response, error: error)

@@ -29,6 +29,8 @@ extension Request {
             let held = state.openGate()
             guard !state.hasStarted else { return (.goOn, held) }
             state.hasStarted = true
+            // Passing a request to the transport costs less than waking a thread; adapters may take their time.
+            state.startsHere = interceptors.adapters.isEmpty
             return (.start, held)
         }
         guard step != .none else { return }
@@ -81,9 +83,6 @@ extension Request {
         case .end: finish(AttemptOutcome(.failure(RefrainError.explicitlyCancelled.asHTTPError(request))))
         }
     }
-
-    /// Whether the request has ended, cancelled or not.
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// The outcome of an ended request, and the request of its last attempt.
     var ending: (outcome: RequestOutcome, request: HTTPRequest?) {
@@ -158,11 +157,8 @@ extension Request {
         return changes.reduce(into: request) { $1(&$0) }
     }
 
-    /// Starts the request's task, on the current thread if there are no adapters.
-    ///
-    /// Passing a request to the transport costs less than waking a thread.
+    /// Starts the request's task.
     private func startTask(_ request: HTTPRequest, _ pipeline: RequestPipeline) {
-        state.withLock { $0.startsHere = interceptors.adapters.isEmpty }
         // It may run before it is registered, so the state is not locked.
         let task = CallerExecutor(for: self, sending: request, pipeline).start()
         let isCancelled = state.withLock { state in
@@ -194,21 +190,26 @@ extension Request {
             return state.outcome.error
         }
         let settled = await settle(outcome.result.response, error: error)
-        leave(state.withLock { $0.end(settledWith: settled) })
+        leave(state.withLock { ($0.end(settledWith: settled), $0.cold != nil) })
     }
 
     /// Ends the request with its last outcome.
     @inline(never)
-    private func finish(_ outcome: AttemptOutcome) { leave(state.withLock { $0.end(with: outcome) }) }
+    private func finish(_ outcome: AttemptOutcome) {
+        leave(state.withLock { ($0.end(with: outcome), $0.cold != nil) })
+    }
 
     /// Leaves the session's list, and resumes the waiters; nil: the request has ended before.
-    private func leave(_ waiters: RequestState.Waiters?) {
-        guard let waiters else { return }
+    ///
+    /// Handlers that were added after the end run without this.
+    private func leave(_ end: (waiters: RequestState.Waiters?, mayHaveHandlers: Bool)) {
+        guard let waiters = end.waiters else { return }
+        noteEnd()
         sessionBox.forget(self)
         didEnd()
         watcher?.requestDidFinish(self)
-        for waiter in waiters { waiter.resume(returning: nil) }
-        completeHandlers()
+        waiters.forEach { $0.resume(returning: nil) }
+        if end.mayHaveHandlers { completeHandlers() }
     }
 }
 

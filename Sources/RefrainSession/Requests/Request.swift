@@ -38,6 +38,8 @@ public class Request: @unchecked Sendable, Identifiable {
     var startsImmediately: Bool?
     /// Whether the request has monitors of its own.
     private let isMonitored = Atomic(false)
+    /// Whether the request has ended, read without the lock: a task that waits asks twice.
+    private let isOver = Atomic(false)
     /// The session's monitor and those of this request; nil if nothing listens.
     var watcher: (any EventMonitor)? {
         // Inlined up to here: for most requests nothing listens, and there is nothing to release.
@@ -46,6 +48,10 @@ public class Request: @unchecked Sendable, Identifiable {
             return monitors
         }
     }
+    /// Whether the request has ended, cancelled or not.
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    /// Notes that its outcome is final.
+    func noteEnd() { isOver.store(true, ordering: .releasing) }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
     init(_ original: RequestFactory, line: InterceptorChain, session: SessionBox) {
