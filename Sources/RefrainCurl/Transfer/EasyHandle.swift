@@ -41,7 +41,8 @@ final class EasyHandle {
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
-    private var expectsHTTP2 = false
+    /// Whether the transfer may go over HTTP/2.
+    private(set) var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
     private var longestAge: Int

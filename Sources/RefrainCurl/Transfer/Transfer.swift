@@ -175,7 +175,10 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Notes that a byte went in either direction.
-    func noteActivity() { lastActivity = round.now }
+    func noteActivity() {
+        lastActivity = round.now
+        round.hadActivity = true
+    }
 
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: MonotonicTime {
