@@ -4,41 +4,43 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
-///
-/// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string. It
-/// is the same on every attempt of one call.
-///
-/// ```swift
-/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
-/// order.idempotencyKey = .generated
-/// ```
-public enum IdempotencyKey: Hashable, Sendable {
-    /// No key, unless the request's own header fields have one.
-    case none
-    /// A new random key for each call.
-    case generated
-    /// A key of the caller's: printable ASCII, and not empty.
-    case custom(String)
+extension HTTPRequest {
+    /// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
+    ///
+    /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string.
+    /// It is the same on every attempt of one call.
+    ///
+    /// ```swift
+    /// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
+    /// order.idempotencyKey = .generated
+    /// ```
+    public enum IdempotencyKey: Hashable, Sendable {
+        /// No key, unless the request's own header fields have one.
+        case none
+        /// A new random key for each call.
+        case generated
+        /// A key of the caller's: printable ASCII, and not empty.
+        case custom(String)
 
-    /// The name of the header field.
-    public static let fieldName = "Idempotency-Key"
+        /// The name of the header field.
+        public static let fieldName = "Idempotency-Key"
+    }
 }
 
 private enum IdempotencyKeyOption: HTTPRequestOption {
-    static let defaultValue = IdempotencyKey.none
+    static let defaultValue = HTTPRequest.IdempotencyKey.none
 }
 
 extension HTTPRequest {
     /// The idempotency key of this request.
-    public var idempotencyKey: IdempotencyKey {
+    public var idempotencyKey: HTTPRequest.IdempotencyKey {
         get { self[option: IdempotencyKeyOption.self] }
         set { self[option: IdempotencyKeyOption.self] = newValue }
     }
 
     /// Whether the request carries a key, set by option or by hand; an empty one does not count.
     public var hasIdempotencyKey: Bool {
-        if let written = headers[IdempotencyKey.fieldName] {
+        if let written = headers[HTTPRequest.IdempotencyKey.fieldName] {
             return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" }
         }
         switch idempotencyKey {
@@ -58,7 +60,7 @@ extension HTTPRequest {
         case .generated: key = UUID().uuidString.lowercased()
         case .custom(let own): key = own
         }
-        guard !headers.contains(IdempotencyKey.fieldName) else { return self }
+        guard !headers.contains(HTTPRequest.IdempotencyKey.fieldName) else { return self }
         guard !key.isEmpty, let field = StructuredField.serialize(key) else {
             throw HTTPError(
                 .invalidRequest,
@@ -68,7 +70,7 @@ extension HTTPRequest {
             )
         }
         var copy = self
-        copy.headers[IdempotencyKey.fieldName] = field
+        copy.headers[HTTPRequest.IdempotencyKey.fieldName] = field
         return copy
     }
 }

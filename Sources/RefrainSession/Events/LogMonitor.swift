@@ -14,13 +14,14 @@ internal import Foundation
 /// Writes one line for each event of each request, without secrets.
 ///
 /// ```swift
-/// let session = Session(loader: loader, eventMonitors: [LogMonitor(redaction: Redaction(queryParameters: ["key"]))])
+/// let session = Session(loader: loader, eventMonitors: [LogMonitor(redaction: LogMonitor.Redaction(queryParameters:
+/// ["key"]))])
 /// ```
 ///
 /// Each line begins with the first eight characters of the request's identifier.
 public struct LogMonitor: EventMonitor {
     /// The values that are not logged.
-    public let redaction: Redaction
+    public let redaction: LogMonitor.Redaction
     /// Whether header fields are logged; defaults to false.
     public let showsHeaders: Bool
 
@@ -33,7 +34,7 @@ public struct LogMonitor: EventMonitor {
     ///   - showsHeaders: whether header fields are logged. Defaults to false.
     ///   - write: receives each line without its line feed. Defaults to the standard error.
     public init(
-        redaction: Redaction = .standard,
+        redaction: LogMonitor.Redaction = .standard,
         showsHeaders: Bool = false,
         write: @escaping @Sendable (String) -> Void = LogMonitor.writeToStandardError
     ) {

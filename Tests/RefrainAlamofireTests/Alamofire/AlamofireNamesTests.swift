@@ -135,7 +135,7 @@ struct AlamofireNamesTests {
         )
         #expect(request.url.query(percentEncoded: true) == "l=1.5&l=1&n=1&t=x%20y&u=7")
         #expect(throws: AFError.self) { try URLEncoding.default.encode(request, with: ["x": self] as [String: Any]) }
-        let serializer = StringResponseSerializer()
+        let serializer = Request.StringSerializer()
         #expect(try serializer.serialize(request: nil, response: nil, data: Data("a".utf8), error: nil) == "a")
         #expect(throws: AFError.self) { try serializer.serialize(request: nil, response: nil, data: nil, error: nil) }
         #expect(throws: CancellationError.self) {
