@@ -120,7 +120,7 @@ extension HTTPResponse {
             request: request,
             status: status,
             headers: headers,
-            exchange: HTTPResponse.Exchange(version: version)
+            exchange: Exchange(version: version)
         )
         let hasNone = request.method == .head || status.isInformational || [204, 205, 304].contains(status)
         guard !hasNone else { return }

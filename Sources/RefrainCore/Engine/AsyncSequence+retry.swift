@@ -42,7 +42,7 @@ extension AsyncSequence {
         clock: some Clock<Duration> = TimerClock(),
         while predicate: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) -> Backoff.RetrySequence<Self> {
-        Backoff.RetrySequence(self, backoff: backoff, clock: AnyClock(clock), predicate: predicate)
+        Backoff.RetrySequence(self, backoff: backoff, waits: { await clock.waits(for: $0) }, predicate: predicate)
     }
 }
 
@@ -58,14 +58,20 @@ extension Backoff {
 
         @usableFromInline let base: Base
         @usableFromInline let backoff: Backoff
-        @usableFromInline let clock: AnyClock
+        /// Waits for a delay; returns false if the task was cancelled.
+        @usableFromInline let waits: @Sendable (Duration) async -> Bool
         @usableFromInline let predicate: @Sendable (any Error) -> Bool
 
         @usableFromInline
-        init(_ base: Base, backoff: Backoff, clock: AnyClock, predicate: @escaping @Sendable (any Error) -> Bool) {
+        init(
+            _ base: Base,
+            backoff: Backoff,
+            waits: @escaping @Sendable (Duration) async -> Bool,
+            predicate: @escaping @Sendable (any Error) -> Bool
+        ) {
             self.base = base
             self.backoff = backoff
-            self.clock = clock
+            self.waits = waits
             self.predicate = predicate
         }
 
@@ -106,8 +112,10 @@ extension Backoff {
                 guard var iterator = current.take() else { return nil }
                 var attempt = self.attempt
                 let sequence = sequence
-                let outcome = try await withRetry(
-                    clock: sequence.clock,
+                let outcome = await withRetryUnlessCancelled(
+                    remaining: nil,
+                    timeLeft: { nil },
+                    waits: sequence.waits,
                     operation: { started -> Result<Element?, any Error> in
                         if started.number > 1 { iterator = sequence.base.makeAsyncIterator() }
                         do {
@@ -132,6 +140,7 @@ extension Backoff {
                     },
                     onTimeout: { _, outcome, _ in outcome }
                 )
+                guard let outcome else { throw CancellationError() }
                 let element = try outcome.get()
                 self.attempt = attempt
                 // After its end or its error a sequence stays at its end.

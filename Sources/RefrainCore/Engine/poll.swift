@@ -58,8 +58,7 @@ public nonisolated(nonsending) func poll<Value, C: Clock>(
 }
 
 extension Backoff {
-    /// No value met the condition of ``poll(_:timeout:clock:random:operation:until:)`` before its schedule or time
-    /// ended.
+    /// No value met the condition of `poll` before its schedule or time ended.
     ///
     /// No outer loop of this package retries it (rule R24).
     public struct PollingEnded: RetryTerminalError, Hashable, CustomStringConvertible {

@@ -45,9 +45,6 @@ extension Clock where Duration == Swift.Duration {
     @inline(__always)
     package nonisolated(nonsending) func waits(for delay: Duration) async -> Bool {
         if Self.self == TimerClock.self { return await TimerClock.sleep(for: delay, cancelledBy: nil) }
-        if Self.self == AnyClock.self, let clock = self as? AnyClock, clock.isTimer {
-            return await TimerClock.sleep(for: delay, cancelledBy: nil)
-        }
         if Self.self == TokenClock.self, let clock = self as? TokenClock, clock.base.isTimer {
             return await clock.token.sleeps(for: delay)
         }

@@ -15,13 +15,13 @@ extension Auth {
         public var description: String { name }
 
         /// The default of the chain.
-        public static let automatic = Auth.Method("automatic")
+        public static let automatic = Method("automatic")
         /// No authentication: for log-in requests and for public resources.
-        public static let none = Auth.Method("none")
+        public static let none = Method("none")
         /// Authentication by ``BasicAuth``.
-        public static let basic = Auth.Method("basic")
+        public static let basic = Method("basic")
         /// Authentication by ``OAuth``.
-        public static let oauth = Auth.Method("oauth")
+        public static let oauth = Method("oauth")
     }
 }
 

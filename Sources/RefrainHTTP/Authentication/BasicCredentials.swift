@@ -43,6 +43,6 @@ extension BasicAuth {
         /// The only origin that the credentials are sent to.
         public let origin: Origin
         /// The credentials that the server refused; nil if none were sent.
-        public let refused: BasicAuth.Credentials?
+        public let refused: Credentials?
     }
 }

@@ -32,7 +32,7 @@ public struct OAuth: HTTPMiddleware {
     /// The limit of refreshes; nil: no limit.
     public let refreshWindow: Auth.RefreshWindow?
 
-    private let store: any OAuth.TokenStore
+    private let store: any TokenStore
     private let history: Locked<RefreshHistory>
     private let clocks: RetryClocks
     private let source: OAuthTokenSource
@@ -51,13 +51,13 @@ public struct OAuth: HTTPMiddleware {
     ///     has no refresh token, that of the old one is kept (RFC 6749 §6).
     ///   - logIn: returns a token without a previous one; nil to decline.
     public init(
-        store: any OAuth.TokenStore = OAuth.InMemoryTokenStore(),
+        store: any TokenStore = InMemoryTokenStore(),
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         refreshWindow: Auth.RefreshWindow? = .standard,
         clocks: RetryClocks = .system,
-        refresh: (@Sendable (_ token: OAuth.Token) async throws -> OAuth.Token?)? = nil,
-        logIn: @escaping @Sendable () async throws -> OAuth.Token?
+        refresh: (@Sendable (_ token: Token) async throws -> Token?)? = nil,
+        logIn: @escaping @Sendable () async throws -> Token?
     ) {
         self.store = store
         self.origins = origins
@@ -66,7 +66,7 @@ public struct OAuth: HTTPMiddleware {
         self.history = history
         self.clocks = clocks
         let lives = Locked(OAuthTokenExpiry())
-        let isCurrent: @Sendable (OAuth.Token) -> Bool = { token in
+        let isCurrent: @Sendable (Token) -> Bool = { token in
             guard let end = token.expiresAt else { return true }
             let left = clocks.wallNow.duration(to: end)
             if left > lives.withLock({ $0.leeway(of: token, atMost: leeway) }) { return true }
@@ -97,7 +97,7 @@ public struct OAuth: HTTPMiddleware {
         let call = AuthenticatedCall(
             refresher: { _ in refresher },
             refresh: { [source] refused in
-                let previous: OAuth.Token? = if case .token(let token) = refused { token } else { nil }
+                let previous: Token? = if case .token(let token) = refused { token } else { nil }
                 return await source.token(replacing: previous).map(AuthorizationCredential.token)
             },
             signsBeforeChallenge: true,

@@ -25,7 +25,7 @@ extension OAuth {
 
         /// This token, with the refresh token of the one that it replaces where it came without its own: a service that
         /// issues no new refresh token leaves the old one valid (RFC 6749 §6).
-        func keepingRefreshToken(of old: OAuth.Token) -> OAuth.Token {
+        func keepingRefreshToken(of old: Token) -> Token {
             guard refreshToken == nil else { return self }
             var token = self
             token.refreshToken = old.refreshToken

@@ -7,7 +7,7 @@ extension Auth {
         public let maximumAttempts: Int
 
         /// Five refreshes in 30 seconds.
-        public static let standard = Auth.RefreshWindow()
+        public static let standard = RefreshWindow()
 
         /// Makes a window.
         ///

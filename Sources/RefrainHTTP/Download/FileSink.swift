@@ -12,7 +12,7 @@ extension Download {
     /// Bytes are written to a file without a name, which a process leaves nowhere that is killed. Where the file system
     /// has none, they are written to a hidden file in the same folder. ``finish()`` gives the file its name;
     /// deallocating the sink before that removes the file. A symbolic link is kept, and its target is replaced.
-    public final class FileSink: Download.Sink {
+    public final class FileSink: Sink {
         /// The path of the file.
         public let path: String
 

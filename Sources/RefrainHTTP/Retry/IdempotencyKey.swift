@@ -33,14 +33,14 @@ private enum IdempotencyKeyOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// The idempotency key of this request.
-    public var idempotencyKey: HTTPRequest.IdempotencyKey {
+    public var idempotencyKey: IdempotencyKey {
         get { self[option: IdempotencyKeyOption.self] }
         set { self[option: IdempotencyKeyOption.self] = newValue }
     }
 
     /// Whether the request carries a key, set by option or by hand; an empty one does not count.
     public var hasIdempotencyKey: Bool {
-        if let written = headers[HTTPRequest.IdempotencyKey.fieldName] {
+        if let written = headers[IdempotencyKey.fieldName] {
             return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" }
         }
         switch idempotencyKey {
@@ -60,7 +60,7 @@ extension HTTPRequest {
         case .generated: key = UUID().uuidString.lowercased()
         case .custom(let own): key = own
         }
-        guard !headers.contains(HTTPRequest.IdempotencyKey.fieldName) else { return self }
+        guard !headers.contains(IdempotencyKey.fieldName) else { return self }
         guard !key.isEmpty, let field = StructuredField.serialize(key) else {
             throw HTTPError(
                 .invalidRequest,
@@ -70,7 +70,7 @@ extension HTTPRequest {
             )
         }
         var copy = self
-        copy.headers[HTTPRequest.IdempotencyKey.fieldName] = field
+        copy.headers[IdempotencyKey.fieldName] = field
         return copy
     }
 }

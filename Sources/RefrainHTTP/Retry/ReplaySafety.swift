@@ -69,7 +69,7 @@ private enum ReplayOption: HTTPRequestOption {
 
 extension HTTPRequest {
     /// What the caller says about sending this request again.
-    public var replay: HTTPRequest.Replay {
+    public var replay: Replay {
         get { self[option: ReplayOption.self] }
         set { self[option: ReplayOption.self] = newValue }
     }

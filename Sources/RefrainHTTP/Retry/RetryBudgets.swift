@@ -36,7 +36,7 @@ extension Retry {
         }
 
         /// The default budgets of all retry stages of the process.
-        public static let shared = Retry.Budgets()
+        public static let shared = Budgets()
 
         /// The budget of an origin.
         public func budget(for origin: Origin) -> RetryBudget {

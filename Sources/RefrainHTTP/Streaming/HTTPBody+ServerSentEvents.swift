@@ -13,7 +13,7 @@ extension HTTPBody {
     /// The server-sent events of a body; see ``HTTPBody/serverSentEvents(upTo:)``.
     public struct ServerSentEvents: AsyncSequence, Sendable {
         /// One event.
-        public typealias Element = HTTPBody.ServerSentEvent
+        public typealias Element = ServerSentEvent
 
         let body: HTTPBody
         let limit: Int
@@ -37,7 +37,7 @@ extension HTTPBody {
             /// The next event, or nil at the end.
             ///
             /// - Throws: ``LineTooLong``, or the error of the body.
-            public mutating func next() async throws -> HTTPBody.ServerSentEvent? {
+            public mutating func next() async throws -> ServerSentEvent? {
                 while let line = try await lines.next() {
                     if let event = try parser.take(line) { return event }
                 }

@@ -4,7 +4,7 @@
 /// ``HTTPRequest/pacing`` on wait for its reset instead of receiving a 429. A delay beyond the maximum delay ends the
 /// request with ``HTTPError/Code/retryAfterTooLong``. Place the stage after ``Retry``, so that each attempt is paced.
 public struct RateLimiter: HTTPMiddleware {
-    private let fields: RateLimiter.Fields
+    private let fields: Fields
     private let clocks: RetryClocks
     private let waiting = CancellationTokenSource()
     private let limits = Locked<[Origin: ObservedLimit]>([:])
@@ -19,7 +19,7 @@ public struct RateLimiter: HTTPMiddleware {
     /// - Parameters:
     ///   - fields: how the rate limit fields are parsed.
     ///   - clocks: the clocks that measure delays and that dates are compared with.
-    public init(fields: RateLimiter.Fields = RateLimiter.Fields(), clocks: RetryClocks = .system) {
+    public init(fields: Fields = Fields(), clocks: RetryClocks = .system) {
         self.fields = fields
         self.clocks = clocks
     }

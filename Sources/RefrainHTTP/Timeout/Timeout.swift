@@ -12,7 +12,7 @@
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
 /// all attempts together.
 public struct Timeout: HTTPMiddleware {
-    private let limits: Timeout.Limits
+    private let limits: Limits
     private let clocks: RetryClocks
 
     /// Makes the stage; nil leaves a limit unchanged.
@@ -33,7 +33,7 @@ public struct Timeout: HTTPMiddleware {
         clocks: RetryClocks = .system
     ) {
         func clamped(_ limit: Duration?) -> Duration? { limit.map { max(.milliseconds(1), $0.clampedToDelay) } }
-        limits = Timeout.Limits(
+        limits = Limits(
             connect: clamped(connect),
             firstByte: clamped(firstByte),
             idle: clamped(idle),

@@ -44,7 +44,7 @@ extension Timeout {
         ///
         /// There is no limit on the whole attempt, because the duration of a download is unknown; inactivity detects an
         /// unresponsive peer. 60 s is URLSession's default.
-        public static let standard = Timeout.Limits(
+        public static let standard = Limits(
             connect: .seconds(10),
             firstByte: nil,
             idle: .seconds(60),
@@ -69,7 +69,7 @@ extension Timeout {
         ///
         /// Limits that the other value has not set are unchanged. A total that was only shortened (``cutTotal(to:)``)
         /// stays shortened.
-        mutating func fill(from other: Timeout.Limits) {
+        mutating func fill(from other: Limits) {
             let before = chosen
             if !before.contains(.connect), let limit = other.connect { connect = limit }
             if !before.contains(.firstByte), let limit = other.firstByte { firstByte = limit }

@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable {
         status: HTTPStatus,
         headers: HTTPHeaders = [:],
         body: HTTPBody = .empty,
-        exchange: HTTPResponse.Exchange = HTTPResponse.Exchange()
+        exchange: Exchange = Exchange()
     ) {
         contents = CopyOnWriteBox(
             Fields(request: request, status: status, headers: headers, body: body, exchange: exchange)
@@ -42,7 +42,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// What the transport reports about the exchange.
-    public var exchange: HTTPResponse.Exchange {
+    public var exchange: Exchange {
         get { contents.fields.exchange }
         _modify { yield &contents.fields.exchange }
     }
@@ -64,7 +64,7 @@ public struct HTTPResponse: Sendable {
         var status: HTTPStatus
         var headers: HTTPHeaders
         var body: HTTPBody
-        var exchange: HTTPResponse.Exchange
+        var exchange: Exchange
     }
 }
 

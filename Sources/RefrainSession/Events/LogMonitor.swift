@@ -21,7 +21,7 @@ internal import Foundation
 /// Each line begins with the first eight characters of the request's identifier.
 public struct LogMonitor: EventMonitor {
     /// The values that are not logged.
-    public let redaction: LogMonitor.Redaction
+    public let redaction: Redaction
     /// Whether header fields are logged; defaults to false.
     public let showsHeaders: Bool
 
@@ -34,7 +34,7 @@ public struct LogMonitor: EventMonitor {
     ///   - showsHeaders: whether header fields are logged. Defaults to false.
     ///   - write: receives each line without its line feed. Defaults to the standard error.
     public init(
-        redaction: LogMonitor.Redaction = .standard,
+        redaction: Redaction = .standard,
         showsHeaders: Bool = false,
         write: @escaping @Sendable (String) -> Void = LogMonitor.writeToStandardError
     ) {

@@ -13,7 +13,7 @@ extension LogMonitor {
         public let queryParameters: Set<String>
 
         /// Redacts the fields of `PrintLoader.secretFields`, and no query parameters.
-        public static let standard = LogMonitor.Redaction()
+        public static let standard = Redaction()
 
         /// Redacts the fields of `PrintLoader.secretFields`, such as credentials and cookies, and the given ones.
         public init(headers: Set<String> = [], queryParameters: Set<String> = []) {

@@ -13,7 +13,7 @@ extension OfflineRetrier {
     /// The network monitor of the platform: the routing table on Linux, `NWPathMonitor` on Apple platforms.
     public enum SystemNetwork {
         /// The shared monitor of the process.
-        public static var monitor: any OfflineRetrier.NetworkMonitor { platform }
+        public static var monitor: any NetworkMonitor { platform }
 
         private static let platform = PlatformNetworkMonitor()
 

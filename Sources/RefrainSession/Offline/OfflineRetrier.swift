@@ -22,7 +22,7 @@ public struct OfflineRetrier: RequestInterceptor, FreeRetry {
     /// The errors that can result from a missing network.
     public let offlineErrorCodes: Set<HTTPError.Code>
 
-    private let monitor: any OfflineRetrier.NetworkMonitor
+    private let monitor: any NetworkMonitor
 
     /// Makes the retrier.
     ///
@@ -33,7 +33,7 @@ public struct OfflineRetrier: RequestInterceptor, FreeRetry {
     public init(
         maximumWait: Duration = defaultWait,
         offlineErrorCodes: Set<HTTPError.Code> = defaultOfflineErrorCodes,
-        monitor: any OfflineRetrier.NetworkMonitor = OfflineRetrier.SystemNetwork.monitor
+        monitor: any NetworkMonitor = SystemNetwork.monitor
     ) {
         self.maximumWait = max(.zero, maximumWait)
         self.offlineErrorCodes = offlineErrorCodes

@@ -14,9 +14,9 @@ extension JSONEncoding {
         /// A boolean.
         case bool(Bool)
         /// Makes a list.
-        case array([JSONEncoding.Value])
+        case array([Value])
         /// A dictionary.
-        case dictionary([String: JSONEncoding.Value])
+        case dictionary([String: Value])
         /// Null.
         case null
     }

@@ -186,7 +186,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 extension Session {
     /// Makes a request whose response is streamed.
     public func streamRequest(
-        _ request: some Session.RequestConvertible,
+        _ request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {

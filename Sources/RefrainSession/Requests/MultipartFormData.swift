@@ -196,7 +196,7 @@ extension Session {
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
     public func upload(
         multipartFormData: (MultipartFormData) -> Void,
-        with request: some Session.RequestConvertible,
+        with request: some RequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
@@ -215,7 +215,7 @@ extension Session {
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
     public func upload(
         multipartFormData form: MultipartFormData,
-        with request: some Session.RequestConvertible,
+        with request: some RequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
@@ -229,7 +229,7 @@ extension Session {
     /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
     public func upload(
         _ data: Data,
-        with request: some Session.RequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest { upload(request, BodyContent(body: .data(data)), interceptor, shouldAutomaticallyResume) }
@@ -237,7 +237,7 @@ extension Session {
     /// Uploads a local file as the body of a request, or of any value that converts to one.
     public func upload(
         _ fileURL: URL,
-        with request: some Session.RequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
@@ -248,13 +248,13 @@ extension Session {
     /// Uploads any body as that of a request, or of any value that converts to one.
     public func upload(
         _ body: HTTPBody,
-        with request: some Session.RequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest { upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume) }
 
     private func upload(
-        _ request: some Session.RequestConvertible,
+        _ request: some RequestConvertible,
         _ content: some RequestContent,
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?

@@ -6,7 +6,7 @@ extension Request {
     /// Add it before the request starts. It is called in order, on any thread, and must return quickly, because the
     /// transfer waits for it.
     @discardableResult
-    public func uploadProgress(_ handler: @escaping @Sendable (Request.TransferProgress) -> Void) -> Self {
+    public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         state.withLock { $0.withColdState { $0.uploadHandlers.append(handler) } }
         return self
     }
@@ -18,15 +18,15 @@ extension Request {
     /// Add it before the request starts. It is called in order, on any thread, and must return quickly, because the
     /// transfer waits for it.
     @discardableResult
-    public func downloadProgress(_ handler: @escaping @Sendable (Request.TransferProgress) -> Void) -> Self {
+    public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
         state.withLock { $0.withColdState { $0.downloadHandlers.append(handler) } }
         return self
     }
 
     /// The progress of the request's body, if it is observed.
-    public var uploadProgress: Request.TransferProgress { state.withLock { $0.cold?.uploadProgress } ?? .none }
+    public var uploadProgress: TransferProgress { state.withLock { $0.cold?.uploadProgress } ?? .none }
     /// The progress of the response's body, if it is observed.
-    public var downloadProgress: Request.TransferProgress { state.withLock { $0.cold?.downloadProgress } ?? .none }
+    public var downloadProgress: TransferProgress { state.withLock { $0.cold?.downloadProgress } ?? .none }
 
     /// Whether progress, or the head of a response, is observed.
     var watchesBytes: Bool {
@@ -37,7 +37,7 @@ extension Request {
 
     var watchesHeads: Bool { state.withLock { $0.cold?.headHandlers.isEmpty == false } }
 
-    func note(uploaded progress: Request.TransferProgress) {
+    func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in
             state.withColdState { cold in
                 cold.uploadProgress = progress
@@ -47,7 +47,7 @@ extension Request {
         for handler in handlers { handler(progress) }
     }
 
-    func note(downloaded progress: Request.TransferProgress) {
+    func note(downloaded progress: TransferProgress) {
         let handlers = state.withLock { state in
             state.withColdState { cold in
                 cold.downloadProgress = progress

@@ -33,7 +33,7 @@ extension Request {
         func serializing<Serializer: ResponseSerializer>(
             using serializer: Serializer,
             automaticallyCancelling: Bool
-        ) -> Request.ResponseTask<Serializer.Value>
+        ) -> ResponseTask<Serializer.Value>
     }
 }
 

@@ -34,16 +34,16 @@ extension Request {
     /// Decodes the body as a `Decodable` value.
     public struct DecodableSerializer<Value: Decodable & Sendable>: ResponseSerializer {
         /// Changes the bytes before they are used, if set.
-        public let preprocessor: (any Request.DataSerializer.Preprocessor)?
+        public let preprocessor: (any DataSerializer.Preprocessor)?
         /// The decoder.
-        public let decoder: any Request.DataDecoder
+        public let decoder: any DataDecoder
         /// The responses that may be empty; requires that the type conforms to ``Empty/Response``.
         public let emptyResponses: Empty.Rules
 
         /// Makes the serializer.
         public init(
-            preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
-            decoder: any Request.DataDecoder = StandardDecoder(),
+            preprocessor: (any DataSerializer.Preprocessor)? = nil,
+            decoder: any DataDecoder = StandardDecoder(),
             emptyResponses: Empty.Rules = .standard
         ) {
             self.preprocessor = preprocessor

@@ -37,7 +37,7 @@ extension Empty {
         public var statuses: Set<HTTPStatus>
 
         /// HEAD, 204 and 205 (RFC 9110 §9.3.2, §15.3.5, §15.3.6).
-        public static let standard = Empty.Rules(methods: [.head], statuses: [204, 205])
+        public static let standard = Rules(methods: [.head], statuses: [204, 205])
 
         /// Makes rules.
         public init(methods: Set<HTTPMethod>, statuses: Set<HTTPStatus>) {

@@ -11,7 +11,7 @@ extension Request {
     /// as UTF-8, and all other bytes as ISO-8859-1, Alamofire's default. A given or declared encoding has no fallback.
     public struct StringSerializer: ResponseSerializer {
         /// Changes the bytes before they are used, if set.
-        public let preprocessor: (any Request.DataSerializer.Preprocessor)?
+        public let preprocessor: (any DataSerializer.Preprocessor)?
         /// The encoding; nil means that of the response.
         public let encoding: String.Encoding?
         /// The responses that may be empty.
@@ -19,7 +19,7 @@ extension Request {
 
         /// Makes the serializer.
         public init(
-            preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
+            preprocessor: (any DataSerializer.Preprocessor)? = nil,
             encoding: String.Encoding? = nil,
             emptyResponses: Empty.Rules = .standard
         ) {

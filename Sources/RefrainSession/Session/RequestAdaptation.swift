@@ -218,7 +218,7 @@ extension HTTPRequest {
 
     /// Returns this request with the idempotency key of `original`, if an adapter has replaced all header fields.
     fileprivate func keepingKey(of original: HTTPRequest) -> HTTPRequest {
-        let name = HTTPRequest.IdempotencyKey.fieldName
+        let name = IdempotencyKey.fieldName
         guard let key = original.headers[name], !headers.contains(name) else { return self }
         var copy = self
         copy.headers[name] = key

@@ -62,7 +62,7 @@ extension Session {
 
     /// Downloads the response to any value that converts to an `HTTPRequest` to a file that is chosen later.
     public func download(
-        _ request: some Session.RequestConvertible,
+        _ request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil

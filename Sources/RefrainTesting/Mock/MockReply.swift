@@ -4,14 +4,14 @@ extension MockLoader {
     /// A reply of a ``MockLoader`` to one request.
     public struct Reply: Sendable {
         let make: @Sendable (HTTPRequest) async -> HTTPResult
-        let hold: MockLoader.Gate?
+        let hold: Gate?
 
         /// Makes a reply from a closure.
         public init(_ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
             self.init(hold: nil, make)
         }
 
-        private init(hold: MockLoader.Gate?, _ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
+        private init(hold: Gate?, _ make: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
             self.hold = hold
             self.make = make
         }
@@ -30,8 +30,8 @@ extension MockLoader {
             headers: HTTPHeaders = [:],
             body: HTTPBody = .empty,
             bytesSent: Int64? = nil
-        ) -> MockLoader.Reply {
-            MockLoader.Reply { request in
+        ) -> Reply {
+            Reply { request in
                 if let failure = await readBody(of: request) { return .failure(failure) }
                 let facts = HTTPResponse.Exchange(bytesSent: bytesSent)
                 return .success(
@@ -52,8 +52,8 @@ extension MockLoader {
             _ code: HTTPError.Code,
             bytesSent: Int64? = nil,
             message: String? = nil
-        ) -> MockLoader.Reply {
-            MockLoader.Reply { request in
+        ) -> Reply {
+            Reply { request in
                 if bytesSent != 0, let failure = await readBody(of: request) { return .failure(failure) }
                 return .failure(HTTPError(code, request: request, message: message, bytesSent: bytesSent))
             }
@@ -62,8 +62,8 @@ extension MockLoader {
         /// A reply that is delayed until its gate is released.
         ///
         /// It ends with `HTTPError.Code.cancelled` if the request is cancelled or the loader is reset before.
-        public static func held(by hold: MockLoader.Gate, _ reply: MockLoader.Reply) -> MockLoader.Reply {
-            MockLoader.Reply(hold: hold, reply.make)
+        public static func held(by hold: Gate, _ reply: Reply) -> Reply {
+            Reply(hold: hold, reply.make)
         }
 
         private static func readBody(of request: HTTPRequest) async -> HTTPError? {

@@ -67,14 +67,14 @@ extension HTTPBody: AsyncSequence {
     /// - Throws: ``HTTPBody/TooLarge`` if the body is larger, and the errors of the body's source.
     public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
         if case .bytes(let bytes) = storage {
-            guard bytes.count <= maximum else { throw HTTPBody.TooLarge(limit: maximum) }
+            guard bytes.count <= maximum else { throw TooLarge(limit: maximum) }
             return Array(bytes)
         }
         var collected: [UInt8] = []
         for try await chunk in self {
             // Compares the chunk first, so that the subtraction cannot overflow for any limit.
             guard chunk.count <= maximum, collected.count <= maximum - chunk.count else {
-                throw HTTPBody.TooLarge(limit: maximum)
+                throw TooLarge(limit: maximum)
             }
             collected += chunk
         }
