@@ -135,11 +135,31 @@ struct AlamofireNamesTests {
         )
         #expect(request.url.query(percentEncoded: true) == "l=1.5&l=1&n=1&t=x%20y&u=7")
         #expect(throws: AFError.self) { try URLEncoding.default.encode(request, with: ["x": self] as [String: Any]) }
-        let serializer = Request.StringSerializer()
+        let serializer = StringResponseSerializer()
         #expect(try serializer.serialize(request: nil, response: nil, data: Data("a".utf8), error: nil) == "a")
         #expect(throws: AFError.self) { try serializer.serialize(request: nil, response: nil, data: nil, error: nil) }
         #expect(throws: CancellationError.self) {
             try serializer.serialize(request: nil, response: nil, data: Data(), error: CancellationError())
         }
+    }
+    @Test("what Refrain nests in another type has Alamofire's name, too")
+    func nestedTypes() async throws {
+        struct Count: Decodable, EmptyResponse {
+            var count = 0
+            static func emptyValue() -> Count { Count() }
+        }
+        struct Fixed: DataDecoder {
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                try JSONDecoder().decode(type, from: Data(#"{"count":2}"#.utf8))
+            }
+        }
+        let response = HTTPResponse(request: HTTPRequest(url: URL(filePath: "/")), status: .ok, body: .bytes([1]))
+        #expect(try DecodableResponseSerializer<Count>(decoder: Fixed()).serialize(response).count == 2)
+        #expect(try DataResponseSerializer().serialize(response) == Data([1]))
+        #expect(HTTPHeader(name: "a", value: "b").description == "a: b")
+        #expect(AuthenticationError.missingCredential != .excessiveRefresh)
+        let task: DataTask<Data> = AF.request("http://127.0.0.1:1", shouldAutomaticallyResume: false).serializingData()
+        task.cancel()
+        #expect(await task.response.error != nil)
     }
 }

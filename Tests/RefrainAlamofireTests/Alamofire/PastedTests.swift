@@ -94,7 +94,7 @@ struct PastedTests {
         )
         let response = await AF.request(server.baseURL + "/private", interceptor: interceptor).validate()
             .serializingString().response
-        #expect(response.error?.underlyingError as? Auth.Failure == .excessiveRefresh)
+        #expect(response.error?.underlyingError as? AuthenticationError == .excessiveRefresh)
         #expect(authenticator.refreshes.withLock { $0 } == 0 && server.count(path: "/private") == 1)
     }
 
