@@ -11,7 +11,7 @@
 /// - Parameters:
 ///   - timeout: the time for all attempts and delays together. Clamped to zero … 68 years. It ends delays, not a
 ///     running attempt: pass ``Attempt/remaining`` to what the operation calls. Defaults to nil: no limit.
-///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - operation: one attempt. Its outcome is any value: a result, a response, an enumeration.
 ///   - decide: returns what follows an attempt with this outcome.
 ///   - onTimeout: returns the outcome of the call where the deadline forbids the delay that `decide` returned, which
@@ -24,7 +24,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
@@ -57,7 +57,7 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
     timeLeft: () -> Duration?,
     waits: (Duration) async -> Bool,
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async -> Outcome? {
     var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
@@ -100,7 +100,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
         outcome

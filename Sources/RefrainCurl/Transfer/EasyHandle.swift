@@ -90,7 +90,7 @@ final class EasyHandle {
 
     /// libcurl's words for what went wrong, if it left any.
     var errorMessage: String? {
-        errorText.pointee == 0 ? nil : CurlFailure.withoutUserinfo(String(cString: errorText))
+        errorText.pointee == 0 ? nil : CurlLoader.Failure.withoutUserinfo(String(cString: errorText))
     }
 
     /// Sets the handle up for a transfer.

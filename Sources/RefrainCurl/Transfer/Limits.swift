@@ -11,11 +11,11 @@ struct Limits {
     /// Most requests have the standard limits, which are converted once.
     private static let standard = Limits(converting: .standard)
 
-    init(_ timeouts: Timeouts) {
+    init(_ timeouts: Timeout.Limits) {
         self = timeouts == .standard ? Self.standard : Limits(converting: timeouts)
     }
 
-    private init(converting timeouts: Timeouts) {
+    private init(converting timeouts: Timeout.Limits) {
         connect = timeouts.connect?.delayInNanoseconds ?? .never
         firstByte = timeouts.firstByte?.delayInNanoseconds ?? .never
         idle = timeouts.idle?.delayInNanoseconds ?? .never

@@ -93,7 +93,7 @@ final class RedirectHops {
     }
 
     /// The clock of the waits, which a reset ends.
-    var clock: TokenClock { clocks.monotonic.cancelled(by: token) }
+    var clock: TokenClock { clocks.timer.cancelled(by: token) }
 
     /// Returns the outcome of the call: the one of its last hop, or of an interruption.
     @usableFromInline

@@ -54,7 +54,7 @@ final class RetryExecution {
     /// Waits for a delay; returns false as soon as the task is cancelled, or the stage is reset.
     @inline(never)
     @usableFromInline
-    func waits(for delay: Duration) async -> Bool { await clocks.monotonic.cancelled(by: token).waits(for: delay) }
+    func waits(for delay: Duration) async -> Bool { await clocks.timer.cancelled(by: token).waits(for: delay) }
 
     /// What is left of the timeout of the call.
     @usableFromInline var remaining: Duration? { request.deadline?.remaining }
@@ -96,8 +96,8 @@ final class RetryExecution {
         asksAboutSuccess: Bool,
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         record: ([AttemptRecord]) -> Void
-    ) async -> RetryStep<Void> {
-        let step: RetryStep<Void>
+    ) async -> Attempt.Step<Void> {
+        let step: Attempt.Step<Void>
         if let known = stepWithoutStrategy(asksAboutSuccess: asksAboutSuccess) {
             step = known
         } else {
@@ -108,7 +108,7 @@ final class RetryExecution {
     }
 
     @inline(never)
-    private func stepWithoutStrategy(asksAboutSuccess: Bool) -> RetryStep<Void>? {
+    private func stepWithoutStrategy(asksAboutSuccess: Bool) -> Attempt.Step<Void>? {
         decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess).map(conclude)
     }
 
@@ -154,7 +154,7 @@ final class RetryExecution {
     private func ask(
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         after attempt: Attempt
-    ) async -> RetryStep<Void> {
+    ) async -> Attempt.Step<Void> {
         guard let question = question(after: attempt) else { return .finish((), .cancelled) }
         let (_, isLate) = await request.withinDeadline(on: clocks) {
             question.answer = await decide(question.outcome, question.context, question.request)
@@ -175,7 +175,7 @@ final class RetryExecution {
     }
 
     @inline(never)
-    private func conclude(_ question: Question, isLate: Bool) -> RetryStep<Void> {
+    private func conclude(_ question: Question, isLate: Bool) -> Attempt.Step<Void> {
         conclude(accept(question, isLate: isLate))
     }
 
@@ -193,7 +193,7 @@ final class RetryExecution {
 
     /// Holds a decision against the timeout and the budget, and records what comes of it.
     @inline(never)
-    private func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
+    private func conclude(_ wanted: RetryDecision) -> Attempt.Step<Void> {
         // Taken out, so that it is changed in place.
         guard var outcome = outcome.take() else { return .finish((), .cancelled) }
         // Copied once, and not for each step.
