@@ -22,7 +22,7 @@ struct Reader: Sendable {
 
     let api: Origin
     let token: Token
-    let keychain: InMemoryTokenStore
+    let keychain: OAuth.InMemoryTokenStore
     let service: TokenService
     let person: User
     let counter: Counter
@@ -43,7 +43,7 @@ struct Reader: Sendable {
     let logger: Logger
 
     func load() async throws -> String { "" }
-    func askUser(for origin: Origin? = nil) async throws -> BasicCredentials? { nil }
+    func askUser(for origin: Origin? = nil) async throws -> BasicAuth.Credentials? { nil }
     func expect(_ isSo: Bool) {}
 }
 
@@ -77,8 +77,8 @@ struct Token: AuthenticationCredential, Decodable {
 }
 
 struct TokenService: Sendable {
-    func refresh(_ token: OAuthToken) async throws -> OAuthToken? { nil }
-    func logIn() async throws -> OAuthToken? { nil }
+    func refresh(_ token: OAuth.Token) async throws -> OAuth.Token? { nil }
+    func logIn() async throws -> OAuth.Token? { nil }
 }
 
 struct TokenAuthenticator: Authenticator {

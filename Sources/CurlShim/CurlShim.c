@@ -96,6 +96,8 @@ static CURLcode initialized;
 static void initialize(void) {
     const int is_too_old = refrain_version() < refrain_oldest_version;
     initialized = is_too_old ? CURLE_FAILED_INIT : curl_global_init(CURL_GLOBAL_DEFAULT);
+    // Behind libcurl, so that it comes before the handlers of the TLS library.
+    refrain_wait_at_exit();
 }
 
 CURLcode refrain_global_init(void) {

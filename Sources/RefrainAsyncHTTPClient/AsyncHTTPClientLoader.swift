@@ -80,7 +80,7 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
             return .failure(error)
         } catch {
             let message = "\(error)"
-            let code = error is BodyTooLarge ? HTTPError.Code.dataLengthExceedsMaximum : .unknown
+            let code = error is HTTPBody.TooLarge ? HTTPError.Code.dataLengthExceedsMaximum : .unknown
             return .failure(HTTPError(code, request: head.request, underlyingError: error, message: message))
         }
     }
@@ -120,7 +120,7 @@ extension HTTPResponse {
             request: request,
             status: status,
             headers: headers,
-            exchange: ExchangeFacts(version: version)
+            exchange: Exchange(version: version)
         )
         let hasNone = request.method == .head || status.isInformational || [204, 205, 304].contains(status)
         guard !hasNone else { return }

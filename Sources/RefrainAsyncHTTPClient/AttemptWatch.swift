@@ -12,7 +12,7 @@ final class AttemptWatch: Sendable {
         let description: String
     }
 
-    private let clock = RetryClocks.system.monotonic
+    private let clock = RetryClocks.system.timer
     private let idle: Duration?
     /// When the head has to be there, and the whole response.
     private let headEnd: AnyClock.Instant?
@@ -21,7 +21,7 @@ final class AttemptWatch: Sendable {
     private let lastMove: Locked<AnyClock.Instant?>
 
     /// Begins an attempt with these limits now.
-    init(_ limits: Timeouts) {
+    init(_ limits: Timeout.Limits) {
         let now = clock.now
         func instant(_ limit: Duration?) -> AnyClock.Instant? { limit.map { now.advanced(by: $0.clampedToDelay) } }
         idle = limits.idle

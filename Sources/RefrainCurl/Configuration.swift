@@ -31,7 +31,7 @@ extension CurlLoader {
         public var proxy: String?
         /// Which addresses connections are made to; defaults to all.
         ///
-        /// Where it is not ``/RefrainHTTP/DestinationPolicy/any``, the proxy of the environment is not used, and a
+        /// Where it is not ``CurlLoader/DestinationPolicy/any``, the proxy of the environment is not used, and a
         /// ``proxy`` is refused: a proxy resolves names itself, and its connections cannot be checked here.
         public var destinations = DestinationPolicy.any
         /// Whether gzip and deflate are asked for and undone, up to five of them over one another (RFC 9110 §8.4).

@@ -39,7 +39,7 @@ public struct LogCalls: HTTPMiddleware {
 
     private let logger: Logger
     private let levels: Levels
-    private let redaction: Redaction
+    private let redaction: LogMonitor.Redaction
     private let clocks: RetryClocks
 
     /// Makes the stage.
@@ -47,12 +47,12 @@ public struct LogCalls: HTTPMiddleware {
     /// - Parameters:
     ///   - logger: where the lines go.
     ///   - levels: the level of each kind of line.
-    ///   - redaction: what is not shown of a URL. Defaults to `Redaction.telemetry`.
+    ///   - redaction: what is not shown of a URL. Defaults to `LogMonitor.Redaction.telemetry`.
     ///   - clocks: the clocks that the duration of a call is measured on.
     public init(
         to logger: Logger,
         levels: Levels = Levels(),
-        redaction: Redaction = .telemetry,
+        redaction: LogMonitor.Redaction = .telemetry,
         clocks: RetryClocks = .system
     ) {
         self.logger = logger

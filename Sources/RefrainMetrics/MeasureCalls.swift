@@ -6,7 +6,7 @@
 /// let session = Session(loader: CurlLoader(), eventMonitors: [MeasureCalls()])
 /// ```
 ///
-/// The names and dimensions are those of `MetricsSnapshot.prometheusText`:
+/// The names and dimensions are those of `MetricsMonitor.Snapshot.prometheusText`:
 ///
 /// | Name | Kind | Dimensions |
 /// |---|---|---|

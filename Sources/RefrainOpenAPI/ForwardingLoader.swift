@@ -93,7 +93,7 @@ final class ForwardingLoader: HTTPLoader {
         case RefrainError.sessionTaskFailed(let error): return error
         case RefrainError.explicitlyCancelled, is CancellationError: return failure(.cancelled)
         case is RefrainError: return failure(.callerFailed)
-        case is BodyTooLarge: return failure(.dataLengthExceedsMaximum)
+        case is RefrainBody.TooLarge: return failure(.dataLengthExceedsMaximum)
         default: return failure(.unknown)
         }
     }

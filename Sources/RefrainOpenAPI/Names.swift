@@ -6,6 +6,4 @@
 
 /// The body of OpenAPI's runtime.
 public typealias HTTPBody = OpenAPIRuntime.HTTPBody
-/// The event of OpenAPI's runtime.
-public typealias ServerSentEvent = OpenAPIRuntime.ServerSentEvent
 #endif

@@ -37,7 +37,7 @@ public struct RetryMiddleware: ClientMiddleware {
     ///     `attemptObserver`. Header fields that it adds are sent; the body is not its to change.
     public init(
         _ strategy: any RetryStrategy = RetryPolicy.recommended,
-        budgets: RetryBudgets? = .shared,
+        budgets: Retry.Budgets? = .shared,
         streamsResponses: Bool = false,
         clocks: RetryClocks = .system,
         random: RandomSource = .shared,

@@ -21,8 +21,8 @@ extension Storm {
         public let request: HTTPRequest
 
         /// The default retry budget, on the simulation's clock, for this client alone.
-        public var budgets: RetryBudgets {
-            RetryBudgets(all: .standard(clock: clocks.monotonic, random: random))
+        public var budgets: Retry.Budgets {
+            Retry.Budgets(all: .standard(clock: clocks.timer, random: random))
         }
 
         // Cannot fail: a constant.

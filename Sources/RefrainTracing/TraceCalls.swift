@@ -10,14 +10,14 @@
 /// which shares nothing between observed requests.
 public struct TraceCalls: HTTPMiddleware {
     private let tracer: (any Tracer)?
-    private let redaction: Redaction
+    private let redaction: LogMonitor.Redaction
 
     /// Makes the stage.
     ///
     /// - Parameters:
     ///   - tracer: makes the spans. Defaults to nil: the tracer that `InstrumentationSystem` was bootstrapped with.
-    ///   - redaction: what is not shown of a URL. Defaults to `Redaction.telemetry`.
-    public init(tracer: (any Tracer)? = nil, redaction: Redaction = .telemetry) {
+    ///   - redaction: what is not shown of a URL. Defaults to `LogMonitor.Redaction.telemetry`.
+    public init(tracer: (any Tracer)? = nil, redaction: LogMonitor.Redaction = .telemetry) {
         self.tracer = tracer
         self.redaction = redaction
     }
@@ -45,14 +45,14 @@ public struct TraceCalls: HTTPMiddleware {
 /// in the loader of a session, too. Each attempt is sent with the context of its own span, and with no other (rule R6).
 public struct TraceAttempts: HTTPMiddleware {
     private let tracer: (any Tracer)?
-    private let redaction: Redaction
+    private let redaction: LogMonitor.Redaction
 
     /// Makes the stage.
     ///
     /// - Parameters:
     ///   - tracer: makes the spans. Defaults to nil: the tracer that `InstrumentationSystem` was bootstrapped with.
-    ///   - redaction: what is not shown of a URL. Defaults to `Redaction.telemetry`.
-    public init(tracer: (any Tracer)? = nil, redaction: Redaction = .telemetry) {
+    ///   - redaction: what is not shown of a URL. Defaults to `LogMonitor.Redaction.telemetry`.
+    public init(tracer: (any Tracer)? = nil, redaction: LogMonitor.Redaction = .telemetry) {
         self.tracer = tracer
         self.redaction = redaction
     }

@@ -14,7 +14,7 @@
 ///   - name: the name of both spans.
 ///   - backoff: the delays and the number of attempts. Defaults to `Backoff.standard`.
 ///   - timeout: the time for all attempts and delays together. Defaults to nil: no limit.
-///   - clock: the clock for the delays. Defaults to `TimerClock`.
+///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - tracer: makes the spans. Defaults to nil: the tracer that `InstrumentationSystem` was bootstrapped with.
 ///   - predicate: returns whether an error is transient. By default every error is.
 ///   - operation: one attempt.

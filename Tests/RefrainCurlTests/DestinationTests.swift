@@ -11,7 +11,9 @@ struct DestinationTests {
 
     init() throws { server = try FaultServer() }
 
-    private func loader(_ policy: DestinationPolicy, _ entries: [String] = []) throws -> CurlLoader {
+    private func loader(_ policy: CurlLoader.DestinationPolicy, _ entries: [String] = []) throws
+        -> CurlLoader
+    {
         var configuration = CurlLoader.Configuration()
         configuration.destinations = policy
         configuration.overrides.resolve = entries
@@ -51,7 +53,7 @@ struct DestinationTests {
     @Test("the address that is connected to is judged: of several the allowed one is taken, also after a change")
     func changedAnswer() async throws {
         // The answer at the moment of the connection counts: no check comes before that a later answer could pass by.
-        let policy = try DestinationPolicy.publicOnly(and: ["127.0.0.1"])
+        let policy = try CurlLoader.DestinationPolicy.publicOnly(and: ["127.0.0.1"])
         let mixed = try loader(policy, ["two.test:\(server.port):127.0.0.2,127.0.0.1"])
         var request = try HTTPRequest("http://two.test:\(server.port)/ok")
         request.needsFreshConnection = true

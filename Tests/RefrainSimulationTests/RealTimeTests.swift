@@ -110,7 +110,7 @@ struct RealTimeTests {
         let transport = try CurlLoader(configuration: configuration)
         let chains = (0..<clients).map { _ in
             let budget = RetryBudget.standard()
-            let budgets = hasBudget ? RetryBudgets { _ in budget } : nil
+            let budgets = hasBudget ? Retry.Budgets { _ in budget } : nil
             return AnyLoader(Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: budgets) --> transport)
         }
         var request = HTTPRequest(try #require(URL(string: "\(server.baseURL)/collapse")))

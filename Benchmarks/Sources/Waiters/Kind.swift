@@ -15,7 +15,7 @@ enum Kind: String, CaseIterable {
     func wait(for delay: Duration, _ board: Board) throws -> @Sendable (Int) async -> Void {
         let backoff = Backoff.constant(delay: delay, maxAttempts: 2)
         // The budget is there, and large: its purpose is that no hundred thousand requests are ever tried again.
-        let budgets = RetryBudgets { _ in
+        let budgets = Retry.Budgets { _ in
             RetryBudget(ratio: 1, minimumRetriesPerSecond: 1_000_000)
         }
         let policy = RetryPolicy.recommended.with(schedule: backoff)

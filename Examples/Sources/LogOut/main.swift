@@ -6,7 +6,7 @@ import RefrainTesting
 // its next attempt; a reset ends all three.
 
 let clock = TestClock()
-let answers = MockGate()
+let answers = MockLoader.Gate()
 let server = MockLoader()
     .then(.status(503))
     .otherwise(.held(by: answers, .status(200)))

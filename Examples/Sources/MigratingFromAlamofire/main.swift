@@ -83,7 +83,7 @@ func closures(_ base: String, _ server: FaultServer) async throws {
     let forgetful = Session(interceptor: silent)
     let result = await forgetful.request("\(base)/ok").serializingData().result
     if case .failure(.requestAdaptationFailed(let error, _, _)) = result {
-        check(error is CompletionDropped, "a completion that is never called fails the request")
+        check(error is Interceptor.CompletionDropped, "a completion that is never called fails the request")
     } else {
         check(false, "a completion that is never called fails the request")
     }
@@ -167,7 +167,7 @@ func offline(_ base: String, _ server: FaultServer) async throws {
 }
 
 /// A network that is unavailable, and becomes available when it is awaited.
-struct ComesBack: NetworkMonitor {
+struct ComesBack: OfflineRetrier.NetworkMonitor {
     var isOnline: Bool { false }
 
     func whenOnline(within limit: Duration, _ completion: @escaping @Sendable (Bool) -> Void) { completion(true) }
@@ -375,7 +375,7 @@ func targets(_ base: String) async throws {
     let target = UserAPI(baseURL: try base.asURL(), id: 1)
     let session = Session()
     let user = try await session.request(target).serializingDecodable(User.self).value
-    let stubs = Session(loader: TargetStubs())
+    let stubs = Session(loader: Session.TargetStubs())
     let stubbed = try await stubs.request(target).serializingDecodable(User.self).value
     // End
     check(user.name == "Ada", "a target is requested")

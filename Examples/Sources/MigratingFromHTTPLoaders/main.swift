@@ -199,7 +199,7 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
     let basic = BasicAuth { request in
         // Once for each origin; nil where the user would not.
         print("credentials for \(request.origin)")
-        return try BasicCredentials(user: "ada", password: "right")
+        return try BasicAuth.Credentials(user: "ada", password: "right")
     }
     let signed = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
     let page = try await signed.response(for: HTTPRequest("\(base)/basic"))
@@ -208,12 +208,12 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
     check(server.count(path: "/basic") == 2, "when the server has asked for it")
 
     // Guide: oauth
-    let store = InMemoryTokenStore(OAuthToken(accessToken: "expired", refreshToken: "again"))
+    let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "expired", refreshToken: "again"))
     let oauth = OAuth(store: store, refreshWindow: .standard) { token in
         var request = try HTTPRequest("\(base)/token", method: .post)
         request.body = .form([("refresh_token", token.refreshToken ?? "")])
         let text = try await CurlLoader().response(for: request).text ?? ""
-        return OAuthToken(accessToken: text, refreshToken: token.refreshToken)
+        return OAuth.Token(accessToken: text, refreshToken: token.refreshToken)
     } logIn: {
         nil
     }

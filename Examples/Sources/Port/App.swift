@@ -43,7 +43,7 @@ struct App {
     }
 
     /// Uploads a file; the idempotency key makes it safe to retry.
-    func upload(_ file: URL, progress: @escaping @Sendable (TransferProgress) -> Void) async throws -> String {
+    func upload(_ file: URL, progress: @escaping @Sendable (Request.TransferProgress) -> Void) async throws -> String {
         try await session.upload(file, to: "\(base)/photos/new") { $0.idempotencyKey = .generated }
             .uploadProgress(progress)
             .validate()

@@ -18,7 +18,7 @@ server.on("/messages") { request in
 }
 
 let transport = CurlLoader()
-let store = InMemoryTokenStore(OAuthToken(accessToken: "stale", refreshToken: "r1"))
+let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "stale", refreshToken: "r1"))
 let tokenURL = server.baseURL + "/token"
 let oauth = OAuth(store: store) { token in
     print("  the token is refreshed")
@@ -26,7 +26,7 @@ let oauth = OAuth(store: store) { token in
     let answer = try await transport.response(for: HTTPRequest(tokenURL, method: .post, body: form))
     // Nil would mean that this token cannot be refreshed; a log-in would follow.
     guard answer.status.isSuccess, let text = answer.text else { return nil }
-    return OAuthToken(accessToken: text, refreshToken: "r2")
+    return OAuth.Token(accessToken: text, refreshToken: "r2")
 } logIn: {
     nil
 }

@@ -16,7 +16,7 @@ let size = 3_000_000
 let picture = HTTPBody.bytes([UInt8](repeating: 42, count: size), contentType: "image/png")
 
 // Progress is reported on the transport's thread; a stream passes it on.
-let (steps, step) = AsyncStream<TransferProgress>.makeStream()
+let (steps, step) = AsyncStream<Request.TransferProgress>.makeStream()
 let upload = Session.default.upload(picture, to: server.baseURL + "/photos") { $0.idempotencyKey = .generated }
     .uploadProgress { step.yield($0) }
     .validate()

@@ -12,11 +12,11 @@ fuzz { start, count in
     for (index, line) in lines(start, count).enumerated() {
         fields[names[index % names.count], default: []].append(line)
     }
-    let readings: [RateLimitFields.Reset] = [
+    let readings: [RateLimiter.Fields.Reset] = [
         .automatic, .delay(.seconds), .delay(.milliseconds), .epoch(.seconds), .epoch(.milliseconds),
     ]
     for reset in readings {
-        let reading = RateLimitFields(reset: reset, structuredReset: reset)
+        let reading = RateLimiter.Fields(reset: reset, structuredReset: reset)
         let limits = reading.limits(wallClock: wallClock) { fields[$0] ?? [] }
         for limit in limits {
             precondition(limit.reset.map(isDelay) ?? true && limit.window.map(isDelay) ?? true, "out of range")

@@ -91,6 +91,22 @@ void refrain_set_current_loop(void *loop);
 /// The loop that the calling thread is that of; null: of none.
 void *refrain_current_loop(void);
 
+/// Says that the calling thread uses libcurl from here on; returns false where the process exits, which waits for those
+/// that do, for at most a second.
+bool refrain_begin_use(void);
+
+/// The same, and never returns where the process exits.
+void refrain_begin_use_or_wait(void);
+
+/// Ends what refrain_begin_use has begun.
+void refrain_end_use(void);
+
+/// Ends it for good: the thread, which must not be detached, ends next, and the exit of the process waits for that.
+void refrain_end_thread(void);
+
+/// Makes the exit of the process wait for those that use libcurl; call it once, when libcurl is initialized.
+void refrain_wait_at_exit(void);
+
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);
 

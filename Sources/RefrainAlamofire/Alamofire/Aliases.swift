@@ -12,6 +12,8 @@ public let AF = Session.default
 public typealias AFError = RefrainError
 /// A value, or the error of a session's request.
 public typealias AFResult<Success> = Result<Success, RefrainError>
+/// One field line, under Alamofire's name for it.
+public typealias HTTPHeader = HTTPHeaders.Field
 /// The response of a data request.
 public typealias AFDataResponse<Success: Sendable> = DataResponse<Success, RefrainError>
 /// The response of a download, whose `fileURL` is set.
@@ -20,7 +22,7 @@ public typealias AFDownloadResponse<Success: Sendable> = DataResponse<Success, R
 public typealias DownloadResponse<Success: Sendable, Failure: Error> = DataResponse<Success, Failure>
 
 /// Something that can be made into a request, under Alamofire's names.
-public protocol URLRequestConvertible: HTTPRequestConvertible {
+public protocol URLRequestConvertible: Session.RequestConvertible {
     /// Returns the request.
     ///
     /// - Throws: an error if there is none; the request fails with `RefrainError.createRequestFailed(error:)`.
@@ -134,7 +136,7 @@ extension HTTPResponse {
             request: HTTPRequest(url),
             status: HTTPStatus(rawValue: statusCode),
             headers: HTTPHeaders(headerFields ?? [:]),
-            exchange: ExchangeFacts(version: version)
+            exchange: HTTPResponse.Exchange(version: version)
         )
     }
 

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension EmptyResponseRules {
+extension Empty.Rules {
     /// The rules for the sets that Alamofire's methods take.
     init(_ statuses: Set<Int>, _ methods: Set<HTTPMethod>) {
         self.init(methods: methods, statuses: Set(statuses.map { HTTPStatus(rawValue: $0) }))
@@ -63,11 +63,11 @@ extension Request.ContentReading {
     public func responseData(
         queue: DispatchQueue = .main,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<Data, RefrainError>) -> Void
     ) -> Self {
-        let serializer = DataResponseSerializer(
+        let serializer = Request.DataSerializer(
             dataPreprocessor: dataPreprocessor,
             emptyResponseCodes: emptyResponseCodes,
             emptyRequestMethods: emptyRequestMethods
@@ -82,11 +82,11 @@ extension Request.ContentReading {
         queue: DispatchQueue = .main,
         dataPreprocessor: (any DataPreprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<String, RefrainError>) -> Void
     ) -> Self {
-        let serializer = StringResponseSerializer(
+        let serializer = Request.StringSerializer(
             dataPreprocessor: dataPreprocessor,
             encoding: encoding,
             emptyResponseCodes: emptyResponseCodes,
@@ -102,12 +102,12 @@ extension Request.ContentReading {
         of type: Value.Type = Value.self,
         queue: DispatchQueue = .main,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
+        decoder: any Request.DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
-        let serializer = DecodableResponseSerializer<Value>(
+        let serializer = Request.DecodableSerializer<Value>(
             dataPreprocessor: dataPreprocessor,
             decoder: decoder,
             emptyResponseCodes: emptyResponseCodes,
@@ -122,8 +122,8 @@ extension Request.ContentReading {
     public func responseJSON(
         queue: DispatchQueue = .main,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods,
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods,
         completionHandler: @escaping @Sendable (DataResponse<any Sendable, RefrainError>) -> Void
     ) -> Self {
         let serializer = JSONResponseSerializer(
@@ -139,10 +139,10 @@ extension Request.ContentReading {
     public func serializingData(
         automaticallyCancelling: Bool = true,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<Data> {
-        let serializer = DataResponseSerializer(
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
+    ) -> Request.ResponseTask<Data> {
+        let serializer = Request.DataSerializer(
             dataPreprocessor: dataPreprocessor,
             emptyResponseCodes: emptyResponseCodes,
             emptyRequestMethods: emptyRequestMethods
@@ -156,10 +156,10 @@ extension Request.ContentReading {
         automaticallyCancelling: Bool = true,
         dataPreprocessor: (any DataPreprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<String> {
-        let serializer = StringResponseSerializer(
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
+    ) -> Request.ResponseTask<String> {
+        let serializer = Request.StringSerializer(
             dataPreprocessor: dataPreprocessor,
             encoding: encoding,
             emptyResponseCodes: emptyResponseCodes,
@@ -174,11 +174,11 @@ extension Request.ContentReading {
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> DataTask<Value> {
-        let serializer = DecodableResponseSerializer<Value>(
+        decoder: any Request.DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
+    ) -> Request.ResponseTask<Value> {
+        let serializer = Request.DecodableSerializer<Value>(
             dataPreprocessor: dataPreprocessor,
             decoder: decoder,
             emptyResponseCodes: emptyResponseCodes,

@@ -44,7 +44,7 @@ extension Session {
 }
 
 /// A convertible that is none by Alamofire's name, so that the session's own forms take it.
-private struct AnyConvertible: HTTPRequestConvertible {
+private struct AnyConvertible: Session.RequestConvertible {
     let base: any URLRequestConvertible
 
     func asHTTPRequest() throws -> HTTPRequest { try base.asHTTPRequest() }

@@ -4,7 +4,7 @@ extension Session {
     /// - Parameter automaticallyCancelOnStreamError: whether a chunk of which a serializer makes no value ends the
     ///   request.
     public func streamRequest(
-        _ request: some HTTPRequestConvertible,
+        _ request: some Session.RequestConvertible,
         automaticallyCancelOnStreamError: Bool,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil

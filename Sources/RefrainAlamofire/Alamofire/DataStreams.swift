@@ -58,7 +58,7 @@ extension DataStreamRequest {
         public let error: RefrainError?
 
         /// What is known of the exchange, or nil.
-        public var metrics: ExchangeFacts? { response?.exchange }
+        public var metrics: HTTPResponse.Exchange? { response?.exchange }
     }
 
     /// Cancels a request, which it does not keep.
@@ -123,7 +123,7 @@ extension DataStreamRequest {
     public func responseStreamDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         on queue: DispatchQueue? = .main,
-        using decoder: any DataDecoder = JSONDecoder(),
+        using decoder: any Request.DataDecoder = JSONDecoder(),
         preprocessor: (any DataPreprocessor)? = nil,
         stream: @escaping Handler<Value, RefrainError>
     ) -> Self {

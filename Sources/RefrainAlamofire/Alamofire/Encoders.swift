@@ -4,26 +4,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Encodes values as a web form, under Alamofire's name for `FormEncoding`.
+/// Encodes values as a web form, under Alamofire's name for `URLEncoding.Form`.
 ///
 /// Keys are in alphabetical order, and the elements of a list in that of their text, so that a port sends what
 /// Alamofire sent. `URLEncodedFormParameterEncoder.default` and `URLEncoding` keep the order of lists.
 public struct URLEncodedFormEncoder: Hashable, Sendable {
     /// The format.
-    public let form: FormEncoding
+    public let form: URLEncoding.Form
 
     /// Makes an encoder.
     public init(
-        arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
-        boolEncoding: FormEncoding.BoolEncoding = .numeric,
-        dataEncoding: FormEncoding.DataEncoding = .base64,
-        dateEncoding: FormEncoding.DateEncoding = .deferredToDate,
-        keyEncoding: FormEncoding.KeyEncoding = .useDefaultKeys,
-        keyPathEncoding: FormEncoding.KeyPathEncoding = .brackets,
-        nilEncoding: FormEncoding.NilEncoding = .dropKey,
-        spaceEncoding: FormEncoding.SpaceEncoding = .percentEscaped
+        arrayEncoding: URLEncoding.Form.ArrayEncoding = .brackets,
+        boolEncoding: URLEncoding.Form.BoolEncoding = .numeric,
+        dataEncoding: URLEncoding.Form.DataEncoding = .base64,
+        dateEncoding: URLEncoding.Form.DateEncoding = .deferredToDate,
+        keyEncoding: URLEncoding.Form.KeyEncoding = .useDefaultKeys,
+        keyPathEncoding: URLEncoding.Form.KeyPathEncoding = .brackets,
+        nilEncoding: URLEncoding.Form.NilEncoding = .dropKey,
+        spaceEncoding: URLEncoding.Form.SpaceEncoding = .percentEscaped
     ) {
-        var form = FormEncoding(
+        var form = URLEncoding.Form(
             arrays: arrayEncoding,
             bools: boolEncoding,
             nils: nilEncoding,
@@ -65,10 +65,10 @@ extension URLEncoding {
     @_disfavoredOverload
     public init(
         destination: Destination = .methodDependent,
-        arrayEncoding: FormEncoding.ArrayEncoding = .brackets,
-        boolEncoding: FormEncoding.BoolEncoding = .numeric
+        arrayEncoding: URLEncoding.Form.ArrayEncoding = .brackets,
+        boolEncoding: URLEncoding.Form.BoolEncoding = .numeric
     ) {
-        self.init(destination: destination, form: FormEncoding(arrays: arrayEncoding, bools: boolEncoding))
+        self.init(destination: destination, form: URLEncoding.Form(arrays: arrayEncoding, bools: boolEncoding))
     }
 }
 
@@ -111,13 +111,14 @@ extension JSONEncoding {
     /// Encodes any JSON as the body; nil leaves the request as it is.
     ///
     /// - Throws: `RefrainError.parameterEncodingFailed(error:)` for a value that JSON cannot represent.
-    public func encode(_ request: some HTTPRequestConvertible, withJSONObject object: Any? = nil) throws -> HTTPRequest
+    public func encode(_ request: some Session.RequestConvertible, withJSONObject object: Any? = nil) throws
+        -> HTTPRequest
     {
         let request = try request.asHTTPRequest()
         guard let object else { return request }
-        let value: ParameterValue
+        let value: JSONEncoding.Value
         do {
-            value = try ParameterValue(object)
+            value = try JSONEncoding.Value(object)
         } catch {
             throw AFError.parameterEncodingFailed(error: error)
         }
@@ -132,14 +133,14 @@ extension ParameterEncoding {
     @_disfavoredOverload
     public func encode(_ request: HTTPRequest, with parameters: [String: Any]?) throws -> HTTPRequest {
         do {
-            return try encode(request, with: parameters?.mapValues { try ParameterValue($0) })
+            return try encode(request, with: parameters?.mapValues { try JSONEncoding.Value($0) })
         } catch let error as InvalidArgument {
             throw AFError.parameterEncodingFailed(error: error)
         }
     }
 }
 
-extension ParameterValue {
+extension JSONEncoding.Value {
     /// Makes a value of any one that JSON can represent: text, numbers, booleans, URLs, nil, lists and dictionaries.
     ///
     /// A whole number is an integer, as Foundation writes it: `1.0` becomes `1`.
@@ -147,7 +148,7 @@ extension ParameterValue {
     /// - Throws: `InvalidArgument` for another value.
     public init(_ value: Any) throws {
         switch value {
-        case let value as ParameterValue: self = value
+        case let value as JSONEncoding.Value: self = value
         case let value as String: self = .string(value)
         case let value as Bool: self = .bool(value)
         case let value as any BinaryInteger:
@@ -158,15 +159,15 @@ extension ParameterValue {
         // A number of Foundation's, which is bridged.
         case let value as Int64: self = .int(value)
         case let value as Double: self = Self.number(value)
-        case let value as [Any]: self = .array(try value.map { try ParameterValue($0) })
-        case let value as [String: Any]: self = .dictionary(try value.mapValues { try ParameterValue($0) })
+        case let value as [Any]: self = .array(try value.map { try JSONEncoding.Value($0) })
+        case let value as [String: Any]: self = .dictionary(try value.mapValues { try JSONEncoding.Value($0) })
         case Optional<Any>.none: self = .null
         default: throw Self.invalid(value)
         }
     }
 
     /// A whole number without a fraction, as Foundation's numbers are written.
-    private static func number(_ value: Double) -> ParameterValue {
+    private static func number(_ value: Double) -> JSONEncoding.Value {
         Int64(exactly: value).map { .int($0) } ?? .double(value)
     }
 

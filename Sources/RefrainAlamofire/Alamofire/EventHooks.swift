@@ -52,7 +52,7 @@ extension ClosureEventMonitor {
     }
 
     /// Called when an attempt has ended, with what is known of its exchange.
-    public var requestDidGatherMetrics: (@Sendable (Request, ExchangeFacts) -> Void)? {
+    public var requestDidGatherMetrics: (@Sendable (Request, HTTPResponse.Exchange) -> Void)? {
         get { hooks[\.didGatherMetrics] }
         set { hooks[\.didGatherMetrics] = newValue }
     }
@@ -73,7 +73,7 @@ private final class TaskHooks: EventMonitor {
         var didSuspendTask: (@Sendable (Request, ClosureEventMonitor.Attempt) -> Void)?
         var didCancelTask: (@Sendable (Request, ClosureEventMonitor.Attempt) -> Void)?
         var didCompleteTask: (@Sendable (Request, ClosureEventMonitor.Attempt, RefrainError?) -> Void)?
-        var didGatherMetrics: (@Sendable (Request, ExchangeFacts) -> Void)?
+        var didGatherMetrics: (@Sendable (Request, HTTPResponse.Exchange) -> Void)?
     }
 
     private struct State: Sendable {
@@ -123,12 +123,12 @@ private final class TaskHooks: EventMonitor {
         after duration: Duration
     ) {
         state.withLock { $0.attempts[ObjectIdentifier(request)] = nil }
-        let exchange: ExchangeFacts
+        let exchange: HTTPResponse.Exchange
         let error: RefrainError?
         switch result {
         case .success(let response): (exchange, error) = (response.exchange, nil)
         case .failure(let failure):
-            exchange = failure.response?.exchange ?? ExchangeFacts()
+            exchange = failure.response?.exchange ?? HTTPResponse.Exchange()
             error = failure.code == .cancelled ? .explicitlyCancelled : .sessionTaskFailed(error: failure)
         }
         self[\.didGatherMetrics]?(request, exchange)

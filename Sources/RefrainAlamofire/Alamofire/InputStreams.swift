@@ -95,7 +95,7 @@ extension MultipartFormData {
     /// Up to ``encodingMemoryThreshold`` bytes are read into memory at once; more are read while they are sent, once.
     /// A source that fails, or ends before the length, fails the upload, of which nothing or only a part is sent then:
     /// the upload ends with the error, with ``HTTPBody/ByteSourceFailed``, with
-    /// ``RefrainSession/RefrainError/UnexpectedInputStreamLength``, or with `BodyLengthMismatch` as its cause.
+    /// ``RefrainSession/RefrainError/UnexpectedInputStreamLength``, or with `HTTPBody.LengthMismatch` as its cause.
     ///
     /// - Parameters:
     ///   - stream: the source.
@@ -157,7 +157,7 @@ extension Session {
     /// Uploads what a source has, as the body of a request.
     public func upload(
         _ stream: some HTTPBody.ByteSource,
-        with request: some HTTPRequestConvertible,
+        with request: some Session.RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {

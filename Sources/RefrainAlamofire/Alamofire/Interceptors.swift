@@ -8,6 +8,8 @@ public import Foundation
 public typealias AdaptHandler = Adapter.AdaptHandler
 /// A closure that decides about a retry, under Alamofire's name for it.
 public typealias RetryHandler = Retrier.RetryHandler
+/// Why a request could not be authenticated, under Alamofire's name for it.
+public typealias AuthenticationError = Auth.Failure
 
 extension RetryPolicy {
     /// The number of retries; `Int.max` if the schedule has no limit.
@@ -36,12 +38,7 @@ extension ConnectionLostRetryPolicy {
     public var retryableErrorCodes: Set<HTTPError.Code> { policy.retryableErrorCodes }
 }
 
-extension AuthenticationInterceptor {
-    /// The maximum number of refreshes in a time, under Alamofire's name for it.
-    public typealias RefreshWindow = RefrainHTTP.RefreshWindow
-}
-
-extension RefreshWindow {
+extension Auth.RefreshWindow {
     /// Makes a window; `interval` is in seconds.
     @_disfavoredOverload
     public init(interval: TimeInterval = 30, maximumAttempts: Int = 5) {

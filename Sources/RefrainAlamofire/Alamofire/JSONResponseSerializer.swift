@@ -4,20 +4,20 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads the body as any JSON: dictionaries by text, lists, text, numbers, booleans, and `ParameterValue.null`.
+/// Reads the body as any JSON: dictionaries by text, lists, text, numbers, booleans, and `JSONEncoding.Value.null`.
 ///
 /// The values are those of Swift, not of `JSONSerialization`. A type of one's own, read by
-/// `DecodableResponseSerializer`, says more and checks more.
+/// `Request.DecodableSerializer`, says more and checks more.
 public struct JSONResponseSerializer: ResponseSerializer {
-    private let serializer: DecodableResponseSerializer<ParameterValue>
+    private let serializer: Request.DecodableSerializer<JSONEncoding.Value>
 
     /// Makes the serializer; the parameters are Alamofire's.
     public init(
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) {
-        serializer = DecodableResponseSerializer(
+        serializer = Request.DecodableSerializer(
             dataPreprocessor: dataPreprocessor,
             decoder: JSONDecoder(),
             emptyResponseCodes: emptyResponseCodes,
@@ -25,12 +25,12 @@ public struct JSONResponseSerializer: ResponseSerializer {
         )
     }
 
-    /// Returns the value; `ParameterValue.null` for a response that may be empty and is.
+    /// Returns the value; `JSONEncoding.Value.null` for a response that may be empty and is.
     ///
     /// - Throws: `RefrainError.responseSerializationFailed(reason:attempts:)`.
     public func serialize(_ response: HTTPResponse) throws -> any Sendable {
         let isEmpty = response.data?.isEmpty ?? true
-        if isEmpty, serializer.emptyResponses.allow(response) { return ParameterValue.null }
+        if isEmpty, serializer.emptyResponses.allow(response) { return JSONEncoding.Value.null }
         do {
             return try serializer.serialize(response).plain
         } catch AFError.responseSerializationFailed(.decodingFailed(let error, let path, let body), let attempts) {
@@ -45,7 +45,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
     }
 }
 
-extension ParameterValue {
+extension JSONEncoding.Value {
     /// This value as one of the standard library's types.
     fileprivate var plain: any Sendable {
         switch self {

@@ -41,7 +41,7 @@ public final class NetworkReachabilityManager: Sendable {
     public init?() {}
 
     /// Whether there is a network.
-    public var isReachable: Bool { SystemNetwork.monitor.isOnline }
+    public var isReachable: Bool { OfflineRetrier.SystemNetwork.monitor.isOnline }
     /// Always false: the kind of network is not known.
     public var isReachableOnCellular: Bool { false }
     /// Whether there is a network.
@@ -61,7 +61,7 @@ public final class NetworkReachabilityManager: Sendable {
         onQueue queue: DispatchQueue = .main,
         onUpdatePerforming listener: @escaping Listener
     ) -> Bool {
-        let next = SystemNetwork.observe { isOnline in
+        let next = OfflineRetrier.SystemNetwork.observe { isOnline in
             queue.async { listener(Self.status(isOnline)) }
         }
         observation.withLock { $0 = next }

@@ -90,21 +90,21 @@ extension Request.ContentReading {
 
     /// Publishes the response with its content as bytes.
     public func publishData(queue: DispatchQueue = .main) -> DataResponsePublisher<Data> {
-        publishResponse(using: DataResponseSerializer(), on: queue)
+        publishResponse(using: Request.DataSerializer(), on: queue)
     }
 
     /// Publishes the response with its content as text.
     public func publishString(queue: DispatchQueue = .main) -> DataResponsePublisher<String> {
-        publishResponse(using: StringResponseSerializer(), on: queue)
+        publishResponse(using: Request.StringSerializer(), on: queue)
     }
 
     /// Publishes the response with its content decoded.
     public func publishDecodable<Value: Decodable & Sendable>(
         type: Value.Type = Value.self,
         queue: DispatchQueue = .main,
-        decoder: any DataDecoder = JSONDecoder()
+        decoder: any Request.DataDecoder = JSONDecoder()
     ) -> DataResponsePublisher<Value> {
-        publishResponse(using: DecodableResponseSerializer<Value>(decoder: decoder), on: queue)
+        publishResponse(using: Request.DecodableSerializer<Value>(decoder: decoder), on: queue)
     }
 }
 

@@ -38,14 +38,14 @@ extension Request {
     /// The progress of the body of the request, until the request has ended.
     public func uploadProgress() -> AsyncStream<Progress> {
         stream { continuation in
-            uploadProgress { (progress: TransferProgress) in continuation.yield(Progress(progress)) }
+            uploadProgress { (progress: Request.TransferProgress) in continuation.yield(Progress(progress)) }
         }
     }
 
     /// The progress of the content of the response, until the request has ended.
     public func downloadProgress() -> AsyncStream<Progress> {
         stream { continuation in
-            downloadProgress { (progress: TransferProgress) in continuation.yield(Progress(progress)) }
+            downloadProgress { (progress: Request.TransferProgress) in continuation.yield(Progress(progress)) }
         }
     }
 

@@ -29,7 +29,7 @@ extension Request {
         /// The completed fraction, 0 … 1; 0 if the number of all bytes is unknown.
         public let fractionCompleted: Double
 
-        init(_ progress: TransferProgress) {
+        init(_ progress: Request.TransferProgress) {
             completedUnitCount = progress.completed
             totalUnitCount = progress.total ?? -1
             fractionCompleted = progress.fractionCompleted ?? 0
@@ -44,7 +44,7 @@ extension Request {
     @discardableResult
     public func uploadProgress(queue: DispatchQueue, closure: @escaping @Sendable (Progress) -> Void) -> Self {
         completingAfterHandlers(on: queue)
-        return uploadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
+        return uploadProgress { (progress: Request.TransferProgress) in queue.async { closure(Progress(progress)) } }
     }
 
     /// Adds a handler of the progress of the response's body, called on a queue.
@@ -52,7 +52,7 @@ extension Request {
     @discardableResult
     public func downloadProgress(queue: DispatchQueue, closure: @escaping @Sendable (Progress) -> Void) -> Self {
         completingAfterHandlers(on: queue)
-        return downloadProgress { (progress: TransferProgress) in queue.async { closure(Progress(progress)) } }
+        return downloadProgress { (progress: Request.TransferProgress) in queue.async { closure(Progress(progress)) } }
     }
 
     /// Has completions wait for the handlers on the session's queue; another queue may be blocked until one is called.

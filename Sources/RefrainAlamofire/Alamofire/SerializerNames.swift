@@ -4,22 +4,35 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What changes the bytes of a response before they are serialized, under Alamofire's name for it.
-public typealias DataPreprocessor = DataResponseSerializer.Preprocessor
-/// The preprocessor that changes nothing, under Alamofire's name for it.
-public typealias PassthroughPreprocessor = DataResponseSerializer.Passthrough
-/// The preprocessor for the JSON of Google's services, under Alamofire's name for it.
-public typealias GoogleXSSIPreprocessor = DataResponseSerializer.GoogleXSSI
+/// What makes the body `Data`, under Alamofire's name for it.
+public typealias DataResponseSerializer = Request.DataSerializer
+/// What makes the body text, under Alamofire's name for it.
+public typealias StringResponseSerializer = Request.StringSerializer
+/// What decodes the body, under Alamofire's name for it.
+public typealias DecodableResponseSerializer<Value: Decodable & Sendable> = Request.DecodableSerializer<Value>
+/// What decodes values from bytes, under Alamofire's name for it.
+public typealias DataDecoder = Request.DataDecoder
+/// A value for responses without a body, under Alamofire's name for it.
+public typealias EmptyResponse = Empty.Response
+/// A task that awaits the value of a response, under Alamofire's name for it.
+public typealias DataTask<Value: Sendable> = Request.ResponseTask<Value>
 
-extension DataResponseSerializer {
+/// What changes the bytes of a response before they are serialized, under Alamofire's name for it.
+public typealias DataPreprocessor = Request.DataSerializer.Preprocessor
+/// The preprocessor that changes nothing, under Alamofire's name for it.
+public typealias PassthroughPreprocessor = Request.DataSerializer.Passthrough
+/// The preprocessor for the JSON of Google's services, under Alamofire's name for it.
+public typealias GoogleXSSIPreprocessor = Request.DataSerializer.GoogleXSSI
+
+extension Request.DataSerializer {
     /// Makes the serializer; the parameters are Alamofire's.
     @_disfavoredOverload
     public init(
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
+        let rules = Empty.Rules(emptyResponseCodes, emptyRequestMethods)
         self.init(preprocessor: dataPreprocessor, emptyResponses: rules)
     }
 
@@ -29,16 +42,16 @@ extension DataResponseSerializer {
     public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
 }
 
-extension StringResponseSerializer {
+extension Request.StringSerializer {
     /// Makes the serializer; the parameters are Alamofire's.
     @_disfavoredOverload
     public init(
         dataPreprocessor: (any DataPreprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
+        let rules = Empty.Rules(emptyResponseCodes, emptyRequestMethods)
         self.init(preprocessor: dataPreprocessor, encoding: encoding, emptyResponses: rules)
     }
 
@@ -48,16 +61,16 @@ extension StringResponseSerializer {
     public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
 }
 
-extension DecodableResponseSerializer {
+extension Request.DecodableSerializer {
     /// Makes the serializer; the parameters are Alamofire's.
     @_disfavoredOverload
     public init(
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        decoder: any Request.DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) {
-        let rules = EmptyResponseRules(emptyResponseCodes, emptyRequestMethods)
+        let rules = Empty.Rules(emptyResponseCodes, emptyRequestMethods)
         self.init(preprocessor: dataPreprocessor, decoder: decoder, emptyResponses: rules)
     }
 
@@ -67,15 +80,15 @@ extension DecodableResponseSerializer {
     public var emptyRequestMethods: Set<HTTPMethod> { emptyResponses.methods }
 }
 
-extension ResponseSerializer where Self == DataResponseSerializer {
+extension ResponseSerializer where Self == Request.DataSerializer {
     /// The body as `Data`.
     public static var data: Self { Self() }
 
     /// The body as `Data`.
     public static func data(
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) -> Self {
         Self(
             dataPreprocessor: dataPreprocessor,
@@ -85,7 +98,7 @@ extension ResponseSerializer where Self == DataResponseSerializer {
     }
 }
 
-extension ResponseSerializer where Self == StringResponseSerializer {
+extension ResponseSerializer where Self == Request.StringSerializer {
     /// The body as text.
     public static var string: Self { Self() }
 
@@ -93,8 +106,8 @@ extension ResponseSerializer where Self == StringResponseSerializer {
     public static func string(
         dataPreprocessor: (any DataPreprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
     ) -> Self {
         Self(
             dataPreprocessor: dataPreprocessor,
@@ -110,10 +123,10 @@ extension ResponseSerializer {
     public static func decodable<Value: Decodable & Sendable>(
         of type: Value.Type,
         dataPreprocessor: (any DataPreprocessor)? = nil,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = EmptyResponseRules.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = EmptyResponseRules.defaultEmptyRequestMethods
-    ) -> Self where Self == DecodableResponseSerializer<Value> {
+        decoder: any Request.DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = Empty.Rules.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = Empty.Rules.defaultEmptyRequestMethods
+    ) -> Self where Self == Request.DecodableSerializer<Value> {
         Self(
             dataPreprocessor: dataPreprocessor,
             decoder: decoder,

@@ -38,15 +38,15 @@ public struct StringStreamSerializer: DataStreamSerializer {
 
 /// Decodes each chunk.
 public struct DecodableStreamSerializer<Value: Decodable & Sendable>: DataStreamSerializer {
-    private let serializer: DecodableResponseSerializer<Value>
+    private let serializer: Request.DecodableSerializer<Value>
 
     /// Makes the serializer.
-    public init(decoder: any DataDecoder = JSONDecoder(), dataPreprocessor: (any DataPreprocessor)? = nil) {
-        serializer = DecodableResponseSerializer(preprocessor: dataPreprocessor, decoder: decoder)
+    public init(decoder: any Request.DataDecoder = JSONDecoder(), dataPreprocessor: (any DataPreprocessor)? = nil) {
+        serializer = Request.DecodableSerializer(preprocessor: dataPreprocessor, decoder: decoder)
     }
 
     /// The decoder.
-    public var decoder: any DataDecoder { serializer.decoder }
+    public var decoder: any Request.DataDecoder { serializer.decoder }
 
     /// Returns the value of a chunk.
     ///
@@ -70,7 +70,7 @@ extension DataStreamSerializer {
     /// The values of chunks.
     public static func decodable<Value: Decodable & Sendable>(
         of type: Value.Type,
-        decoder: any DataDecoder = JSONDecoder(),
+        decoder: any Request.DataDecoder = JSONDecoder(),
         dataPreprocessor: (any DataPreprocessor)? = nil
     ) -> Self where Self == DecodableStreamSerializer<Value> {
         DecodableStreamSerializer(decoder: decoder, dataPreprocessor: dataPreprocessor)

@@ -76,7 +76,7 @@ public enum EndpointSampleResponse: Sendable {
     case networkError(any Error)
 
     /// The same for the transport of stubs.
-    var stub: TargetStubs.Stub {
+    var stub: Session.TargetStubs.Stub {
         switch self {
         case .networkResponse(let status, let data): .networkResponse(status, data)
         case .networkError(let error): .networkError((error as? HTTPError)?.code ?? .unknown)

@@ -32,7 +32,7 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
     private let stubClosure: StubClosure
     private let callbackQueue: DispatchQueue?
     private let stubs = Session(
-        loader: TargetStubs { ($0 as? PluggedTarget)?.endpoint.sampleResponseClosure().stub ?? .never },
+        loader: Session.TargetStubs { ($0 as? PluggedTarget)?.endpoint.sampleResponseClosure().stub ?? .never },
         interceptor: nil
     )
 
@@ -69,7 +69,7 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
     public func request(
         _ target: Target,
         callbackQueue: DispatchQueue? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        progress: (@Sendable (Request.TransferProgress) -> Void)? = nil,
         completion: @escaping Completion
     ) -> any Cancellable {
         let queue = callbackQueue ?? self.callbackQueue
@@ -91,7 +91,7 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
     private func load(
         _ target: Target,
         _ queue: DispatchQueue?,
-        _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ progress: (@Sendable (Request.TransferProgress) -> Void)?
     ) async -> Result<Response, MoyaError> {
         let behavior = stubClosure(target)
         if case .delayed(let seconds) = behavior { try? await TimerClock().sleep(for: .delay(seconds: seconds)) }
@@ -104,7 +104,7 @@ public final class MoyaProvider<Target: TargetType>: Sendable {
         let plugged = PluggedTarget(target: target, endpoint: endpoint, baseURL: url, plugins: plugins)
         let request = session.request(plugged)
         if let progress {
-            let report: @Sendable (TransferProgress) -> Void = { moment in
+            let report: @Sendable (Request.TransferProgress) -> Void = { moment in
                 guard let queue else { return progress(moment) }
                 queue.async { progress(moment) }
             }

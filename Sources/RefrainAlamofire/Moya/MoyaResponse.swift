@@ -73,11 +73,11 @@ public struct Response: Sendable, CustomStringConvertible {
 
     /// Returns the body as any JSON, of Swift's own types.
     ///
-    /// - Parameter failsOnEmptyData: whether an empty body is an error; if false, it is `ParameterValue.null`. Defaults
-    ///   to true.
+    /// - Parameter failsOnEmptyData: whether an empty body is an error; if false, it is `JSONEncoding.Value.null`.
+    ///   Defaults to true.
     /// - Throws: ``MoyaError/jsonMapping(_:)``.
     public func mapJSON(failsOnEmptyData: Bool = true) throws(MoyaError) -> any Sendable {
-        if data.isEmpty, !failsOnEmptyData { return ParameterValue.null }
+        if data.isEmpty, !failsOnEmptyData { return JSONEncoding.Value.null }
         do {
             let serializer = JSONResponseSerializer()
             return try serializer.serialize(request: nil, response: nil, data: data, error: nil)

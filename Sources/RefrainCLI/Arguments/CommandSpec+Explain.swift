@@ -43,7 +43,7 @@ extension CommandSpec {
                         .replay,
                         .required("LEAVE"),
                         "What the caller allows: automatic, allowed or forbidden.",
-                        choices: ReplayPermission.allCases.map(\.rawValue)
+                        choices: HTTPRequest.Replay.allCases.map(\.rawValue)
                     ),
                     OptionSpec(.attempt, .required("N"), "The number of the attempt, from 1. Default: 1."),
                     OptionSpec(.now, .required("SECONDS"), "The wall clock, in seconds since 1970. Default: now."),

@@ -56,7 +56,7 @@ struct DemoCommand {
         try say("… and 1,000 to a server that fails them all, with the standard budget of retries.\n")
         let urls = (0..<1000).map { _ in "\(server.baseURL)/status/500" }
         let schedule = Backoff.exponential(from: .milliseconds(10), maxAttempts: 3).jittered(.full)
-        let budgets = RetryBudgets { _ in .standard() }
+        let budgets = Retry.Budgets { _ in .standard() }
         let loader = try Self.chain(schedule, budgets: budgets)
         return await LoadRun.play(urls, on: server, with: loader, concurrency: 32)
     }
@@ -82,10 +82,10 @@ struct DemoCommand {
         ]
     }
 
-    private static func chain(_ schedule: Backoff, budgets: RetryBudgets? = nil) throws -> AnyLoader {
+    private static func chain(_ schedule: Backoff, budgets: Retry.Budgets? = nil) throws -> AnyLoader {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = 32
-        let budgets = budgets ?? RetryBudgets { _ in .standard(whenEmpty: .wait) }
+        let budgets = budgets ?? Retry.Budgets { _ in .standard(whenEmpty: .wait) }
         let retry = Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: budgets)
         return AnyLoader(Redirect() --> retry --> Resume() --> (try CurlLoader(configuration: configuration)))
     }

@@ -77,7 +77,8 @@ struct CommandPolicy: RetryStrategy {
     }
 
     /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
-    private func within(_ rest: Duration, _ delay: RetryDelay, now: WallClock.Instant) -> RetryDecision.Action {
+    private func within(_ rest: Duration, _ delay: RetryDecision.Delay, now: WallClock.Instant) -> RetryDecision.Action
+    {
         if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }
         guard shortensWaits else { return .retry(delay) }
         var delay = delay

@@ -16,7 +16,7 @@ final class Fetcher: Sendable {
         self.settings = settings
         self.streams = streams
         pacer = settings.interval.map { StartPacer(interval: $0) }
-        let budgets = settings.hasBudget ? RetryBudgets { _ in CommandPolicy.budget() } : nil
+        let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
@@ -248,7 +248,7 @@ final class Fetcher: Sendable {
                 return (try SegmentedFile(path: path, url: url, connections: settings.segments ?? 1), path)
             }
         } catch {
-            let code = (error as? LocalFileError)?.code ?? .cannotCreateFile
+            let code = (error as? HTTPBody.FileError)?.code ?? .cannotCreateFile
             throw HTTPError(code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         }
     }
@@ -268,7 +268,7 @@ final class Fetcher: Sendable {
 
     /// Completes the content of an answer.
     private func deliver(_ result: HTTPResult, of job: GetSettings.Job, to target: FetchTarget) async -> HTTPResult {
-        if case .failure(var error) = result, error.underlyingError is CannotStartOver {
+        if case .failure(var error) = result, error.underlyingError is Download.CannotStartOver {
             // What failed is the transfer; that it could not be hidden is the reason why it was not tried again.
             error.code = .networkConnectionLost
             return .failure(error)
@@ -285,7 +285,7 @@ final class Fetcher: Sendable {
         } catch {
             let isMismatch = error is DigestMismatch
             let code =
-                (error as? LocalFileError)?.code ?? (error as? HTTPError)?.code
+                (error as? HTTPBody.FileError)?.code ?? (error as? HTTPError)?.code
                 ?? (isMismatch ? .badServerResponse : .cannotWriteToFile)
             var failure = HTTPError(
                 code,

@@ -194,7 +194,9 @@ struct GetCommand {
                         hint = "; --create-dirs makes the folder"
                     }
                     if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
-                    try Signals.holdingOff { () throws(LocalFileError) in try FileSink(path: path).discard() }
+                    try Signals.holdingOff { () throws(HTTPBody.FileError) in
+                        try Download.FileSink(path: path).discard()
+                    }
                 case .device(let path): streams[path] = try Output.named(path)
                 default: break
                 }

@@ -19,7 +19,7 @@ struct ServeCommand {
         Signals.beginWork()
         ProcessSetup.raiseOpenFiles()
         let server: FaultServer
-        do throws(FaultServerError) {
+        do throws(FaultServer.Failure) {
             server = try FaultServer(port: port)
         } catch {
             throw UsageError("--port: \(error)")

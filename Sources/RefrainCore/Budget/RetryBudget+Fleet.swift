@@ -27,7 +27,7 @@ extension RetryBudget {
         ratio: Double = 0.2,
         minimumRetriesPerSecond: Int = 10,
         window: Duration = .seconds(10),
-        clock: AnyClock = AnyClock(TimerClock()),
+        clock: some Clock<Duration> = TimerClock(),
         random: RandomSource = .shared
     ) -> RetryBudget {
         let ratio = clampedRatio(ratio)
@@ -36,7 +36,7 @@ extension RetryBudget {
             SlidingWindowBudget(ratio: ratio, minimumPerSecond: minimum, window: window),
             counting: [.timeout, .throttled, .unavailable]
         )
-        return RetryBudget(budget, ratio: ratio, minimum: minimum, clock: clock, random: random)
+        return RetryBudget(budget, ratio: ratio, minimum: minimum, clock: AnyClock(clock), random: random)
     }
 
     /// Makes a budget with the defaults: the one that each origin has unless another one is given.
@@ -54,7 +54,7 @@ extension RetryBudget {
     ///   - random: the source of chance.
     public static func standard(
         whenEmpty: WhenEmpty = .fail,
-        clock: AnyClock = AnyClock(TimerClock()),
+        clock: some Clock<Duration> = TimerClock(),
         random: RandomSource = .shared
     ) -> RetryBudget {
         guard whenEmpty == .fail else { return RetryBudget(whenEmpty: whenEmpty, clock: clock) }
@@ -62,6 +62,6 @@ extension RetryBudget {
             SlidingWindowBudget(ratio: 0.2, minimumPerSecond: 10, window: .seconds(10)),
             counting: [.timeout]
         )
-        return RetryBudget(budget, ratio: 0.2, minimum: 10, clock: clock, random: random)
+        return RetryBudget(budget, ratio: 0.2, minimum: 10, clock: AnyClock(clock), random: random)
     }
 }

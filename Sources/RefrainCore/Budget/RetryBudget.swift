@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let budget = RetryBudget(ratio: 0.1, minimumRetriesPerSecond: 2, whenEmpty: .wait)
-/// let loader = Retry(RetryPolicy.recommended, budgets: RetryBudgets { _ in budget }) --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended, budgets: Retry.Budgets { _ in budget }) --> CurlLoader()
 /// ```
 ///
 /// Amounts are integers, in billionths of a retry, and every call is one atomic step.
@@ -89,12 +89,12 @@ public final class RetryBudget: Sendable {
         minimumRetriesPerSecond: Int = 10,
         window: Duration = .seconds(10),
         whenEmpty: WhenEmpty = .fail,
-        clock: AnyClock = AnyClock(TimerClock())
+        clock: some Clock<Duration> = TimerClock()
     ) {
         self.ratio = Self.clampedRatio(ratio)
         self.minimumRetriesPerSecond = Self.clampedMinimum(minimumRetriesPerSecond)
         self.whenEmpty = whenEmpty
-        self.clock = clock
+        self.clock = AnyClock(clock)
         let minimum = self.minimumRetriesPerSecond
         storage = .window(Locked(SlidingWindowBudget(ratio: self.ratio, minimumPerSecond: minimum, window: window)))
     }
@@ -113,7 +113,7 @@ public final class RetryBudget: Sendable {
         minimumRetriesPerSecond: Int = 10,
         window: Duration = .seconds(10),
         whenEmpty: WhenEmpty = .fail,
-        clock: AnyClock = AnyClock(TimerClock())
+        clock: some Clock<Duration> = TimerClock()
     ) throws(InvalidArgument) -> RetryBudget {
         guard (0...1).contains(ratio) else {
             throw InvalidArgument("ratio", is: ratio, expected: "a number from 0 to 1")

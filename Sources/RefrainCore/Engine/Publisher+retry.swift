@@ -17,35 +17,37 @@ extension Publisher {
         _ backoff: Backoff,
         clock: C = TimerClock(),
         while predicate: @escaping @Sendable (any Error) -> Bool = { _ in true }
-    ) -> BackoffRetryPublisher<Self, C> where C.Duration == Duration {
-        BackoffRetryPublisher(upstream: self, backoff: backoff, clock: clock, predicate: predicate)
+    ) -> Publishers.BackoffRetry<Self, C> where C.Duration == Duration {
+        Publishers.BackoffRetry(upstream: self, backoff: backoff, clock: clock, predicate: predicate)
     }
 }
 
-/// A publisher that starts another one again after a failure.
-///
-/// It is made by `retry(_:clock:while:)`.
-public struct BackoffRetryPublisher<Upstream: Publisher, C: Clock>: Publisher where C.Duration == Duration {
-    /// What the other publisher delivers.
-    public typealias Output = Upstream.Output
-    /// What the other publisher fails with.
-    public typealias Failure = Upstream.Failure
+extension Publishers {
+    /// A publisher that starts another one again after a failure.
+    ///
+    /// It is made by `retry(_:clock:while:)`.
+    public struct BackoffRetry<Upstream: Publisher, C: Clock>: Publisher where C.Duration == Duration {
+        /// What the other publisher delivers.
+        public typealias Output = Upstream.Output
+        /// What the other publisher fails with.
+        public typealias Failure = Upstream.Failure
 
-    let upstream: Upstream
-    let backoff: Backoff
-    let clock: C
-    let predicate: @Sendable (any Error) -> Bool
+        let upstream: Upstream
+        let backoff: Backoff
+        let clock: C
+        let predicate: @Sendable (any Error) -> Bool
 
-    /// Connects a subscriber; the first request for elements starts the other publisher.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-        let subscription = RetrySubscription(
-            upstream: AnyPublisher(upstream),
-            downstream: AnySubscriber(subscriber),
-            backoff: backoff,
-            clock: clock,
-            predicate: predicate
-        )
-        subscriber.receive(subscription: subscription)
+        /// Connects a subscriber; the first request for elements starts the other publisher.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+            let subscription = RetrySubscription(
+                upstream: AnyPublisher(upstream),
+                downstream: AnySubscriber(subscriber),
+                backoff: backoff,
+                clock: clock,
+                predicate: predicate
+            )
+            subscriber.receive(subscription: subscription)
+        }
     }
 }
 
@@ -117,7 +119,7 @@ where C.Duration == Duration {
         downstream.receive(completion: completion)
     }
 
-    private func decide(_ attempt: Attempt, _ completion: Completion) -> RetryStep<Completion> {
+    private func decide(_ attempt: Attempt, _ completion: Completion) -> Attempt.Step<Completion> {
         guard case .failure(let error) = completion else { return .finish(completion, .succeeded) }
         if let reason = nonRetryableReason(for: error, includingExhausted: false) { return .finish(completion, reason) }
         guard predicate(error) else { return .finish(completion, .finalOutcome) }

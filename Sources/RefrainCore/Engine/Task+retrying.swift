@@ -17,7 +17,7 @@ extension Task where Failure == any Error {
     ///   - maxRetryCount: the number of retries: 3 means at most 4 attempts. A negative number counts as 0. Defaults
     ///     to 3.
     ///   - retryDelay: the delay before each retry. A negative one counts as zero. Defaults to one second.
-    ///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+    ///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
     ///   - retriesExhausted: whether to retry errors on which an inner loop has used up its attempts. Defaults to
     ///     false.
     ///   - retryPredicate: returns whether an error is transient. By default every error is. `CancellationError` is

@@ -14,12 +14,12 @@
 /// - Parameters:
 ///   - schedule: the delays between two values, and how many there are at most.
 ///   - timeout: the time for all of it. It ends delays, not a running operation. Defaults to nil: no limit.
-///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - random: the source of jitter. Defaults to ``RandomSource/shared``.
 ///   - operation: returns one value.
 ///   - condition: returns whether a value is the one that is waited for.
 /// - Returns: the first value that meets the condition.
-/// - Throws: ``PollingEnded`` where the schedule or the time ended before, the error of a closure, or
+/// - Throws: ``Backoff/PollingEnded`` where the schedule or the time ended before, the error of a closure, or
 ///   `CancellationError` if the task was cancelled.
 @inlinable
 public nonisolated(nonsending) func poll<Value, C: Clock>(
@@ -44,33 +44,38 @@ public nonisolated(nonsending) func poll<Value, C: Clock>(
         decide: { attempt, outcome in
             guard case .success(nil) = outcome else { return .finish(outcome, .succeeded) }
             guard let delay = schedule.delay(after: attempt, sampledFrom: random) else {
-                return .finish(.failure(PollingEnded(attempts: attempt.number, .attemptsUsedUp)), .attemptsUsedUp)
+                return .finish(
+                    .failure(Backoff.PollingEnded(attempts: attempt.number, .attemptsUsedUp)),
+                    .attemptsUsedUp
+                )
             }
             return .retry(after: delay, .conditionNotMet)
         },
-        onTimeout: { attempt, _, _ in .failure(PollingEnded(attempts: attempt.number, .deadlineExceeded)) }
+        onTimeout: { attempt, _, _ in .failure(Backoff.PollingEnded(attempts: attempt.number, .deadlineExceeded)) }
     )
     guard let value = try outcome.get() else { throw CancellationError() }
     return value
 }
 
-/// No value met the condition of ``poll(_:timeout:clock:random:operation:until:)`` before its schedule or time ended.
-///
-/// No outer loop of this package retries it (rule R24).
-public struct PollingEnded: RetryTerminalError, Hashable, CustomStringConvertible {
-    /// The number of values that did not meet the condition.
-    public let attempts: Int
-    /// What ended: ``RetryReason/attemptsUsedUp`` or ``RetryReason/deadlineExceeded``.
-    public let reason: RetryReason
-    /// True: all attempts or all of the time are used up.
-    public var retriesAreExhausted: Bool { true }
-    /// What happened.
-    public var description: String { "the condition was not met by \(attempts) values: \(reason)" }
+extension Backoff {
+    /// No value met the condition of `poll` before its schedule or time ended.
+    ///
+    /// No outer loop of this package retries it (rule R24).
+    public struct PollingEnded: RetryTerminalError, Hashable, CustomStringConvertible {
+        /// The number of values that did not meet the condition.
+        public let attempts: Int
+        /// What ended: ``RetryReason/attemptsUsedUp`` or ``RetryReason/deadlineExceeded``.
+        public let reason: RetryReason
+        /// True: all attempts or all of the time are used up.
+        public var retriesAreExhausted: Bool { true }
+        /// What happened.
+        public var description: String { "the condition was not met by \(attempts) values: \(reason)" }
 
-    @usableFromInline
-    init(attempts: Int, _ reason: RetryReason) {
-        self.attempts = attempts
-        self.reason = reason
+        @usableFromInline
+        init(attempts: Int, _ reason: RetryReason) {
+            self.attempts = attempts
+            self.reason = reason
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 /// - Parameters:
 ///   - backoff: the delays and the number of attempts. Defaults to ``Backoff/standard``: 3 attempts.
 ///   - timeout: the time for all attempts and delays together. Defaults to nil: no limit.
-///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - random: the source of jitter. Defaults to ``RandomSource/shared``.
 ///   - retriesExhausted: whether to retry errors on which an inner loop has used up its attempts. Defaults to false.
 ///   - predicate: returns whether an error is transient. By default every error is. `CancellationError` is never

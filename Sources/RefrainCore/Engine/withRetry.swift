@@ -11,7 +11,7 @@
 /// - Parameters:
 ///   - timeout: the time for all attempts and delays together. Clamped to zero … 68 years. It ends delays, not a
 ///     running attempt: pass ``Attempt/remaining`` to what the operation calls. Defaults to nil: no limit.
-///   - clock: the clock for the delays. Defaults to ``TimerClock``.
+///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - operation: one attempt. Its outcome is any value: a result, a response, an enumeration.
 ///   - decide: returns what follows an attempt with this outcome.
 ///   - onTimeout: returns the outcome of the call where the deadline forbids the delay that `decide` returned, which
@@ -24,11 +24,42 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>,
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
     let deadline = remaining.map { ClockDeadline(after: $0, clock) }
+    let outcome = await withRetryUnlessCancelled(
+        remaining: remaining,
+        timeLeft: { deadline?.timeLeft },
+        waits: { await clock.waits(for: $0) },
+        operation: operation,
+        decide: decide,
+        onTimeout: onTimeout
+    )
+    guard let outcome else { throw CancellationError() }
+    return outcome
+}
+
+/// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
+///
+/// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
+/// its frame for the whole delay. This form has none.
+///
+/// - Parameters:
+///   - remaining: the time left when the call begins; nil: no limit.
+///   - timeLeft: returns the time left now; nil: no limit.
+///   - waits: waits for a delay; returns false if the task was cancelled.
+@inlinable
+@inline(__always)
+package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
+    remaining: Duration?,
+    timeLeft: () -> Duration?,
+    waits: (Duration) async -> Bool,
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
+    onTimeout: (Attempt, Outcome, Duration) -> Outcome
+) async -> Outcome? {
     var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
     var last: Outcome?
     await withAttempts {
@@ -41,13 +72,9 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
             return false
         case .retry(let delay, _, let isFree):
             // Without a deadline the outcome is not needed after the delay, so the frame does not keep it.
-            if deadline != nil { last = outcome }
+            if remaining != nil { last = outcome }
             _ = consume outcome
-            let pause = await attempt.pause(for: delay, isFree: isFree) {
-                deadline?.timeLeft
-            } waits: {
-                await clock.waits(for: $0)
-            }
+            let pause = await attempt.pause(for: delay, isFree: isFree, timeLeft: timeLeft, waits: waits)
             switch (pause, last.take()) {
             case (.ends(let next), _):
                 attempt = next
@@ -59,12 +86,10 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
             }
         }
     }
-    guard let last else { throw CancellationError() }
     return last
 }
 
-/// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``: makes an attempt, and another one while
-/// `decide` returns true; none if the task is cancelled.
+/// The loop itself: makes an attempt, and another one while `decide` returns true; none if the task is cancelled.
 ///
 /// What is known of the attempts is the caller's to keep. The frame of a task has room for every variable that is
 /// needed after an `await`, also for one that only few attempts need, and that for as long as each attempt lasts.
@@ -89,7 +114,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> RetryStep<Outcome>
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
         outcome

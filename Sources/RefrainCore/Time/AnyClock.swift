@@ -1,20 +1,25 @@
 /// A type-erased clock that measures in `Duration`.
-public struct AnyClock: Clock {
+@usableFromInline
+package struct AnyClock: Clock {
     /// A point in time: the distance from the moment when the clock was erased.
-    public struct Instant: InstantProtocol {
+    @usableFromInline
+    package struct Instant: InstantProtocol {
         /// The time since the clock was erased.
-        public let offset: Duration
+        package let offset: Duration
 
         /// Returns the instant `duration` after this one.
         ///
         /// It saturates.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset.addingSaturated(duration)) }
+        @usableFromInline
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset.addingSaturated(duration)) }
         /// Returns the time from this instant to the other one.
         ///
         /// It saturates.
-        public func duration(to other: Instant) -> Duration { other.offset.subtractingSaturated(offset) }
+        @usableFromInline
+        package func duration(to other: Instant) -> Duration { other.offset.subtractingSaturated(offset) }
         /// Whether the left instant comes before the right one.
-        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        @usableFromInline
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     // Indirect: a sleeping task keeps a copy of the clock in its frame.
@@ -30,9 +35,12 @@ public struct AnyClock: Clock {
 
     private let base: Base
 
-    /// Erases the type of a clock.
-    public init<C: Clock>(_ clock: C) where C.Duration == Duration {
-        if C.self == TimerClock.self {
+    /// Erases the type of a clock; one whose type is erased already stays as it is.
+    @usableFromInline
+    package init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        if let clock = clock as? AnyClock {
+            self = clock
+        } else if C.self == TimerClock.self {
             base = .timer(epoch: TimerClock().now)
         } else if let clock = clock as? any CancellableClock {
             base = Self.erasing(clock)
@@ -51,7 +59,7 @@ public struct AnyClock: Clock {
     }
 
     /// The shortest step between two readings.
-    public var minimumResolution: Duration {
+    @usableFromInline package var minimumResolution: Duration {
         switch base {
         case .timer: TimerClock().minimumResolution
         case .other(_, _, let minimumResolution): minimumResolution
@@ -59,7 +67,7 @@ public struct AnyClock: Clock {
     }
 
     /// The current time.
-    public var now: Instant {
+    @usableFromInline package var now: Instant {
         switch base {
         case .timer(let epoch): Instant(offset: epoch.duration(to: TimerClock().now))
         case .other(let elapsed, _, _): Instant(offset: elapsed())
@@ -69,7 +77,8 @@ public struct AnyClock: Clock {
     /// Sleeps until `deadline`.
     ///
     /// Throws `CancellationError` as soon as the task is cancelled.
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    @usableFromInline
+    package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await sleep(until: deadline, for: .delay, cancelledBy: nil)
     }
 

@@ -2,22 +2,29 @@
 ///
 /// Delays and timeouts are measured on monotonic time. Only dates in header fields are compared with the wall clock.
 public struct RetryClocks: Sendable {
-    /// The monotonic clock.
-    public let monotonic: AnyClock
+    /// The monotonic clock, with its type erased.
+    package let timer: AnyClock
     private let wall: @Sendable () -> WallClock.Instant
 
-    /// The system's clocks: ``TimerClock`` and ``WallClock``.
-    public static let system = RetryClocks(monotonic: AnyClock(TimerClock())) { WallClock.Instant.now }
+    /// The system's clocks: a monotonic one, with one timer for all delays, and ``WallClock``.
+    public static let system = RetryClocks(monotonic: TimerClock()) { WallClock.Instant.now }
 
     /// Makes a pair of clocks.
-    public init(monotonic: AnyClock, wall: @escaping @Sendable () -> WallClock.Instant) {
-        self.monotonic = monotonic
+    ///
+    /// - Parameters:
+    ///   - monotonic: the clock for delays and timeouts.
+    ///   - wall: returns the time of day.
+    public init(monotonic: some Clock<Duration>, wall: @escaping @Sendable () -> WallClock.Instant) {
+        timer = AnyClock(monotonic)
         self.wall = wall
     }
+
+    /// The clock for delays and timeouts.
+    public var monotonic: any Clock<Duration> { timer }
 
     /// The time of day.
     public var wallNow: WallClock.Instant { wall() }
 
     /// The monotonic time since an arbitrary, fixed moment.
-    public var now: Duration { monotonic.now.offset }
+    public var now: Duration { timer.now.offset }
 }

@@ -2,27 +2,29 @@
 ///
 /// `Task.sleep` needs a dispatch timer per task. Here a sleep is an entry in one heap, so a hundred thousand waiting
 /// requests are cheap, wake on time, and can be cancelled at once.
-public struct TimerClock: Clock {
+@usableFromInline
+package struct TimerClock: Clock {
     /// An instant of the standard library's continuous, monotonic clock.
-    public typealias Instant = ContinuousClock.Instant
+    @usableFromInline package typealias Instant = ContinuousClock.Instant
 
     /// Makes the clock.
     ///
     /// All instances share one timer.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// The current time.
     @inlinable
-    public var now: Instant { ContinuousClock.now }
+    package var now: Instant { ContinuousClock.now }
 
     /// The shortest step between two readings.
-    public var minimumResolution: Duration { ContinuousClock().minimumResolution }
+    @usableFromInline package var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
     /// Sleeps until `deadline`.
     ///
     /// Throws `CancellationError` as soon as the task is cancelled.
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    @usableFromInline
+    package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let isDue = await Self.sleep(for: now.duration(to: deadline), cancelledBy: nil)
         if !isDue { throw CancellationError() }
     }

@@ -73,7 +73,7 @@ final class UploadPipe: Sendable {
 
     private static func failure(_ error: any Error) -> UploadFailure {
         switch error {
-        case let error as LocalFileError:
+        case let error as HTTPBody.FileError:
             UploadFailure(code: error.code, message: "\(error)", underlyingError: error)
         default:
             UploadFailure(

@@ -7,10 +7,11 @@ extension EventLoop {
     /// Most answers from nearby come within that time. The continuation is then resumed before its task was suspended,
     /// and no thread has woken another one. Where there is more to do than that, the loop's thread does it.
     func lead(_ transfer: Transfer, _ lead: CommandQueue.Lead) {
-        guard driver.expectsConnection(for: transfer) else {
+        guard driver.expectsConnection(for: transfer), refrain_begin_use() else {
             // To connect, with TLS above all, takes long.
             return wake(inbox.withLock { $0.endLead(with: .start(transfer)) })
         }
+        defer { refrain_end_use() }
         // Where there was no TLS, all writes are libcurl's own, which raise no signal.
         let mayRaiseSignal = transfer.isTLS || driver.mayHaveTLS
         var signal = refrain_held_signal()

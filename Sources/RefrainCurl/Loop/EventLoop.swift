@@ -40,8 +40,10 @@ final class EventLoop: @unchecked Sendable {
 
     deinit {
         // The thread holds the loop while it runs: nothing uses the handle any more.
+        guard let multi, refrain_begin_use() else { return }
         driver.freeHandles()
-        if let multi { keepingPipeAction { curl_multi_cleanup(multi) } }
+        keepingPipeAction { curl_multi_cleanup(multi) }
+        refrain_end_use()
     }
 
     // MARK: From any thread
@@ -156,7 +158,9 @@ final class EventLoop: @unchecked Sendable {
             nil,
             { context in
                 guard let context else { return nil }
+                refrain_begin_use_or_wait()
                 Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+                refrain_end_thread()
                 return nil
             },
             context.toOpaque()
@@ -166,7 +170,6 @@ final class EventLoop: @unchecked Sendable {
             return false
         }
         refrain_name_thread(thread, "refrain-curl")
-        pthread_detach(thread)
         return true
     }
 
@@ -201,6 +204,8 @@ final class EventLoop: @unchecked Sendable {
             if driver.isIdle {
                 let looksOut = driver.hadCompany || !canBeLed
                 driver.hadCompany = false
+                refrain_end_use()
+                defer { refrain_begin_use_or_wait() }
                 if !looksOut || !lookout.wait(until: { inbox.withLock { $0.hasCommands } }) {
                     inbox.wait(after: { $0.park() }, until: { $0.turn == .thread })
                 }
@@ -208,8 +213,10 @@ final class EventLoop: @unchecked Sendable {
             }
             guard inbox.withLock({ $0.prepareToPoll() }) else { continue }
             if driver.restsBeforePolling { poll(nil, 0, Self.restBeforePolling) }
-            let wait = driver.pollTimeout
+            let wait = driver.pollTimeout()
+            refrain_end_use()
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
+            refrain_begin_use_or_wait()
         }
         driver.endAll(.sessionInvalidated, "the loader was shut down")
         driver.releaseLookups()

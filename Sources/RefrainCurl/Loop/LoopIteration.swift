@@ -9,6 +9,8 @@ final class LoopIteration {
     var nextLimit = MonotonicTime.never
 
     // As in the driver: no checks.
+    /// Whether a byte went in either direction since the loop has waited.
+    @exclusivity(unchecked) var hadActivity = false
     /// The connections that were made for them.
     @exclusivity(unchecked) var connections = ConnectionTable()
     /// Where no connection could be made to.

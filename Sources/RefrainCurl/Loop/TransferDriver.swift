@@ -33,6 +33,7 @@ final class TransferDriver {
     private let settings: EasySettings
     // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
     @exclusivity(unchecked) private(set) var active: [Transfer] = []
+    private var heldAnswers = HeldAnswers()
     /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
     private var hosts: [Origin?: OriginQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
@@ -69,9 +70,11 @@ final class TransferDriver {
         refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, OriginQueue.streamsPerConnection)
     }
 
-    /// How long nothing needs to be done unless something happens.
-    var pollTimeout: Int32 {
-        startable.isEmpty && removable.isEmpty ? MonotonicTime.now.millisecondsUntil(nextLimit) : 0
+    /// How long nothing needs to be done unless something happens, in milliseconds.
+    func pollTimeout() -> Int32 {
+        defer { round.hadActivity = false }
+        guard startable.isEmpty, removable.isEmpty else { return 0 }
+        return heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: round.hadActivity)
     }
 
     /// Whether the thread rests before it polls, which would return at once.
@@ -208,6 +211,7 @@ final class TransferDriver {
         queue.active += 1
         transfer.index = active.count
         active.append(transfer)
+        if slot.expectsHTTP2 { heldAnswers.transfers += 1 }
         if active.count > 1 || !transfer.isPlain { hadCompany = true }
         if transfer.isTLS { mayHaveTLS = true }
         transfer.start()
@@ -348,6 +352,7 @@ final class TransferDriver {
     }
 
     private func removeFromActive(_ transfer: Transfer) {
+        if transfer.slot?.expectsHTTP2 == true { heldAnswers.transfers -= 1 }
         let last = active.removeLast()
         guard last !== transfer else { return }
         active[transfer.index] = last

@@ -63,6 +63,10 @@ enum CurlVersion {
     /// for no limit.
     static let measuresIdleExactly = refrain_version() >= 0x080F00
 
+    /// Whether libcurl may forget to hand over what has arrived for a transfer over HTTP/2 (7.88 does; it was written
+    /// anew with 8.1).
+    static let holdsBackAnswers = refrain_version() < 0x080100
+
     /// Whether libcurl polls the sockets of transfers that are paused, and so returns at once while there is data.
     static let pollsPausedSockets = (0x080500..<0x080600).contains(refrain_version())
 }

@@ -41,7 +41,8 @@ final class EasyHandle {
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
-    private var expectsHTTP2 = false
+    /// Whether the transfer may go over HTTP/2.
+    private(set) var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
     private var longestAge: Int
@@ -89,7 +90,7 @@ final class EasyHandle {
 
     /// libcurl's words for what went wrong, if it left any.
     var errorMessage: String? {
-        errorText.pointee == 0 ? nil : CurlFailure.withoutUserinfo(String(cString: errorText))
+        errorText.pointee == 0 ? nil : CurlLoader.Failure.withoutUserinfo(String(cString: errorText))
     }
 
     /// Sets the handle up for a transfer.

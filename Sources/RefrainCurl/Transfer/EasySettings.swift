@@ -16,7 +16,7 @@ final class EasySettings {
     private let serverTrust: ServerTrust?
     private let clientCertificate: CurlLoader.ClientCertificate?
     let proxy: String?
-    let destinations: DestinationPolicy
+    let destinations: CurlLoader.DestinationPolicy
     private let environmentNamesProxy: Bool
     let speaksHTTP2: Bool
     /// For how many seconds a connection may have been unused to be used again.

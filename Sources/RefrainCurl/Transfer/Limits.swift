@@ -14,11 +14,11 @@ final class Limits: Sendable {
     private static let standard = Limits(converting: .standard)
 
     /// The limits for these times.
-    static func of(_ timeouts: Timeouts) -> Limits {
+    static func of(_ timeouts: Timeout.Limits) -> Limits {
         timeouts == .standard ? standard : Limits(converting: timeouts)
     }
 
-    private init(converting timeouts: Timeouts) {
+    private init(converting timeouts: Timeout.Limits) {
         connect = timeouts.connect?.delayInNanoseconds ?? .never
         firstByte = timeouts.firstByte?.delayInNanoseconds ?? .never
         idle = timeouts.idle?.delayInNanoseconds ?? .never

@@ -108,7 +108,7 @@ extension Transfer {
             let message = "the address of the host is none that connections may be made to"
             return failure(.destinationRefused, message: message)
         }
-        let failed = CurlFailure(code: Int32(result.rawValue), message: text)
+        let failed = CurlLoader.Failure(code: Int32(result.rawValue), message: text)
         let facts = CurlErrorMapping(
             result: result,
             message: text,

@@ -37,7 +37,7 @@ extension Transfer {
 
     private func headIsComplete() -> Bool {
         let length = bodyLength
-        exchange = ExchangeFacts(
+        exchange = HTTPResponse.Exchange(
             // Else it is asked for at the end.
             bytesSent: streams ? bytesSent : nil,
             version: head.versionText,

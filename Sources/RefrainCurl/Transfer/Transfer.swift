@@ -86,7 +86,7 @@ final class Transfer: @unchecked Sendable {
     // The response.
     @exclusivity(unchecked) var head = ReceivedHead()
     /// What is known of the exchange since the head was complete.
-    @exclusivity(unchecked) var exchange = ExchangeFacts()
+    @exclusivity(unchecked) var exchange = HTTPResponse.Exchange()
     @exclusivity(unchecked) var body = Data()
     @exclusivity(unchecked) var bodySize = 0
     /// How much of the body has arrived, before any coding of it was undone.
@@ -175,7 +175,10 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Notes that a byte went in either direction.
-    func noteActivity() { lastActivity = round.now }
+    func noteActivity() {
+        lastActivity = round.now
+        round.hadActivity = true
+    }
 
     /// The moment at which the transfer has run out of time, as it looks now.
     var limit: MonotonicTime {

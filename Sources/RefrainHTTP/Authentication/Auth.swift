@@ -9,8 +9,8 @@
 /// A request asks by ``HTTPRequest/authentication``; one that asks for nothing gets the default. A method that no stage
 /// stands for fails with ``HTTPError/Code/callerFailed`` before anything is sent.
 public struct Auth: HTTPMiddleware {
-    private let stages: [AuthenticationMethod: any HTTPMiddleware]
-    private let defaultMethod: AuthenticationMethod
+    private let stages: [Method: any HTTPMiddleware]
+    private let defaultMethod: Method
 
     /// Makes the stage.
     ///
@@ -18,8 +18,8 @@ public struct Auth: HTTPMiddleware {
     ///   - stages: the stage of each method.
     ///   - method: the method of requests without one.
     public init(
-        _ stages: [AuthenticationMethod: any HTTPMiddleware],
-        default method: AuthenticationMethod = .none
+        _ stages: [Method: any HTTPMiddleware],
+        default method: Method = .none
     ) {
         self.stages = stages
         defaultMethod = method

@@ -1,7 +1,7 @@
 /// The credential of a stage: one type for all of them, so that the code around it is compiled once.
 enum AuthorizationCredential: Sendable {
-    case basic(BasicCredentials)
-    case token(OAuthToken)
+    case basic(BasicAuth.Credentials)
+    case token(OAuth.Token)
 
     /// The value of `Authorization`.
     var fieldValue: String {

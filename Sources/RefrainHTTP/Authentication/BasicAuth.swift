@@ -27,7 +27,7 @@ public struct BasicAuth: HTTPMiddleware {
 
     private let timing: Timing
     private let clocks: RetryClocks
-    private let ask: @Sendable (BasicCredentialsRequest) async throws -> BasicCredentials?
+    private let ask: @Sendable (CredentialsRequest) async throws -> Credentials?
     private let refreshers = Locked<[Origin: Refresher]>([:])
 
     /// Makes the stage.
@@ -40,7 +40,7 @@ public struct BasicAuth: HTTPMiddleware {
     public init(
         _ timing: Timing = .onChallenge,
         clocks: RetryClocks = .system,
-        ask: @escaping @Sendable (_ request: BasicCredentialsRequest) async throws -> BasicCredentials?
+        ask: @escaping @Sendable (_ request: CredentialsRequest) async throws -> Credentials?
     ) {
         self.timing = timing
         self.clocks = clocks
@@ -57,9 +57,9 @@ public struct BasicAuth: HTTPMiddleware {
         let call = AuthenticatedCall(
             refresher: { refresher(of: origin, making: $0) },
             refresh: { [ask] refused in
-                let previous: BasicCredentials? = if case .basic(let credentials) = refused { credentials } else { nil }
+                let previous: Credentials? = if case .basic(let credentials) = refused { credentials } else { nil }
                 do {
-                    let request = BasicCredentialsRequest(origin: origin, refused: previous)
+                    let request = CredentialsRequest(origin: origin, refused: previous)
                     if let credentials = try await ask(request) { return .success(.basic(credentials)) }
                     return .failure(AuthenticationFailure.declined("no credentials were given for \(origin)"))
                 } catch {

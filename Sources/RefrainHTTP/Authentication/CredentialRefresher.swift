@@ -44,8 +44,8 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
     package init(
         _ credential: Credential? = nil,
         missing: (any Error)? = nil,
-        window: RefreshWindow? = nil,
-        clock: AnyClock = RetryClocks.system.monotonic,
+        window: Auth.RefreshWindow? = nil,
+        clock: AnyClock = RetryClocks.system.timer,
         isUsable: @escaping @Sendable (Credential) -> Bool = { _ in true }
     ) {
         state = Locked(State(machine: CredentialStateMachine(credential, missing: missing, window: window)))

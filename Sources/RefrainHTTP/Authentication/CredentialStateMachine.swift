@@ -53,7 +53,7 @@ package struct CredentialStateMachine<Credential> {
     ///   - credential: the first credential.
     ///   - missing: the failure of requests while there is no credential; nil: a refresh obtains it.
     ///   - window: how often the credential may be refreshed; nil: no limit.
-    package init(_ credential: Credential? = nil, missing: (any Error)? = nil, window: RefreshWindow? = nil) {
+    package init(_ credential: Credential? = nil, missing: (any Error)? = nil, window: Auth.RefreshWindow? = nil) {
         self.credential = credential
         self.missing = missing
         number = credential == nil ? 0 : 1
@@ -148,7 +148,7 @@ package struct CredentialStateMachine<Credential> {
 
     private mutating func refresh(_ now: Duration) -> Step {
         if credential == nil, let missing { return .fail(missing) }
-        guard !history.isExhausted(now: now) else { return .fail(AuthenticationError.excessiveRefresh) }
+        guard !history.isExhausted(now: now) else { return .fail(Auth.Failure.excessiveRefresh) }
         history.note(now: now)
         lastGeneration += 1
         generation = lastGeneration

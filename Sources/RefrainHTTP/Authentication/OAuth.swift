@@ -16,11 +16,11 @@
 /// What the closures throw fails all who wait with ``HTTPError/Code/userAuthenticationRequired``; a log-in that
 /// answers nil, with ``HTTPError/Code/userCancelledAuthentication``. The next request tries again. Requests that the
 /// closures make on this same chain are not signed and do not wait; from a detached task, set
-/// ``HTTPRequest/authentication`` to ``AuthenticationMethod/none``. They take no slot of a ``Throttle`` before this
+/// ``HTTPRequest/authentication`` to ``Auth/Method/none``. They take no slot of a ``Throttle`` before this
 /// stage whose slots are held by the requests that wait.
 ///
 /// Where tokens are obtained, and refused, too often in a short time, requests fail with
-/// ``AuthenticationError/excessiveRefresh`` as their cause until the ``RefreshWindow`` has passed. A token that was not
+/// ``Auth/Failure/excessiveRefresh`` as their cause until the ``Auth/RefreshWindow`` has passed. A token that was not
 /// refused is used to its very end before that.
 ///
 /// A request with an `Authorization` of its own is left alone, and so is one that a redirect took its credentials from
@@ -30,9 +30,9 @@ public struct OAuth: HTTPMiddleware {
     public let origins: Set<Origin>?
 
     /// The limit of refreshes; nil: no limit.
-    public let refreshWindow: RefreshWindow?
+    public let refreshWindow: Auth.RefreshWindow?
 
-    private let store: any OAuthTokenStore
+    private let store: any TokenStore
     private let history: Locked<RefreshHistory>
     private let clocks: RetryClocks
     private let source: OAuthTokenSource
@@ -51,13 +51,13 @@ public struct OAuth: HTTPMiddleware {
     ///     has no refresh token, that of the old one is kept (RFC 6749 §6).
     ///   - logIn: returns a token without a previous one; nil to decline.
     public init(
-        store: any OAuthTokenStore = InMemoryTokenStore(),
+        store: any TokenStore = InMemoryTokenStore(),
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
-        refreshWindow: RefreshWindow? = .standard,
+        refreshWindow: Auth.RefreshWindow? = .standard,
         clocks: RetryClocks = .system,
-        refresh: (@Sendable (_ token: OAuthToken) async throws -> OAuthToken?)? = nil,
-        logIn: @escaping @Sendable () async throws -> OAuthToken?
+        refresh: (@Sendable (_ token: Token) async throws -> Token?)? = nil,
+        logIn: @escaping @Sendable () async throws -> Token?
     ) {
         self.store = store
         self.origins = origins
@@ -66,7 +66,7 @@ public struct OAuth: HTTPMiddleware {
         self.history = history
         self.clocks = clocks
         let lives = Locked(OAuthTokenExpiry())
-        let isCurrent: @Sendable (OAuthToken) -> Bool = { token in
+        let isCurrent: @Sendable (Token) -> Bool = { token in
             guard let end = token.expiresAt else { return true }
             let left = clocks.wallNow.duration(to: end)
             if left > lives.withLock({ $0.leeway(of: token, atMost: leeway) }) { return true }
@@ -97,7 +97,7 @@ public struct OAuth: HTTPMiddleware {
         let call = AuthenticatedCall(
             refresher: { _ in refresher },
             refresh: { [source] refused in
-                let previous: OAuthToken? = if case .token(let token) = refused { token } else { nil }
+                let previous: Token? = if case .token(let token) = refused { token } else { nil }
                 return await source.token(replacing: previous).map(AuthorizationCredential.token)
             },
             signsBeforeChallenge: true,

@@ -7,13 +7,13 @@ struct OAuthTokenExpiry: Sendable {
     private var length = Duration.zero
 
     /// Records a new token.
-    mutating func begin(_ token: OAuthToken, now: WallClock.Instant) {
+    mutating func begin(_ token: OAuth.Token, now: WallClock.Instant) {
         end = token.expiresAt
         length = end.map { now.duration(to: $0) } ?? .zero
     }
 
     /// How long before its expiry a token counts as expired: at most half of its lifetime, if known.
-    func leeway(of token: OAuthToken, atMost leeway: Duration) -> Duration {
+    func leeway(of token: OAuth.Token, atMost leeway: Duration) -> Duration {
         guard let end, token.expiresAt == end else { return leeway }
         return min(leeway, max(.zero, length / 2))
     }

@@ -3,10 +3,10 @@ struct OAuthTokenRequest {
     /// The next action.
     enum Step: Equatable {
         case readStore
-        case refresh(OAuthToken)
+        case refresh(OAuth.Token)
         case logIn
-        case save(OAuthToken)
-        case use(OAuthToken)
+        case save(OAuth.Token)
+        case use(OAuth.Token)
         /// There is no token, because the log-in returned none.
         case decline
     }
@@ -14,13 +14,13 @@ struct OAuthTokenRequest {
     /// The result of an action.
     enum Event: Equatable {
         /// A token is needed that replaces this one, which has expired or was refused; nil: the first one.
-        case wanted(replacing: OAuthToken?)
+        case wanted(replacing: OAuth.Token?)
         /// The store was read; `isCurrent` is whether its token may be sent.
-        case stored(OAuthToken?, isCurrent: Bool)
+        case stored(OAuth.Token?, isCurrent: Bool)
         /// The refresh ended; nil: the service requires a new log-in.
-        case refreshed(OAuthToken?)
-        case loggedIn(OAuthToken?)
-        case saved(OAuthToken)
+        case refreshed(OAuth.Token?)
+        case loggedIn(OAuth.Token?)
+        case saved(OAuth.Token)
     }
 
     /// Whether tokens can be refreshed.
@@ -40,7 +40,7 @@ struct OAuthTokenRequest {
         }
     }
 
-    private func renew(_ token: OAuthToken) -> Step {
+    private func renew(_ token: OAuth.Token) -> Step {
         refreshes && token.refreshToken != nil ? .refresh(token) : .logIn
     }
 }

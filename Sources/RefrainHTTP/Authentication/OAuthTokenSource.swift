@@ -1,24 +1,24 @@
 /// Performs the actions of an ``OAuthTokenRequest``.
 struct OAuthTokenSource: Sendable {
-    let store: any OAuthTokenStore
-    let isCurrent: @Sendable (OAuthToken) -> Bool
+    let store: any OAuth.TokenStore
+    let isCurrent: @Sendable (OAuth.Token) -> Bool
     /// Whether a token may be obtained now; `noteRenewal` records that one was.
     let mayRenew: @Sendable () -> Bool
     let noteRenewal: @Sendable () -> Void
     /// Called with each new token.
-    let noteToken: @Sendable (OAuthToken) -> Void
-    let refresh: (@Sendable (OAuthToken) async throws -> OAuthToken?)?
-    let logIn: @Sendable () async throws -> OAuthToken?
+    let noteToken: @Sendable (OAuth.Token) -> Void
+    let refresh: (@Sendable (OAuth.Token) async throws -> OAuth.Token?)?
+    let logIn: @Sendable () async throws -> OAuth.Token?
 
     /// Obtains the first token, or one that replaces an expired or refused one.
-    func token(replacing old: OAuthToken?) async -> Result<OAuthToken, any Error> {
+    func token(replacing old: OAuth.Token?) async -> Result<OAuth.Token, any Error> {
         let plan = OAuthTokenRequest(refreshes: refresh != nil)
         var event = OAuthTokenRequest.Event.wanted(replacing: old)
         // Each action leads to a later one, so the loop ends.
         while true {
             let step = plan.step(after: event)
             do {
-                if step.renews, !mayRenew() { throw AuthenticationError.excessiveRefresh }
+                if step.renews, !mayRenew() { throw Auth.Failure.excessiveRefresh }
                 switch step {
                 case .readStore:
                     let token = try await store.token()

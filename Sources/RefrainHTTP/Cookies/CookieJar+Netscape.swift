@@ -17,12 +17,12 @@ extension CookieJar {
     /// - Parameters:
     ///   - path: the path of the file. One that does not exist is an empty jar.
     ///   - clocks: whose wall clock cookies expire by.
-    /// - Throws: ``LocalFileError`` for a file that cannot be read.
+    /// - Throws: ``HTTPBody/FileError`` for a file that cannot be read.
     @_optimize(none)
-    public convenience init(file path: String, clocks: RetryClocks = .system) throws(LocalFileError) {
+    public convenience init(file path: String, clocks: RetryClocks = .system) throws(HTTPBody.FileError) {
         self.init(clocks: clocks)
         let bytes: [UInt8]
-        do throws(LocalFileError) {
+        do throws(HTTPBody.FileError) {
             bytes = try FileChunks(path: path).remainder()
         } catch {
             guard error.errno == ENOENT else { throw error }
@@ -42,13 +42,13 @@ extension CookieJar {
 
     /// Writes the jar to a file that only its owner can read, complete or not at all.
     ///
-    /// - Throws: ``LocalFileError`` if the file cannot be written.
+    /// - Throws: ``HTTPBody/FileError`` if the file cannot be written.
     @_optimize(none)
-    public func write(to path: String) throws(LocalFileError) {
+    public func write(to path: String) throws(HTTPBody.FileError) {
         var template = Array("\(path).XXXXXX".utf8CString)
         // Made with mode 0600.
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
+        guard descriptor >= 0 else { throw HTTPBody.FileError(path: path, operation: .create, errno: errno) }
         let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var failure = Array(netscapeText.utf8).withUnsafeBytes { bytes -> Int32? in
             var rest = bytes[...]
@@ -64,7 +64,7 @@ extension CookieJar {
         if failure == nil, rename(temporary, path) != 0 { failure = errno }
         if let failure {
             unlink(temporary)
-            throw LocalFileError(path: path, operation: .write, errno: failure)
+            throw HTTPBody.FileError(path: path, operation: .write, errno: failure)
         }
     }
 }

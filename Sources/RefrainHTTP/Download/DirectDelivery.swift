@@ -3,7 +3,7 @@ internal import RefrainCore
 /// A sink that takes bytes on the thread of the transport, without a copy and without a change of threads.
 ///
 /// While it writes, the transport does nothing else.
-package protocol DirectSink: DownloadSink {
+package protocol DirectSink: Download.Sink {
     /// Whether it takes this download so.
     var takesDirectly: Bool { get }
     /// Appends bytes.

@@ -1,7 +1,7 @@
 /// A download that resumes after an interruption.
 ///
 /// ```swift
-/// let sink = try FileSink(path: "image.iso")
+/// let sink = try Download.FileSink(path: "image.iso")
 /// request.download = Download(to: sink)
 /// let response = try await (Retry(RetryPolicy.recommended) --> Resume() --> CurlLoader()).response(for: request)
 /// try sink.finish()
@@ -12,21 +12,21 @@
 /// from status 400 on, only the first 64 KiB of it.
 public final class Download: Sendable {
     /// The sink that receives the bytes.
-    public let sink: any DownloadSink
+    public let sink: any Sink
 
     private let state: Locked<DownloadState>
     /// The sink, where it asks to be told of each response that brings content.
     let observer: (any DownloadObserver)?
 
     /// Makes a download.
-    public init(to sink: any DownloadSink) {
+    public init(to sink: any Sink) {
         self.sink = sink
         observer = sink as? any DownloadObserver
         state = Locked(DownloadState())
     }
 
     /// Makes a download into a sink that is its own observer, as a cast would find out.
-    package init(toObserver sink: some DownloadSink & DownloadObserver) {
+    package init(toObserver sink: some Sink & DownloadObserver) {
         self.sink = sink
         observer = sink
         state = Locked(DownloadState())
@@ -35,7 +35,7 @@ public final class Download: Sendable {
     /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
     ///
     /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.
-    package init(to sink: any DownloadSink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
+    package init(to sink: any Sink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
         self.sink = sink
         observer = sink as? any DownloadObserver
         var state = DownloadState(checkpoint)
@@ -46,7 +46,7 @@ public final class Download: Sendable {
     /// Makes a download of the beginning of a content, for a sink that fetches its other parts by itself.
     ///
     /// A server that has no ranges, or no strong validator, sends the whole content.
-    package init(to sink: any DownloadSink, upTo end: Int64) {
+    package init(to sink: any Sink, upTo end: Int64) {
         self.sink = sink
         observer = sink as? any DownloadObserver
         state = Locked(DownloadState(end: end))

@@ -32,7 +32,7 @@ package struct DownloadCheckpoint: Hashable, Sendable {
 }
 
 /// A sink that is told of each response before its content.
-package protocol DownloadObserver: DownloadSink {
+package protocol DownloadObserver: Download.Sink {
     /// Content of a response follows.
     ///
     /// - Parameters:

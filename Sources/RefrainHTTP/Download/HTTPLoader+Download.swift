@@ -14,11 +14,11 @@ extension HTTPLoader {
     ///   - path: the path of the file. A file that is there is replaced when the download is complete, not before.
     /// - Returns: the response, with an empty body.
     /// - Throws: `CancellationError` where the calling task was cancelled; ``HTTPError``, with the code
-    ///   ``HTTPError/Code/badServerResponse`` where the status is not a 2xx; ``LocalFileError`` where the file cannot
-    ///   be written. In each case the file under the name is the one from before.
+    ///   ``HTTPError/Code/badServerResponse`` where the status is not a 2xx; ``HTTPBody/FileError`` where the file
+    ///   cannot be written. In each case the file under the name is the one from before.
     @discardableResult
     public func download(_ request: HTTPRequest, to path: String) async throws -> HTTPResponse {
-        let sink = try FileSink(path: path)
+        let sink = try Download.FileSink(path: path)
         defer { sink.discard() }
         let download = Download(to: sink)
         var request = request

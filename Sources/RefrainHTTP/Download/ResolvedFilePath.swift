@@ -24,11 +24,11 @@ struct ResolvedFilePath {
     /// Renaming a file over a link would replace the link and leave its target unchanged; renaming over a device or a
     /// pipe would remove it.
     ///
-    /// - Throws: ``LocalFileError`` if the path is not a regular file, or if its links form a cycle.
+    /// - Throws: ``HTTPBody/FileError`` if the path is not a regular file, or if its links form a cycle.
     @_optimize(none)
-    init(_ path: String) throws(LocalFileError) {
-        func failure(_ number: Int32) -> LocalFileError {
-            LocalFileError(path: path, operation: .create, errno: number)
+    init(_ path: String) throws(HTTPBody.FileError) {
+        func failure(_ number: Int32) -> HTTPBody.FileError {
+            HTTPBody.FileError(path: path, operation: .create, errno: number)
         }
         var status = stat()
         let isPresent = lstat(path, &status) == 0

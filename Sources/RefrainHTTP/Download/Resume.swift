@@ -183,7 +183,7 @@ public struct Resume: HTTPMiddleware {
             error.progress = download.current.canResume ? resumedBytes : nil
             return error
         }
-        let code = (error as? LocalFileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
+        let code = (error as? HTTPBody.FileError)?.code ?? (error is CancellationError ? .cancelled : .callerFailed)
         return HTTPError(
             code,
             request: response.request,
@@ -204,7 +204,7 @@ public struct Resume: HTTPMiddleware {
     }
 
     private func notResumable(_ request: HTTPRequest) -> HTTPError {
-        let cause = CannotStartOver()
+        let cause = Download.CannotStartOver()
         return HTTPError(
             .callerFailed,
             request: request,

@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 /// The fields with one number each: `-Remaining`, `-Reset` and `-Limit`, with any prefix.
-extension RateLimitFields {
+extension RateLimiter.Fields {
     /// The limits of one family of fields.
     ///
     /// If values are repeated, the first remaining quota belongs to the first reset, and so on. If their counts differ,

@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 /// `RateLimit` and `RateLimit-Policy`, in the current and earlier forms of draft-ietf-httpapi-ratelimit-headers.
-extension RateLimitFields {
+extension RateLimiter.Fields {
     @_optimize(none)
     func structured(_ lines: [String], policies: [String], now: ResponseTime) -> [RateLimit] {
         guard !lines.isEmpty else { return [] }

@@ -114,7 +114,7 @@ final class RedirectHops {
     @usableFromInline
     func wait(for request: HTTPRequest) async {
         guard let outcome else {
-            try? await clocks.monotonic.cancelled(by: token).sleep(for: delay)
+            try? await clocks.timer.cancelled(by: token).sleep(for: delay)
             return
         }
         self.outcome = await outcome.collected(for: request)

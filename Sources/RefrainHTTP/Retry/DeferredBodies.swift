@@ -52,7 +52,7 @@ extension HTTPResponse {
         var failure: HTTPError
         switch error {
         case let error as HTTPError: failure = error
-        case is BodyTooLarge:
+        case is HTTPBody.TooLarge:
             failure = HTTPError(
                 .dataLengthExceedsMaximum,
                 request: self.request,
@@ -75,7 +75,7 @@ extension HTTPResponse {
     /// The response with as much of its body as comes within a second, up to 64 KiB; the rest is not read (rule R28).
     ///
     /// A body that is cut short within these limits is a failure (rule R10).
-    package func withBeginningOfBody(on clock: AnyClock = RetryClocks.system.monotonic) async -> HTTPResult {
+    package func withBeginningOfBody(on clock: AnyClock = RetryClocks.system.timer) async -> HTTPResult {
         let limit = min(request.maximumBodySize ?? .max, UnreadBody.maximumSize)
         let beginning = Locked<[UInt8]>([])
         let (error, isLate) = await withTimeout(UnreadBody.timeout, on: clock) { [body] () -> (any Error)? in

@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A strategy that needs no more than the result conforms to ``HTTPRetryStrategy``; one that is a closure is a
-/// ``ClosureRetryStrategy``. Neither protocol has a default for the method that a conformer writes, so a misspelt one
+/// ``Retry/ClosureStrategy``. Neither protocol has a default for the method that a conformer writes, so a misspelt one
 /// does not compile.
 public protocol RetryStrategy: Sendable {
     /// Returns what follows an attempt.
@@ -51,29 +51,31 @@ extension HTTPRetryStrategy {
     }
 }
 
-/// A strategy made from a closure that returns how long to wait, or nil to stop.
-///
-/// ```swift
-/// request.retryStrategy = .delay { result, attempt in attempt.number < 5 ? .seconds(1) : nil }
-/// ```
-public struct ClosureRetryStrategy: RetryStrategy {
-    private let delay: @Sendable (HTTPResult, Attempt) async -> Duration?
+extension Retry {
+    /// A strategy made from a closure that returns how long to wait, or nil to stop.
+    ///
+    /// ```swift
+    /// request.retryStrategy = .delay { result, attempt in attempt.number < 5 ? .seconds(1) : nil }
+    /// ```
+    public struct ClosureStrategy: RetryStrategy {
+        private let delay: @Sendable (HTTPResult, Attempt) async -> Duration?
 
-    /// Makes a strategy from a closure.
-    public init(_ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?) { self.delay = delay }
+        /// Makes a strategy from a closure.
+        public init(_ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?) { self.delay = delay }
 
-    /// Returns the decision that the closure's delay stands for.
-    public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
-        await delay(result, context.attempt).map { .retry(after: $0) } ?? .finish()
+        /// Returns the decision that the closure's delay stands for.
+        public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+            await delay(result, context.attempt).map { .retry(after: $0) } ?? .finish()
+        }
     }
 }
 
-extension RetryStrategy where Self == ClosureRetryStrategy {
+extension RetryStrategy where Self == Retry.ClosureStrategy {
     /// A strategy made from a closure that returns how long to wait, or nil to stop.
     public static func delay(
         _ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?
-    ) -> ClosureRetryStrategy {
-        ClosureRetryStrategy(delay)
+    ) -> Retry.ClosureStrategy {
+        Retry.ClosureStrategy(delay)
     }
 }
 

@@ -4,29 +4,31 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
-///
-/// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string. It
-/// is the same on every attempt of one call.
-///
-/// ```swift
-/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
-/// order.idempotencyKey = .generated
-/// ```
-public enum IdempotencyKey: Hashable, Sendable {
-    /// No key, unless the request's own header fields have one.
-    case none
-    /// A new random key for each call.
-    case generated
-    /// A key of the caller's: printable ASCII, and not empty.
-    case custom(String)
+extension HTTPRequest {
+    /// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
+    ///
+    /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string.
+    /// It is the same on every attempt of one call.
+    ///
+    /// ```swift
+    /// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
+    /// order.idempotencyKey = .generated
+    /// ```
+    public enum IdempotencyKey: Hashable, Sendable {
+        /// No key, unless the request's own header fields have one.
+        case none
+        /// A new random key for each call.
+        case generated
+        /// A key of the caller's: printable ASCII, and not empty.
+        case custom(String)
 
-    /// The name of the header field.
-    public static let fieldName = "Idempotency-Key"
+        /// The name of the header field.
+        public static let fieldName = "Idempotency-Key"
+    }
 }
 
 private enum IdempotencyKeyOption: HTTPRequestOption {
-    static let defaultValue = IdempotencyKey.none
+    static let defaultValue = HTTPRequest.IdempotencyKey.none
 }
 
 extension HTTPRequest {

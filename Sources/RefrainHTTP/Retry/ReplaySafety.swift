@@ -1,11 +1,13 @@
-/// What the caller says about sending a request again (rule R2 d).
-public enum ReplayPermission: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The rules decide.
-    case automatic
-    /// The request may be sent again, whatever its method.
-    case allowed
-    /// The request must be sent once, whatever its method.
-    case forbidden
+extension HTTPRequest {
+    /// What the caller says about sending a request again (rule R2 d).
+    public enum Replay: String, Hashable, Sendable, Codable, CaseIterable {
+        /// The rules decide.
+        case automatic
+        /// The request may be sent again, whatever its method.
+        case allowed
+        /// The request must be sent once, whatever its method.
+        case forbidden
+    }
 }
 
 /// Whether a request may be sent again (rules R1, R2, R4 and R5).
@@ -62,12 +64,12 @@ extension HTTPStatus {
 }
 
 private enum ReplayOption: HTTPRequestOption {
-    static let defaultValue = ReplayPermission.automatic
+    static let defaultValue = HTTPRequest.Replay.automatic
 }
 
 extension HTTPRequest {
     /// What the caller says about sending this request again.
-    public var replay: ReplayPermission {
+    public var replay: Replay {
         get { self[option: ReplayOption.self] }
         set { self[option: ReplayOption.self] = newValue }
     }

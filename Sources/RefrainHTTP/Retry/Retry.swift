@@ -12,7 +12,7 @@ public struct Retry: HTTPMiddleware {
     /// The strategy of requests that have none of their own; nil: these are sent once.
     public var strategy: (any RetryStrategy)? { ownStrategy?.strategy }
     /// The budgets that retries draw on; nil: no limit.
-    public var budgets: RetryBudgets? { configuration.budgets }
+    public var budgets: Budgets? { configuration.budgets }
 
     /// Whether strategies that are no ``RetryPolicy`` are asked about successes; true by default.
     package var asksStrategyAboutSuccess = true
@@ -23,12 +23,12 @@ public struct Retry: HTTPMiddleware {
     /// What all calls of a stage share; a class, so that each call holds one reference.
     @usableFromInline
     final class Configuration: Sendable {
-        let budgets: RetryBudgets?
+        let budgets: Budgets?
         let clocks: RetryClocks
         let random: RandomSource
         let resets = CancellationTokenSource()
 
-        init(_ budgets: RetryBudgets?, _ clocks: RetryClocks, _ random: RandomSource) {
+        init(_ budgets: Budgets?, _ clocks: RetryClocks, _ random: RandomSource) {
             self.budgets = budgets
             self.clocks = clocks
             self.random = random
@@ -66,7 +66,7 @@ public struct Retry: HTTPMiddleware {
     ///   - random: the source of jitter.
     public init(
         _ strategy: (any RetryStrategy)? = nil,
-        budgets: RetryBudgets? = .shared,
+        budgets: Budgets? = .shared,
         clocks: RetryClocks = .system,
         random: RandomSource = .shared
     ) {

@@ -10,7 +10,7 @@ public struct RetryAfterStrategy: HTTPRetryStrategy {
     /// - Parameters:
     ///   - fields: how the server's rate-limit fields are read (rule R19).
     ///   - fallback: the schedule for answers that say nothing, and the number of attempts.
-    public init(fields: RateLimitFields = RateLimitFields(), fallback: Backoff = .standard) {
+    public init(fields: RateLimiter.Fields = RateLimiter.Fields(), fallback: Backoff = .standard) {
         policy = RetryPolicy(criteria: .rules(), schedule: fallback, rateLimitFields: fields)
     }
 

@@ -4,66 +4,68 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One retry budget for each origin, made when the origin is first asked (rule R22).
-public final class RetryBudgets: Sendable {
-    private let make: @Sendable (Origin) -> RetryBudget
-    private let state: Locked<State>?
+extension Retry {
+    /// One retry budget for each origin, made when the origin is first asked (rule R22).
+    public final class Budgets: Sendable {
+        private let make: @Sendable (Origin) -> RetryBudget
+        private let state: Locked<State>?
 
-    private struct State {
-        var budgets: [Origin: RetryBudget] = [:]
-        /// The last URL that was asked for: its part up to the path, and the budget.
+        private struct State {
+            var budgets: [Origin: RetryBudget] = [:]
+            /// The last URL that was asked for: its part up to the path, and the budget.
+            ///
+            /// To take a URL apart costs ten times as much as to compare it.
+            var last: (place: String, budget: RetryBudget)?
+        }
+
+        /// How many origins are remembered.
         ///
-        /// To take a URL apart costs ten times as much as to compare it.
-        var last: (place: String, budget: RetryBudget)?
-    }
+        /// Past it, all are forgotten: a budget's memory is only seconds long anyway.
+        private static let capacity = 4096
 
-    /// How many origins are remembered.
-    ///
-    /// Past it, all are forgotten: a budget's memory is only seconds long anyway.
-    private static let capacity = 4096
-
-    /// Makes a set of budgets that `make` creates on demand; defaults to the standard budget.
-    public init(_ make: @escaping @Sendable (Origin) -> RetryBudget = { _ in .standard() }) {
-        self.make = make
-        state = Locked(State())
-    }
-
-    /// The same budget for every origin: a client of one service needs no table.
-    public init(all budget: RetryBudget) {
-        make = { _ in budget }
-        state = nil
-    }
-
-    /// The default budgets of all retry stages of the process.
-    public static let shared = RetryBudgets()
-
-    /// The budget of an origin.
-    public func budget(for origin: Origin) -> RetryBudget {
-        state?.withLock { budget(for: origin, in: &$0) } ?? make(origin)
-    }
-
-    /// The budget of the origin that a URL leads to; nil where it leads to none.
-    func budget(for url: URL) -> RetryBudget? {
-        guard let state else { return Origin(url).map(make) }
-        let text = url.absoluteString
-        let known = state.withLock { state in
-            state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }
+        /// Makes a set of budgets that `make` creates on demand; defaults to the standard budget.
+        public init(_ make: @escaping @Sendable (Origin) -> RetryBudget = { _ in .standard() }) {
+            self.make = make
+            state = Locked(State())
         }
-        if let known { return known }
-        guard let origin = Origin(url) else { return nil }
-        return state.withLock { state in
-            let budget = budget(for: origin, in: &state)
-            state.last = (URLText.place(of: text), budget)
-            return budget
-        }
-    }
 
-    private func budget(for origin: Origin, in state: inout State) -> RetryBudget {
-        if let known = state.budgets[origin] { return known }
-        if state.budgets.count >= Self.capacity { state = State() }
-        let new = make(origin)
-        state.budgets[origin] = new
-        return new
+        /// The same budget for every origin: a client of one service needs no table.
+        public init(all budget: RetryBudget) {
+            make = { _ in budget }
+            state = nil
+        }
+
+        /// The default budgets of all retry stages of the process.
+        public static let shared = Budgets()
+
+        /// The budget of an origin.
+        public func budget(for origin: Origin) -> RetryBudget {
+            state?.withLock { budget(for: origin, in: &$0) } ?? make(origin)
+        }
+
+        /// The budget of the origin that a URL leads to; nil where it leads to none.
+        func budget(for url: URL) -> RetryBudget? {
+            guard let state else { return Origin(url).map(make) }
+            let text = url.absoluteString
+            let known = state.withLock { state in
+                state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }
+            }
+            if let known { return known }
+            guard let origin = Origin(url) else { return nil }
+            return state.withLock { state in
+                let budget = budget(for: origin, in: &state)
+                state.last = (URLText.place(of: text), budget)
+                return budget
+            }
+        }
+
+        private func budget(for origin: Origin, in state: inout State) -> RetryBudget {
+            if let known = state.budgets[origin] { return known }
+            if state.budgets.count >= Self.capacity { state = State() }
+            let new = make(origin)
+            state.budgets[origin] = new
+            return new
+        }
     }
 }
 

@@ -50,7 +50,7 @@ public struct RetryContext: Sendable {
     }
 
     /// What the caller says about sending again (rule R2).
-    package var replay: ReplayPermission {
+    package var replay: HTTPRequest.Replay {
         get { contents.fields.replay }
         _modify { yield &contents.fields.replay }
     }
@@ -176,7 +176,7 @@ public struct RetryContext: Sendable {
         var bytesSent: Int64?
         var body = HTTPBody.Replayability.none
         var hasIdempotencyKey = false
-        var replay = ReplayPermission.automatic
+        var replay = HTTPRequest.Replay.automatic
         var attempt = Attempt.first
         var remaining: Duration?
         var retryAfterPolicy = RetryAfterPolicy.honoured

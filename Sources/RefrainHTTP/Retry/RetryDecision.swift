@@ -14,7 +14,7 @@ public struct RetryDecision: Sendable {
         case finish
         /// Another attempt follows after this delay.
         // Indirect: decisions pass through the frames of several asynchronous functions.
-        indirect case retry(RetryDelay)
+        indirect case retry(Delay)
         /// The outcome stands, because the server asks for a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }
@@ -44,7 +44,7 @@ public struct RetryDecision: Sendable {
     /// Another attempt follows after this delay, if the rules allow it; negative delays count as zero.
     public static func retry(after delay: Duration, _ reason: RetryReason = .strategyRetried) -> RetryDecision {
         let delay = delay.clampedToDelay
-        var decision = RetryDecision(action: .retry(RetryDelay(schedule: delay...delay)), reason: reason)
+        var decision = RetryDecision(action: .retry(Delay(schedule: delay...delay)), reason: reason)
         decision.followsRules = false
         return decision
     }
@@ -55,7 +55,7 @@ public struct RetryDecision: Sendable {
     }
 
     /// Another attempt follows; the rules have been applied.
-    package static func retry(_ delay: RetryDelay, _ reason: RetryReason, _ rules: Rules = []) -> RetryDecision {
+    package static func retry(_ delay: Delay, _ reason: RetryReason, _ rules: Rules = []) -> RetryDecision {
         RetryDecision(action: .retry(delay), reason: reason, rules: rules)
     }
 }
@@ -82,7 +82,7 @@ extension RetryDecision {
         let wanted = wanted.clampedToDelay
         let server = delay.server.flatMap { $0 > wanted ? $0 : nil }
         var decision = self
-        decision.action = .retry(RetryDelay(schedule: wanted...wanted, server: server, bound: delay.bound))
+        decision.action = .retry(Delay(schedule: wanted...wanted, server: server, bound: delay.bound))
         return decision
     }
 }

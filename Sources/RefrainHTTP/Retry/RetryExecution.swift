@@ -126,7 +126,7 @@ final class RetryExecution {
     /// Waits for a delay; returns false as soon as the task is cancelled, or the stage is reset.
     @inline(never)
     private func waits(for delay: Duration) async -> Bool {
-        await clocks.monotonic.cancelled(by: token).waits(for: delay)
+        await clocks.timer.cancelled(by: token).waits(for: delay)
     }
 
     /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
@@ -170,7 +170,7 @@ final class RetryExecution {
     @inline(never)
     private func ask(
         _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision
-    ) async -> RetryStep<Void> {
+    ) async -> Attempt.Step<Void> {
         guard let question = question() else { return .finish((), .cancelled) }
         let (_, isLate) = await request.withinDeadline(on: clocks) {
             question.answer = await decide(question.outcome, question.context, question.request)
@@ -191,7 +191,7 @@ final class RetryExecution {
     }
 
     @inline(never)
-    private func conclude(_ question: Question, isLate: Bool) -> RetryStep<Void> {
+    private func conclude(_ question: Question, isLate: Bool) -> Attempt.Step<Void> {
         conclude(accept(question, isLate: isLate))
     }
 
@@ -209,7 +209,7 @@ final class RetryExecution {
 
     /// Holds a decision against the timeout and the budget, and records what comes of it.
     @inline(never)
-    private func conclude(_ wanted: RetryDecision) -> RetryStep<Void> {
+    private func conclude(_ wanted: RetryDecision) -> Attempt.Step<Void> {
         // Taken out, so that it is changed in place.
         guard var outcome = outcome.take() else { return .finish((), .cancelled) }
         // Copied once, and not for each step.

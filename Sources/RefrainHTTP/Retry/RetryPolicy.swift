@@ -28,13 +28,13 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     /// ``schedule``.
     public var overloadSchedule: Backoff?
     /// How the server's rate-limit fields are read.
-    public var rateLimitFields: RateLimitFields
+    public var rateLimitFields: RateLimiter.Fields
 
     /// Makes a policy.
     public init(
         criteria: Criteria,
         schedule: Backoff = .standard,
-        rateLimitFields: RateLimitFields = RateLimitFields()
+        rateLimitFields: RateLimiter.Fields = RateLimiter.Fields()
     ) {
         self.criteria = criteria
         self.schedule = schedule

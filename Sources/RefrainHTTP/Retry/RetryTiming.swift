@@ -6,7 +6,7 @@ enum RetryTiming {
         schedule: ClosedRange<Duration>,
         reason: RetryReason,
         rules: Rules,
-        fields: RateLimitFields = RateLimitFields()
+        fields: RateLimiter.Fields = RateLimiter.Fields()
     ) -> RetryDecision {
         var decision: RetryDecision
         let cap = context.retryAfterPolicy.cap
@@ -18,10 +18,10 @@ enum RetryTiming {
             }
             // A delay that ends at the deadline leaves no time for the attempt: jitter adds at most half of the rest.
             let bound = min(cap, context.remaining.map { server.delay + ($0 - server.delay) / 2 } ?? cap)
-            let delay = RetryDelay(schedule: schedule, server: server.delay, bound: bound)
+            let delay = RetryDecision.Delay(schedule: schedule, server: server.delay, bound: bound)
             decision = .retry(delay, reason, rules.union([.longerDelay]))
         } else {
-            decision = .retry(RetryDelay(schedule: schedule), reason, rules.union([.schedule]))
+            decision = .retry(RetryDecision.Delay(schedule: schedule), reason, rules.union([.schedule]))
         }
         if let remaining = context.remaining, case .retry(let delay) = decision.action,
             delay.range.lowerBound >= remaining

@@ -6,7 +6,7 @@ struct ServerRetryDelay {
     let rules: Rules
 
     /// Reads `Retry-After`, and where there is none the rate-limit fields of a refusal.
-    static func read(_ facts: RetryContext, fields: RateLimitFields) -> ServerRetryDelay? {
+    static func read(_ facts: RetryContext, fields: RateLimiter.Fields) -> ServerRetryDelay? {
         guard facts.retryAfterPolicy.isHonoured else { return nil }
         if let retryAfter = retryAfter(in: facts) {
             let delay = retryAfter.delay(

@@ -11,7 +11,7 @@ final class EventConnector: HTTPLoader {
 
     /// A connection that has brought an event.
     struct Connection {
-        let first: ServerSentEvent
+        let first: HTTPBody.ServerSentEvent
         let events: HTTPBody.ServerSentEvents.Iterator
     }
 
@@ -85,7 +85,7 @@ final class EventConnector: HTTPLoader {
         unlimited.timeout = nil
         unlimited.deadline = nil
         unlimited.attemptTimeout = nil
-        let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.monotonic) { [loader, unlimited] in
+        let (result, isCut) = await withTimeout(limit.clampedToDelay, on: clocks.timer) { [loader, unlimited] in
             await loader.load(unlimited)
         }
         guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }

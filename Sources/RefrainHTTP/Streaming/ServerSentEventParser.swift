@@ -22,7 +22,7 @@ struct ServerSentEventParser {
     }
 
     /// Takes a line; returns the event that an empty line completes.
-    mutating func take(_ line: [UInt8]) throws(HTTPBody.LineTooLong) -> ServerSentEvent? {
+    mutating func take(_ line: [UInt8]) throws(HTTPBody.LineTooLong) -> HTTPBody.ServerSentEvent? {
         lines += 1
         var line = line[...]
         if isFirstLine {
@@ -56,14 +56,14 @@ struct ServerSentEventParser {
         }
     }
 
-    private mutating func dispatch() -> ServerSentEvent? {
+    private mutating func dispatch() -> HTTPBody.ServerSentEvent? {
         lastEventID = idBuffer
         defer {
             data = []
             type = ""
         }
         guard !data.isEmpty else { return nil }
-        return ServerSentEvent(
+        return HTTPBody.ServerSentEvent(
             type: type.isEmpty ? "message" : type,
             data: String(decoding: data.dropLast(), as: UTF8.self),
             lastEventID: lastEventID

@@ -29,11 +29,11 @@ extension HTTPLoader {
     public func events(
         for request: HTTPRequest,
         retrying strategy: any RetryStrategy = RetryPolicy.recommended,
-        budgets: RetryBudgets? = .shared,
+        budgets: Retry.Budgets? = .shared,
         clocks: RetryClocks = .system,
         random: RandomSource = .shared,
         upTo limit: Int = HTTPBody.Lines.defaultLimit
-    ) -> ServerSentEventStream {
+    ) -> HTTPRequest.ServerSentEvents {
         var request = request
         let strategy = request.retryStrategy ?? strategy
         request.retryStrategy = nil
@@ -41,118 +41,123 @@ extension HTTPLoader {
         if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
         if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-cache" }
         let limit = max(1, limit)
-        return ServerSentEventStream(loader: self, request: request, limit: limit, clocks: clocks) { leastDelay in
+        return HTTPRequest.ServerSentEvents(loader: self, request: request, limit: limit, clocks: clocks) {
+            leastDelay in
             let strategy = ReconnectionStrategy(base: strategy, leastDelay: leastDelay)
             return Retry(strategy, budgets: budgets, clocks: clocks, random: random)
         }
     }
 }
 
-/// The server-sent events of a request, over as many connections as it takes.
-///
-/// Made by ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:)``.
-public struct ServerSentEventStream: AsyncSequence, Sendable {
-    /// One event.
-    public typealias Element = ServerSentEvent
+extension HTTPRequest {
+    /// The server-sent events of a request, over as many connections as it takes.
+    ///
+    /// Made by ``HTTPLoader/events(for:retrying:budgets:clocks:random:upTo:)``.
+    public struct ServerSentEvents: AsyncSequence, Sendable {
+        /// One event.
+        public typealias Element = HTTPBody.ServerSentEvent
 
-    let loader: any HTTPLoader
-    let request: HTTPRequest
-    let limit: Int
-    let clocks: RetryClocks
-    /// Makes the retry stage of one call; it is given the least wait.
-    let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
+        let loader: any HTTPLoader
+        let request: HTTPRequest
+        let limit: Int
+        let clocks: RetryClocks
+        /// Makes the retry stage of one call; it is given the least wait.
+        let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
 
-    /// Connects when the first event is asked for.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+        /// Connects when the first event is asked for.
+        public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Reads one event after the other, and reconnects where a stream ends.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let connector: EventConnector
-        private let retry: Retry
-        private let request: HTTPRequest
-        private var events: HTTPBody.ServerSentEvents.Iterator?
-        private var hasEnded = false
-        /// The budget that the last connection has made its deposit in.
-        private var creditedBudget: ObjectIdentifier?
+        /// Reads one event after the other, and reconnects where a stream ends.
+        public struct Iterator: AsyncIteratorProtocol {
+            private let connector: EventConnector
+            private let retry: Retry
+            private let request: HTTPRequest
+            private var events: HTTPBody.ServerSentEvents.Iterator?
+            private var hasEnded = false
+            /// The budget that the last connection has made its deposit in.
+            private var creditedBudget: ObjectIdentifier?
 
-        init(_ stream: ServerSentEventStream) {
-            let connector = EventConnector(stream.loader, limit: stream.limit, clocks: stream.clocks)
-            self.connector = connector
-            retry = stream.makeRetry { connector.reconnectionDelay }
-            request = stream.request
-        }
-
-        /// The next event, or nil where the server has ended the stream for good.
-        ///
-        /// - Throws: `CancellationError` where the task was cancelled, ``HTTPBody/LineTooLong``, or the ``HTTPError``
-        ///   of the last attempt to connect.
-        public mutating func next() async throws -> ServerSentEvent? {
-            guard !hasEnded else { return nil }
-            // Until there is an event: an error ends the sequence, too.
-            hasEnded = true
-            let event: ServerSentEvent?
-            if var open = events.take() {
-                do {
-                    event = try await open.next()
-                    events = open
-                } catch let error as HTTPBody.LineTooLong {
-                    throw error
-                } catch {
-                    try Task.checkCancellation()
-                    connector.adopt(open.parser)
-                    return try await connect(after: error as? HTTPError ?? lost("the event stream broke", error))
-                }
-                if event == nil { return try await reconnect(after: open.parser) }
-            } else {
-                return try await connect(after: nil)
+            init(_ stream: ServerSentEvents) {
+                let connector = EventConnector(stream.loader, limit: stream.limit, clocks: stream.clocks)
+                self.connector = connector
+                retry = stream.makeRetry { connector.reconnectionDelay }
+                request = stream.request
             }
-            hasEnded = false
-            return event
-        }
 
-        /// Reconnects after a stream that has ended as a stream does.
-        private mutating func reconnect(after parser: ServerSentEventParser) async throws -> ServerSentEvent? {
-            connector.adopt(parser)
-            do {
-                return try await connect(after: lost("the event stream ended", nil))
-            } catch let error as HTTPError {
-                let reasons: [RetryReason?] = [.notReplayable, .replayForbidden, .bodyNotReplayable]
-                if error.attempts.count == 1, reasons.contains(error.attempts[0].reason) { return nil }
+            /// The next event, or nil where the server has ended the stream for good.
+            ///
+            /// - Throws: `CancellationError` where the task was cancelled, ``HTTPBody/LineTooLong``, or the
+            ///   ``HTTPError`` of the last attempt to connect.
+            public mutating func next() async throws -> HTTPBody.ServerSentEvent? {
+                guard !hasEnded else { return nil }
+                // Until there is an event: an error ends the sequence, too.
+                hasEnded = true
+                let event: HTTPBody.ServerSentEvent?
+                if var open = events.take() {
+                    do {
+                        event = try await open.next()
+                        events = open
+                    } catch let error as HTTPBody.LineTooLong {
+                        throw error
+                    } catch {
+                        try Task.checkCancellation()
+                        connector.adopt(open.parser)
+                        return try await connect(after: error as? HTTPError ?? lost("the event stream broke", error))
+                    }
+                    if event == nil { return try await reconnect(after: open.parser) }
+                } else {
+                    return try await connect(after: nil)
+                }
+                hasEnded = false
+                return event
+            }
+
+            /// Reconnects after a stream that has ended as a stream does.
+            private mutating func reconnect(after parser: ServerSentEventParser) async throws -> HTTPBody
+                .ServerSentEvent?
+            {
+                connector.adopt(parser)
+                do {
+                    return try await connect(after: lost("the event stream ended", nil))
+                } catch let error as HTTPError {
+                    let reasons: [RetryReason?] = [.notReplayable, .replayForbidden, .bodyNotReplayable]
+                    if error.attempts.count == 1, reasons.contains(error.attempts[0].reason) { return nil }
+                    throw error
+                }
+            }
+
+            /// Connects, as often as the strategy asks for it, and returns the first event.
+            ///
+            /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
+            private mutating func connect(after failure: HTTPError?) async throws -> HTTPBody.ServerSentEvent? {
+                var end = failure
+                var response: HTTPResponse
+                repeat {
+                    end?.creditedBudget = creditedBudget
+                    connector.begin(after: end)
+                    let result = await retry.load(request, next: connector)
+                    try Task.checkCancellation()
+                    if let error = connector.tooLong { throw error }
+                    response = try result.get()
+                    guard response.status != .noContent else { return nil }
+                    creditedBudget = result.creditedBudget
+                    if let connection = connector.take() {
+                        events = connection.events
+                        hasEnded = false
+                        return connection.first
+                    }
+                    // What was open for long is no failed attempt: the next call begins with its end.
+                    end = connector.silentEnd
+                } while end != nil
+                let message = "an event stream was asked for, and the answer was \(response.status)"
+                var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
+                error.attempts = response.attempts
                 throw error
             }
-        }
 
-        /// Connects, as often as the strategy asks for it, and returns the first event.
-        ///
-        /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
-        private mutating func connect(after failure: HTTPError?) async throws -> ServerSentEvent? {
-            var end = failure
-            var response: HTTPResponse
-            repeat {
-                end?.creditedBudget = creditedBudget
-                connector.begin(after: end)
-                let result = await retry.load(request, next: connector)
-                try Task.checkCancellation()
-                if let error = connector.tooLong { throw error }
-                response = try result.get()
-                guard response.status != .noContent else { return nil }
-                creditedBudget = result.creditedBudget
-                if let connection = connector.take() {
-                    events = connection.events
-                    hasEnded = false
-                    return connection.first
-                }
-                // What was open for long is no failed attempt: the next call begins with its end.
-                end = connector.silentEnd
-            } while end != nil
-            let message = "an event stream was asked for, and the answer was \(response.status)"
-            var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
-            error.attempts = response.attempts
-            throw error
-        }
-
-        private func lost(_ message: String, _ error: (any Error)?) -> HTTPError {
-            HTTPError(.networkConnectionLost, request: request, underlyingError: error, message: message)
+            private func lost(_ message: String, _ error: (any Error)?) -> HTTPError {
+                HTTPError(.networkConnectionLost, request: request, underlyingError: error, message: message)
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 /// ``HTTPRequest/pacing`` on wait for its reset instead of receiving a 429. A delay beyond the maximum delay ends the
 /// request with ``HTTPError/Code/retryAfterTooLong``. Place the stage after ``Retry``, so that each attempt is paced.
 public struct RateLimiter: HTTPMiddleware {
-    private let fields: RateLimitFields
+    private let fields: Fields
     private let clocks: RetryClocks
     private let waiting = CancellationTokenSource()
     private let limits = Locked<[Origin: ObservedLimit]>([:])
@@ -19,7 +19,7 @@ public struct RateLimiter: HTTPMiddleware {
     /// - Parameters:
     ///   - fields: how the rate limit fields are parsed.
     ///   - clocks: the clocks that measure delays and that dates are compared with.
-    public init(fields: RateLimitFields = RateLimitFields(), clocks: RetryClocks = .system) {
+    public init(fields: Fields = Fields(), clocks: RetryClocks = .system) {
         self.fields = fields
         self.clocks = clocks
     }
@@ -51,7 +51,7 @@ public struct RateLimiter: HTTPMiddleware {
         do {
             let refused = try await withRetry(
                 timeout: request.deadline?.remaining,
-                clock: clocks.monotonic.cancelled(by: waiting.current),
+                clock: clocks.timer.cancelled(by: waiting.current),
                 operation: { _ in enter(origin) },
                 decide: { _, hold in
                     hold == .zero || hold > cap

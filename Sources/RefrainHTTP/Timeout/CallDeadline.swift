@@ -43,7 +43,7 @@ extension HTTPRequest {
     func beginningCall(on clocks: RetryClocks) -> HTTPRequest {
         guard let timeout, deadline == nil else { return self }
         var copy = self
-        copy.deadline = CallDeadline(after: timeout, on: clocks.monotonic)
+        copy.deadline = CallDeadline(after: timeout, on: clocks.timer)
         return copy
     }
 
@@ -66,7 +66,7 @@ extension HTTPRequest {
     }
 
     /// The limits of an attempt that begins now: ``timeouts``, the whole cut to what is left of the call (rule R20).
-    package var attemptLimits: Timeouts {
+    package var attemptLimits: Timeout.Limits {
         var limits = timeouts
         // A transport without a stage in front of it is the call itself.
         if let left = deadline?.remaining ?? timeout { limits.cutTotal(to: left) }

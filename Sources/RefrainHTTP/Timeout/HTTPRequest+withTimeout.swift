@@ -57,7 +57,7 @@ extension HTTPRequest {
         _ wait: @escaping @Sendable () async -> Value
     ) async -> (value: Value, isCut: Bool) {
         guard let deadline else { return (await wait(), false) }
-        return await withTimeout(deadline.remaining.clampedToDelay, on: clocks.monotonic, wait)
+        return await withTimeout(deadline.remaining.clampedToDelay, on: clocks.timer, wait)
     }
 
     /// The error of a request whose deadline passed before it was sent.

@@ -12,7 +12,7 @@
 /// caller is reported as ``HTTPError/Code/cancelled``. After ``Retry`` the limits apply to each attempt, before it to
 /// all attempts together.
 public struct Timeout: HTTPMiddleware {
-    private let limits: Timeouts
+    private let limits: Limits
     private let clocks: RetryClocks
 
     /// Makes the stage; nil leaves a limit unchanged.
@@ -33,7 +33,7 @@ public struct Timeout: HTTPMiddleware {
         clocks: RetryClocks = .system
     ) {
         func clamped(_ limit: Duration?) -> Duration? { limit.map { max(.milliseconds(1), $0.clampedToDelay) } }
-        limits = Timeouts(
+        limits = Limits(
             connect: clamped(connect),
             firstByte: clamped(firstByte),
             idle: clamped(idle),
@@ -51,7 +51,7 @@ public struct Timeout: HTTPMiddleware {
     }
 
     private func race(_ request: HTTPRequest, _ total: Duration, _ next: any HTTPLoader) async -> HTTPResult {
-        let (result, isCut) = await withTimeout(total, on: clocks.monotonic) { await next.load(request) }
+        let (result, isCut) = await withTimeout(total, on: clocks.timer) { await next.load(request) }
         guard isCut, case .failure(var error) = result, error.code == .cancelled else { return result }
         error.code = .timedOut
         error.message = "no complete answer within \(total)"

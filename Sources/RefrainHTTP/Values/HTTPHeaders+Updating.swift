@@ -1,6 +1,3 @@
-/// One field line, under the name that it has in Alamofire.
-public typealias HTTPHeader = HTTPHeaders.Field
-
 extension HTTPHeaders {
     /// Makes fields from a dictionary, sorted by name; of names that differ in case alone, the last one counts.
     @_optimize(none)

@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable {
         status: HTTPStatus,
         headers: HTTPHeaders = [:],
         body: HTTPBody = .empty,
-        exchange: ExchangeFacts = ExchangeFacts()
+        exchange: Exchange = Exchange()
     ) {
         contents = CopyOnWriteBox(
             Fields(request: request, status: status, headers: headers, body: body, exchange: exchange)
@@ -42,7 +42,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// What the transport reports about the exchange.
-    public var exchange: ExchangeFacts {
+    public var exchange: Exchange {
         get { contents.fields.exchange }
         _modify { yield &contents.fields.exchange }
     }
@@ -64,48 +64,50 @@ public struct HTTPResponse: Sendable {
         var status: HTTPStatus
         var headers: HTTPHeaders
         var body: HTTPBody
-        var exchange: ExchangeFacts
+        var exchange: Exchange
     }
 }
 
 /// The outcome of a request: a response of any status, or an error.
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 
-/// What a transport reports about one exchange.
-public struct ExchangeFacts: Hashable, Sendable {
-    /// The bytes of the request, head and body, that may have been sent; nil if the transport cannot tell.
-    public var bytesSent: Int64?
-    /// The bytes of the response's body that were received, before decoding.
-    public var bytesReceived: Int64
-    /// The HTTP version, such as `1.1` or `2`.
-    public var version: String
-    /// Whether the exchange reused a connection.
-    public var reusedConnection: Bool
-    // Apart: few exchanges have it, and every response and every transfer would have room for it.
-    private var recorded = Recorded.nothing
+extension HTTPResponse {
+    /// What a transport reports about one exchange.
+    public struct Exchange: Hashable, Sendable {
+        /// The bytes of the request, head and body, that may have been sent; nil if the transport cannot tell.
+        public var bytesSent: Int64?
+        /// The bytes of the response's body that were received, before decoding.
+        public var bytesReceived: Int64
+        /// The HTTP version, such as `1.1` or `2`.
+        public var version: String
+        /// Whether the exchange reused a connection.
+        public var reusedConnection: Bool
+        // Apart: few exchanges have it, and every response and every transfer would have room for it.
+        private var recorded = Recorded.nothing
 
-    /// Addresses and times, where the request asked for them.
-    package var connection: ConnectionFacts? {
-        get { if case .connection(let facts) = recorded { facts } else { nil } }
-        set { recorded = newValue.map(Recorded.connection) ?? .nothing }
-    }
+        /// Addresses and times, where the request asked for them.
+        package var connection: ConnectionFacts? {
+            get { if case .connection(let facts) = recorded { facts } else { nil } }
+            set { recorded = newValue.map(Recorded.connection) ?? .nothing }
+        }
 
-    private enum Recorded: Hashable {
-        case nothing
-        indirect case connection(ConnectionFacts)
-    }
+        private enum Recorded: Hashable {
+            case nothing
+            indirect case connection(ConnectionFacts)
+        }
 
-    /// Makes a description of an exchange.
-    public init(
-        bytesSent: Int64? = nil,
-        bytesReceived: Int64 = 0,
-        version: String = "1.1",
-        reusedConnection: Bool = false
-    ) {
-        self.bytesSent = bytesSent
-        self.bytesReceived = bytesReceived
-        self.version = version
-        self.reusedConnection = reusedConnection
+        /// Makes a description of an exchange.
+        public init(
+            bytesSent: Int64? = nil,
+            bytesReceived: Int64 = 0,
+            version: String = "1.1",
+            reusedConnection: Bool = false
+        ) {
+            self.bytesSent = bytesSent
+            self.bytesReceived = bytesReceived
+            self.version = version
+            self.reusedConnection = reusedConnection
+        }
     }
 }
 

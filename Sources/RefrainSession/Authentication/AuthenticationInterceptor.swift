@@ -14,7 +14,7 @@ internal import RefrainCore
 /// needs a refresh at once is used once as it is by each request that has waited for it. The authenticator may send its
 /// requests on the same session. Put the interceptor before retry policies, so that it is asked first.
 ///
-/// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/AuthenticationMethod/none`` is neither signed nor
+/// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/Auth/Method/none`` is neither signed nor
 /// refreshed for.
 ///
 /// The replay does not count as an attempt and draws on no budget, also where an interceptor of your own wraps this one
@@ -29,6 +29,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 {
     /// What requests are signed with.
     public typealias Credential = AuthenticatorType.Credential
+    /// How often the credential may be refreshed.
+    public typealias RefreshWindow = Auth.RefreshWindow
 
     /// Signs and refreshes.
     public let authenticator: AuthenticatorType
@@ -42,22 +44,22 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// - Parameters:
     ///   - authenticator: signs and refreshes.
     ///   - credential: the credential to begin with; nil: requests fail with
-    ///     ``/RefrainHTTP/AuthenticationError/missingCredential`` until there is one.
+    ///     ``/RefrainHTTP/Auth/Failure/missingCredential`` until there is one.
     ///   - refreshWindow: how often the credential may be refreshed.
     ///   - clock: what the window is measured on.
     public init(
         authenticator: AuthenticatorType,
         credential: Credential? = nil,
         refreshWindow: RefreshWindow? = .standard,
-        clock: AnyClock = RetryClocks.system.monotonic
+        clock: some Clock<Duration> = TimerClock()
     ) {
         self.authenticator = authenticator
         self.refreshWindow = refreshWindow
         refresher = CredentialRefresher(
             credential,
-            missing: AuthenticationError.missingCredential,
+            missing: Auth.Failure.missingCredential,
             window: refreshWindow,
-            clock: clock,
+            clock: AnyClock(clock),
             isUsable: { !$0.requiresRefresh }
         )
     }
@@ -87,7 +89,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(sent, with: response, failDueToAuthenticationError: error)
         else { return .doNotRetry }
         guard let current = refresher.current else {
-            return .doNotRetryWithError(AuthenticationError.missingCredential)
+            return .doNotRetryWithError(Auth.Failure.missingCredential)
         }
         guard request.claimReplay(for: ObjectIdentifier(self)) else { return .doNotRetry }
         guard authenticator.isRequest(sent, authenticatedWith: current.credential) else { return retryFreely() }
@@ -116,7 +118,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     private func refresh(for session: Session) -> CredentialRefresher<Credential>.Refresh {
         { [authenticator] credential in
-            guard let credential else { return .failure(AuthenticationError.missingCredential) }
+            guard let credential else { return .failure(Auth.Failure.missingCredential) }
             do {
                 return .success(try await authenticator.refresh(credential, for: session))
             } catch {
@@ -131,7 +133,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         switch answer {
         case .credential(let credential, let version): return (credential, version)
         case .failure(let error): throw error
-        case .unsigned: throw AuthenticationError.missingCredential
+        case .unsigned: throw Auth.Failure.missingCredential
         case .cancelled: throw CancellationError()
         }
     }

@@ -36,7 +36,7 @@ public protocol Authenticator<Credential>: Sendable {
     ///
     /// Requests that this method makes on the same session are not authenticated and do not wait for the refresh. In a
     /// detached task or on a dispatch queue, set their `HTTPRequest.authentication` to
-    /// ``/RefrainHTTP/AuthenticationMethod/none``; otherwise they wait for the refresh that waits for them.
+    /// ``/RefrainHTTP/Auth/Method/none``; otherwise they wait for the refresh that waits for them.
     ///
     /// Implement this form or ``refresh(_:for:completion:)``.
     func refresh(_ credential: Credential, for session: Session) async throws -> Credential

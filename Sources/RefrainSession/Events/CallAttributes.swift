@@ -18,7 +18,7 @@ package struct CallAttributes: Sendable {
     package init() {}
 
     /// The attributes of a request: its method, where it goes, and its URL without secrets.
-    package init(_ request: HTTPRequest, redaction: Redaction) {
+    package init(_ request: HTTPRequest, redaction: LogMonitor.Redaction) {
         // Unknown methods can have any number of names, which names of spans and dimensions of metrics must not have.
         let isKnown = Self.methods.contains(request.method.rawValue)
         if isKnown { spanName = request.method.rawValue }
@@ -69,11 +69,11 @@ package struct CallAttributes: Sendable {
     ]
 }
 
-extension Redaction {
+extension LogMonitor.Redaction {
     /// The default of logs and traces, which hides the query parameters that carry a signature or a key, too.
     ///
     /// These are those that OpenTelemetry's conventions name, and `access_token`, `api_key`, `key` and `token`.
-    public static let telemetry = Redaction(queryParameters: [
+    public static let telemetry = LogMonitor.Redaction(queryParameters: [
         "AWSAccessKeyId", "Signature", "X-Amz-Credential", "X-Amz-Security-Token", "X-Amz-Signature",
         "X-Goog-Signature",
         "access_token", "api_key", "key", "sig", "token",

@@ -14,7 +14,8 @@ internal import Foundation
 /// Writes one line for each event of each request, without secrets.
 ///
 /// ```swift
-/// let session = Session(loader: loader, eventMonitors: [LogMonitor(redaction: Redaction(queryParameters: ["key"]))])
+/// let monitor = LogMonitor(redaction: LogMonitor.Redaction(queryParameters: ["key"]))
+/// let session = Session(loader: loader, eventMonitors: [monitor])
 /// ```
 ///
 /// Each line begins with the first eight characters of the request's identifier.

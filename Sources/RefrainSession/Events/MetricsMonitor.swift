@@ -20,7 +20,7 @@ public final class MetricsMonitor: EventMonitor {
     private let state = Locked(State())
 
     private struct State {
-        var snapshot = MetricsSnapshot()
+        var snapshot = Snapshot()
         var hosts: Set<String> = []
 
         mutating func host(of request: HTTPRequest?) -> String {
@@ -36,7 +36,7 @@ public final class MetricsMonitor: EventMonitor {
     public init() {}
 
     /// The current counts.
-    public var snapshot: MetricsSnapshot { state.withLock { $0.snapshot } }
+    public var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
     /// Counts a request.
     public func requestDidCreate(_ request: Request) { state.withLock { $0.snapshot.requestsCreated += 1 } }
@@ -57,7 +57,7 @@ public final class MetricsMonitor: EventMonitor {
         state.withLock { state in
             let host = state.host(of: sent)
             state.snapshot.attempts[.init(host: host, outcome: outcome), default: 0] += 1
-            state.snapshot.durations[host, default: MetricsSnapshot.DurationHistogram()].add(duration)
+            state.snapshot.durations[host, default: Snapshot.DurationHistogram()].add(duration)
         }
     }
 

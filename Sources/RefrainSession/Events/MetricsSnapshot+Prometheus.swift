@@ -1,4 +1,4 @@
-extension MetricsSnapshot {
+extension MetricsMonitor.Snapshot {
     /// The counts in the Prometheus text format, version 0.0.4.
     @_optimize(none)
     public var prometheusText: String {

@@ -1,58 +1,60 @@
-/// The counts of a ``MetricsMonitor`` at one time.
-public struct MetricsSnapshot: Hashable, Sendable, Codable {
-    /// The number of requests created.
-    public var requestsCreated = 0
-    /// The number of requests that succeeded.
-    public var requestsSucceeded = 0
-    /// The number of requests that failed.
-    public var requestsFailed = 0
-    /// The number of requests that were cancelled.
-    public var requestsCancelled = 0
-    /// The number of attempts by host and outcome.
-    public var attempts: [AttemptKey: Int] = [:]
-    /// The number of retries by host and reason.
-    public var retries: [ReasonKey: Int] = [:]
-    /// The number of decisions against a retry, by host and reason.
-    public var givenUp: [ReasonKey: Int] = [:]
-    /// The durations of attempts, by host.
-    public var durations: [String: DurationHistogram] = [:]
+extension MetricsMonitor {
+    /// The counts of a ``MetricsMonitor`` at one time.
+    public struct Snapshot: Hashable, Sendable, Codable {
+        /// The number of requests created.
+        public var requestsCreated = 0
+        /// The number of requests that succeeded.
+        public var requestsSucceeded = 0
+        /// The number of requests that failed.
+        public var requestsFailed = 0
+        /// The number of requests that were cancelled.
+        public var requestsCancelled = 0
+        /// The number of attempts by host and outcome.
+        public var attempts: [AttemptKey: Int] = [:]
+        /// The number of retries by host and reason.
+        public var retries: [ReasonKey: Int] = [:]
+        /// The number of decisions against a retry, by host and reason.
+        public var givenUp: [ReasonKey: Int] = [:]
+        /// The durations of attempts, by host.
+        public var durations: [String: DurationHistogram] = [:]
 
-    /// A host and the outcome of an attempt: a status or an error code.
-    public struct AttemptKey: Hashable, Sendable, Codable {
-        /// The host.
-        public var host: String
-        /// The status or the error code.
-        public var outcome: String
+        /// A host and the outcome of an attempt: a status or an error code.
+        public struct AttemptKey: Hashable, Sendable, Codable {
+            /// The host.
+            public var host: String
+            /// The status or the error code.
+            public var outcome: String
 
-        /// Makes a key.
-        public init(host: String, outcome: String) {
-            self.host = host
-            self.outcome = outcome
+            /// Makes a key.
+            public init(host: String, outcome: String) {
+                self.host = host
+                self.outcome = outcome
+            }
         }
-    }
 
-    /// A host and a reason.
-    public struct ReasonKey: Hashable, Sendable, Codable {
-        /// The host.
-        public var host: String
-        /// The reason.
-        public var reason: RetryReason
+        /// A host and a reason.
+        public struct ReasonKey: Hashable, Sendable, Codable {
+            /// The host.
+            public var host: String
+            /// The reason.
+            public var reason: RetryReason
 
-        /// Makes a key.
-        public init(host: String, reason: RetryReason) {
-            self.host = host
-            self.reason = reason
+            /// Makes a key.
+            public init(host: String, reason: RetryReason) {
+                self.host = host
+                self.reason = reason
+            }
         }
-    }
 
-    /// The number of requests that have not ended.
-    public var requestsActive: Int {
-        requestsCreated.subtractingSaturated(requestsSucceeded).subtractingSaturated(requestsFailed)
-            .subtractingSaturated(requestsCancelled)
+        /// The number of requests that have not ended.
+        public var requestsActive: Int {
+            requestsCreated.subtractingSaturated(requestsSucceeded).subtractingSaturated(requestsFailed)
+                .subtractingSaturated(requestsCancelled)
+        }
     }
 }
 
-extension MetricsSnapshot {
+extension MetricsMonitor.Snapshot {
     /// A histogram of durations.
     public struct DurationHistogram: Hashable, Sendable, Codable {
         /// The upper bounds in seconds, which are the defaults of the Prometheus client libraries.
@@ -77,7 +79,7 @@ extension MetricsSnapshot {
     }
 }
 
-extension MetricsSnapshot.DurationHistogram {
+extension MetricsMonitor.Snapshot.DurationHistogram {
     private enum CodingKeys: CodingKey {
         case counts, count, sum
     }

@@ -1,20 +1,22 @@
 internal import RefrainCore
 internal import Synchronization
 
-/// An interceptor released its completion without calling it.
-public struct CompletionDropped: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What happened, and what to do.
-    public var description: String { "its completion was never called; call it on every path" }
+extension Interceptor {
+    /// An interceptor released its completion without calling it.
+    public struct CompletionDropped: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What happened, and what to do.
+        public var description: String { "its completion was never called; call it on every path" }
+    }
 }
 
 /// Runs the completion form of an interceptor's method from an asynchronous function.
 ///
-/// The first call of the completion counts. A completion that is released without a call throws ``CompletionDropped``,
-/// and cancelling the task ends the wait, so that no request hangs on it.
+/// The first call of the completion counts. A completion that is released without a call throws
+/// ``Interceptor/CompletionDropped``, and cancelling the task ends the wait, so that no request hangs on it.
 enum CompletionForm {
     /// Runs `body` with a completion, and waits for its result.
     ///
-    /// - Throws: ``CompletionDropped``, or `CancellationError` where the task is cancelled first.
+    /// - Throws: ``Interceptor/CompletionDropped``, or `CancellationError` where the task is cancelled first.
     static func wait<Value: Sendable>(
         _ body: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
@@ -95,5 +97,5 @@ private final class CallerEnd<Value: Sendable>: Sendable {
 
     init(_ promise: Promise<Result<Value, any Error>>) { self.promise = promise }
 
-    deinit { promise.fulfill(.failure(CompletionDropped())) }
+    deinit { promise.fulfill(.failure(Interceptor.CompletionDropped())) }
 }

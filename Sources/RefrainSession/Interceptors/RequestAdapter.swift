@@ -32,7 +32,7 @@ public protocol RequestAdapter: Sendable {
     /// Calls `completion` with the request to send; at once or later, on any thread.
     ///
     /// The first call counts. A completion that is released without a call fails the request with
-    /// ``CompletionDropped``.
+    /// ``Interceptor/CompletionDropped``.
     func adapt(_ request: HTTPRequest, for session: Session, completion: @escaping AdaptCompletion)
 
     /// Returns the request to send, for adapters that need the request's identity and the number of the attempt.

@@ -25,7 +25,7 @@ public protocol RequestRetrier: Sendable {
     /// Calls `completion` with the decision; at once or later, on any thread.
     ///
     /// The first call counts. A completion that is released without a call ends the request with
-    /// `RefrainError.requestRetryFailed` and ``CompletionDropped``.
+    /// `RefrainError.requestRetryFailed` and ``Interceptor/CompletionDropped``.
     func retry(
         _ request: Request,
         for session: Session,

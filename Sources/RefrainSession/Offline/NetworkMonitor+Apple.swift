@@ -4,7 +4,7 @@ internal import Network
 internal import RefrainCore
 
 /// Monitors the network with `NWPathMonitor`; it is online if the default path is satisfied.
-final class PlatformNetworkMonitor: NetworkMonitor {
+final class PlatformNetworkMonitor: OfflineRetrier.NetworkMonitor {
     fileprivate let queue = DispatchQueue(label: "refrain.network")
     private let monitor = NWPathMonitor()
 

@@ -9,7 +9,7 @@ internal import RefrainCore
 /// Monitors the kernel's routing table; the network is online if there is a default route.
 ///
 /// Rtnetlink reports changes. One thread listens while there are waiters or observers.
-final class PlatformNetworkMonitor: NetworkMonitor {
+final class PlatformNetworkMonitor: OfflineRetrier.NetworkMonitor {
     private struct Waiter {
         let due: Int64
         let completion: @Sendable (Bool) -> Void

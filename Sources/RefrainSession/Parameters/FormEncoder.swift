@@ -103,7 +103,7 @@ private struct FormMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     // An optional member of an ordinary value: by default these would leave out a key whose value is nil, and
-    // `FormEncoding.nils` could not write it.
+    // `URLEncoding.Form.nils` could not write it.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }

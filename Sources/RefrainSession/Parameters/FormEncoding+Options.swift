@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension FormEncoding {
+extension URLEncoding.Form {
     /// A closure of the caller's as a setting; equal to its own copies only.
     public struct Custom<Closure: Sendable>: Hashable, Sendable {
         /// The closure.

@@ -6,13 +6,13 @@ internal import Foundation
 
 /// A value under construction, shared by all containers of one encoder.
 final class FormNode {
-    let encoding: FormEncoding
-    private var single: ParameterValue?
+    let encoding: URLEncoding.Form
+    private var single: JSONEncoding.Value?
     private var list: [FormNode]?
     private var members: [String: FormNode]?
 
     /// The encoded value.
-    var value: ParameterValue {
+    var value: JSONEncoding.Value {
         if let single { return single }
         if let list, !list.isEmpty || members == nil { return .array(list.map(\.value)) }
         // As in JSON, a value that encodes nothing is an empty dictionary.
@@ -21,7 +21,7 @@ final class FormNode {
 
     var count: Int { list?.count ?? 0 }
 
-    init(_ encoding: FormEncoding) { self.encoding = encoding }
+    init(_ encoding: URLEncoding.Form) { self.encoding = encoding }
 
     func becomeList() { list = list ?? [] }
 
@@ -49,7 +49,7 @@ final class FormNode {
     /// The member of that name, added if it does not exist.
     func nestedMember(_ name: String) -> FormNode { members?[name] ?? member(name) }
 
-    func put(_ value: ParameterValue) { single = value }
+    func put(_ value: JSONEncoding.Value) { single = value }
 
     func put(integer: some BinaryInteger) {
         single = Int64(exactly: integer).map { .int($0) } ?? .string("\(integer)")

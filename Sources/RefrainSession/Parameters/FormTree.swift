@@ -11,7 +11,7 @@ package enum FormTree {
     /// Returns the members of a value.
     ///
     /// - Throws: `EncodingError` if the value has no named members or contains a number that is not finite.
-    package static func members(of value: some Encodable, by encoding: FormEncoding) throws -> Parameters {
+    package static func members(of value: some Encodable, by encoding: URLEncoding.Form) throws -> Parameters {
         let root = FormNode(encoding)
         try root.put(encodable: value, at: [])
         guard case .dictionary(let members) = root.value else {

@@ -50,13 +50,13 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder, Hashable {
     /// The destination of the parameters.
     public let destination: URLEncoding.Destination
     /// The format of the parameters.
-    public let form: FormEncoding
+    public let form: URLEncoding.Form
 
     /// An encoder for the query of GET, HEAD and DELETE, and for the body of other methods.
     public static let `default` = URLEncodedFormParameterEncoder()
 
     /// Makes the encoder.
-    public init(form: FormEncoding = FormEncoding(), destination: URLEncoding.Destination = .methodDependent) {
+    public init(form: URLEncoding.Form = URLEncoding.Form(), destination: URLEncoding.Destination = .methodDependent) {
         self.form = form
         self.destination = destination
     }

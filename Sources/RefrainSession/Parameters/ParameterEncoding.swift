@@ -19,9 +19,9 @@ public struct URLEncoding: ParameterEncoding, Hashable {
 
     private final class Settings: Sendable {
         let destination: Destination
-        let form: FormEncoding
+        let form: Form
 
-        init(_ destination: Destination, _ form: FormEncoding) {
+        init(_ destination: Destination, _ form: Form) {
             self.destination = destination
             self.form = form
         }
@@ -30,7 +30,7 @@ public struct URLEncoding: ParameterEncoding, Hashable {
     /// The destination of the parameters.
     public var destination: Destination { settings.destination }
     /// The format of the parameters.
-    public var form: FormEncoding { settings.form }
+    public var form: Form { settings.form }
 
     /// An encoding for the query of GET, HEAD and DELETE, and for the body of other methods.
     public static let `default` = URLEncoding()
@@ -40,7 +40,7 @@ public struct URLEncoding: ParameterEncoding, Hashable {
     public static let httpBody = URLEncoding(destination: .httpBody)
 
     /// Makes the encoding.
-    public init(destination: Destination = .methodDependent, form: FormEncoding = FormEncoding()) {
+    public init(destination: Destination = .methodDependent, form: Form = Form()) {
         settings = Settings(destination, form)
     }
 

@@ -1,29 +1,31 @@
-/// A value that JSON can represent, written with Swift literals.
-///
-/// ```swift
-/// let parameters: Parameters = ["name": "Ada", "ids": [1, 2], "address": ["city": "London", "zip": nil]]
-/// ```
-public enum ParameterValue: Hashable, Sendable {
-    /// Makes text.
-    case string(String)
-    /// An integer.
-    case int(Int64)
-    /// A floating-point number.
-    case double(Double)
-    /// A boolean.
-    case bool(Bool)
-    /// Makes a list.
-    case array([ParameterValue])
-    /// A dictionary.
-    case dictionary([String: ParameterValue])
-    /// Null.
-    case null
+extension JSONEncoding {
+    /// A value that JSON can represent, written with Swift literals.
+    ///
+    /// ```swift
+    /// let parameters: Parameters = ["name": "Ada", "ids": [1, 2], "address": ["city": "London", "zip": nil]]
+    /// ```
+    public enum Value: Hashable, Sendable {
+        /// Makes text.
+        case string(String)
+        /// An integer.
+        case int(Int64)
+        /// A floating-point number.
+        case double(Double)
+        /// A boolean.
+        case bool(Bool)
+        /// Makes a list.
+        case array([Value])
+        /// A dictionary.
+        case dictionary([String: Value])
+        /// Null.
+        case null
+    }
 }
 
 /// Named parameters.
-public typealias Parameters = [String: ParameterValue]
+public typealias Parameters = [String: JSONEncoding.Value]
 
-extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+extension JSONEncoding.Value: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
@@ -36,16 +38,16 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     /// Makes a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Makes a list.
-    public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
+    public init(arrayLiteral elements: JSONEncoding.Value...) { self = .array(elements) }
     /// Makes a dictionary; the last value of a repeated key is used.
-    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
+    public init(dictionaryLiteral elements: (String, JSONEncoding.Value)...) {
         self = .dictionary(Dictionary(elements) { $1 })
     }
     /// Makes null.
     public init(nilLiteral: ()) { self = .null }
 }
 
-extension ParameterValue: Codable {
+extension JSONEncoding.Value: Codable {
     /// Decodes any value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -59,10 +61,10 @@ extension ParameterValue: Codable {
             self = .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([ParameterValue].self) {
+        } else if let value = try? container.decode([JSONEncoding.Value].self) {
             self = .array(value)
         } else {
-            self = .dictionary(try container.decode([String: ParameterValue].self))
+            self = .dictionary(try container.decode([String: JSONEncoding.Value].self))
         }
     }
 

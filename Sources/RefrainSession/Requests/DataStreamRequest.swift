@@ -117,7 +117,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
                 try Task.checkCancellation()
                 guard await channel.send(chunk) else { return .explicitlyCancelled }
                 completed += Int64(chunk.count)
-                note(downloaded: TransferProgress(completed: completed, total: total))
+                note(downloaded: Request.TransferProgress(completed: completed, total: total))
             }
             return nil
         } catch let error as HTTPError {
@@ -186,7 +186,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 extension Session {
     /// Makes a request whose response is streamed.
     public func streamRequest(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {

@@ -27,7 +27,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     private let kept = Locked(KeptBytes())
 
     private struct Files {
-        let sink: FileSink
+        let sink: Download.FileSink
         let download: Download
     }
 
@@ -70,14 +70,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     @_optimize(none)
     override func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
         let path = fileURL.path(percentEncoded: false)
-        let sink: FileSink
+        let sink: Download.FileSink
         let download: Download
         if let (found, checkpoint) = resumption?.open(for: path) {
             sink = found
             download = Download(to: WatchedSink(sink: sink, owner: self), from: checkpoint)
         } else {
             do {
-                sink = try FileSink(path: path)
+                sink = try Download.FileSink(path: path)
             } catch {
                 throw RefrainError.sessionTaskFailed(error: Self.failure(error, request))
             }
@@ -125,7 +125,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             return nil
         } catch {
             try? FileManager.default.removeItem(at: temporary)
-            let code = (error as? LocalFileError)?.code ?? .cannotMoveFile
+            let code = (error as? HTTPBody.FileError)?.code ?? .cannotMoveFile
             let message = "cannot move the download to \(target.destinationURL.path(percentEncoded: false)): \(error)"
             return .sessionTaskFailed(
                 error: HTTPError(code, request: response.request, underlyingError: error, message: message)
@@ -159,7 +159,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     @_optimize(none)
-    private func keepOrDiscard(_ sink: FileSink) {
+    private func keepOrDiscard(_ sink: Download.FileSink) {
         guard kept.withLock({ $0.isWanted }), let original = try? original.get(),
             let checkpoint = files.withLock({ $0?.download.checkpoint }), let path = sink.detach()
         else { return sink.discard() }
@@ -173,20 +173,20 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         let (completed, total) = files.withLock { files in
             ((files?.download.bytesReceived ?? 0) + Int64(count), files?.download.bytesExpected)
         }
-        note(downloaded: TransferProgress(completed: completed, total: total))
+        note(downloaded: Request.TransferProgress(completed: completed, total: total))
     }
 
-    private static func failure(_ error: LocalFileError, _ request: HTTPRequest) -> HTTPError {
+    private static func failure(_ error: HTTPBody.FileError, _ request: HTTPRequest) -> HTTPError {
         HTTPError(error.code, request: request, underlyingError: error, message: "\(error)")
     }
 }
 
 /// A sink that waits while its request is suspended, and reports its progress.
-private final class WatchedSink: DownloadSink {
-    private let sink: FileSink
+private final class WatchedSink: Download.Sink {
+    private let sink: Download.FileSink
     private let owner: WeakRequest<DownloadRequest>
 
-    init(sink: FileSink, owner: DownloadRequest) {
+    init(sink: Download.FileSink, owner: DownloadRequest) {
         self.sink = sink
         self.owner = WeakRequest(owner)
     }

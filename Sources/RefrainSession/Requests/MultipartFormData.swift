@@ -86,8 +86,8 @@ public final class MultipartFormData {
     /// Files are read before it returns. A form with a stream cannot be encoded in memory, only sent.
     ///
     /// - Throws: ``RefrainError/createRequestFailed(error:)``. Its cause is `InvalidArgument` for an invalid boundary
-    ///   or part, and for a stream; `LocalFileError` for a file that cannot be read; the error of a source, if a part
-    ///   could not be read from it.
+    ///   or part, and for a stream; `HTTPBody.FileError` for a file that cannot be read; the error of a source, if a
+    ///   part could not be read from it.
     public func encode() throws(RefrainError) -> Data {
         do {
             if let refusal { throw refusal }
@@ -196,7 +196,7 @@ extension Session {
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
     public func upload(
         multipartFormData: (MultipartFormData) -> Void,
-        with request: some HTTPRequestConvertible,
+        with request: some RequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
@@ -215,7 +215,7 @@ extension Session {
     /// Uploads a multipart form as the body of a request, or of any value that converts to one.
     public func upload(
         multipartFormData form: MultipartFormData,
-        with request: some HTTPRequestConvertible,
+        with request: some RequestConvertible,
         usingThreshold threshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
@@ -229,7 +229,7 @@ extension Session {
     /// Uploads bytes in memory as the body of a request, or of any value that converts to one.
     public func upload(
         _ data: Data,
-        with request: some HTTPRequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest { upload(request, BodyContent(body: .data(data)), interceptor, shouldAutomaticallyResume) }
@@ -237,7 +237,7 @@ extension Session {
     /// Uploads a local file as the body of a request, or of any value that converts to one.
     public func upload(
         _ fileURL: URL,
-        with request: some HTTPRequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest {
@@ -248,13 +248,13 @@ extension Session {
     /// Uploads any body as that of a request, or of any value that converts to one.
     public func upload(
         _ body: HTTPBody,
-        with request: some HTTPRequestConvertible,
+        with request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> UploadRequest { upload(request, BodyContent(body: body), interceptor, shouldAutomaticallyResume) }
 
     private func upload(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         _ content: some RequestContent,
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?
@@ -265,7 +265,7 @@ extension Session {
 }
 
 /// A convertible that was evaluated for the first attempt already.
-private final class FirstMade<Base: HTTPRequestConvertible>: HTTPRequestConvertible {
+private final class FirstMade<Base: Session.RequestConvertible>: Session.RequestConvertible {
     private let base: Base
     private let first: Locked<Result<HTTPRequest, any Error>?>
 
@@ -280,7 +280,7 @@ private final class FirstMade<Base: HTTPRequestConvertible>: HTTPRequestConverti
     }
 }
 
-private struct CompletedRequest<Base: HTTPRequestConvertible, Content: RequestContent>: HTTPRequestConvertible {
+private struct CompletedRequest<Base: Session.RequestConvertible, Content: RequestContent>: Session.RequestConvertible {
     let request: Base
     let content: Content
 

@@ -68,7 +68,7 @@ extension Request {
     }
 }
 
-extension TransferProgress {
+extension Request.TransferProgress {
     /// The progress of a transfer that is not observed.
-    fileprivate static let none = TransferProgress(completed: 0, total: nil)
+    fileprivate static let none = Request.TransferProgress(completed: 0, total: nil)
 }

@@ -151,10 +151,10 @@ extension RequestState {
         var headHandlers: [Request.HeadHandler] = []
         var curlHandlers: [@Sendable (String) -> Void] = []
 
-        var uploadHandlers: [@Sendable (TransferProgress) -> Void] = []
-        var downloadHandlers: [@Sendable (TransferProgress) -> Void] = []
-        var uploadProgress = TransferProgress(completed: 0, total: nil)
-        var downloadProgress = TransferProgress(completed: 0, total: nil)
+        var uploadHandlers: [@Sendable (Request.TransferProgress) -> Void] = []
+        var downloadHandlers: [@Sendable (Request.TransferProgress) -> Void] = []
+        var uploadProgress = Request.TransferProgress(completed: 0, total: nil)
+        var downloadProgress = Request.TransferProgress(completed: 0, total: nil)
     }
 
     /// The context of an attempt, which takes a quarter of a kilobyte.

@@ -60,14 +60,16 @@ struct ResumeData: Codable, Sendable {
 
     /// Opens the file with the bytes; nil if it is gone or cannot be continued, so that the download starts over.
     @_optimize(none)
-    func open(for target: String) -> (FileSink, DownloadCheckpoint)? {
+    func open(for target: String) -> (Download.FileSink, DownloadCheckpoint)? {
         let parsed: StrongValidator?
         if validator.hasPrefix("\"") {
             parsed = EntityTag.parse(fieldValues: [validator]).map(StrongValidator.entityTag)
         } else {
             parsed = HTTPDate.parse(validator, now: .now).map(StrongValidator.lastModified)
         }
-        guard let parsed, let sink = try? FileSink(path: target, continuing: path, at: offset) else { return nil }
+        guard let parsed, let sink = try? Download.FileSink(path: target, continuing: path, at: offset) else {
+            return nil
+        }
         let checkpoint = DownloadCheckpoint(
             offset: offset,
             total: total,

@@ -28,7 +28,7 @@ extension Session {
 
     /// The lines of the response to a request, as they arrive; see ``lines(_:headers:upTo:)``.
     public func lines(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         upTo limit: Int = HTTPBody.Lines.defaultLimit
     ) -> HTTPBody.Lines {
         let chunks = { @Sendable [self] in CancellableChunks(base: streamRequest(request).validate().chunks) }

@@ -24,7 +24,7 @@ extension HTTPBody {
                 try Task.checkCancellation()
                 guard let chunk = try await source.next() else { return nil }
                 completed += Int64(chunk.count)
-                owner.request?.note(uploaded: TransferProgress(completed: completed, total: length))
+                owner.request?.note(uploaded: Request.TransferProgress(completed: completed, total: length))
                 return chunk
             }
         }

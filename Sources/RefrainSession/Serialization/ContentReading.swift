@@ -33,7 +33,7 @@ extension Request {
         func serializing<Serializer: ResponseSerializer>(
             using serializer: Serializer,
             automaticallyCancelling: Bool
-        ) -> DataTask<Serializer.Value>
+        ) -> ResponseTask<Serializer.Value>
     }
 }
 
@@ -50,11 +50,11 @@ extension Request.ContentReading {
     @discardableResult
     public func responseData(
         queue: DispatchQueue? = nil,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        emptyResponses: EmptyResponseRules = .standard,
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
+        emptyResponses: Empty.Rules = .standard,
         completion: @escaping @Sendable (DataResponse<Data, RefrainError>) -> Void
     ) -> Self {
-        let serializer = DataResponseSerializer(preprocessor: preprocessor, emptyResponses: emptyResponses)
+        let serializer = Request.DataSerializer(preprocessor: preprocessor, emptyResponses: emptyResponses)
         return response(queue: queue, using: serializer, completion: completion)
     }
 
@@ -71,12 +71,12 @@ extension Request.ContentReading {
     @discardableResult
     public func responseString(
         queue: DispatchQueue? = nil,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponses: EmptyResponseRules = .standard,
+        emptyResponses: Empty.Rules = .standard,
         completion: @escaping @Sendable (DataResponse<String, RefrainError>) -> Void
     ) -> Self {
-        let serializer = StringResponseSerializer(
+        let serializer = Request.StringSerializer(
             preprocessor: preprocessor,
             encoding: encoding,
             emptyResponses: emptyResponses
@@ -100,12 +100,12 @@ extension Request.ContentReading {
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         queue: DispatchQueue? = nil,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = StandardDecoder(),
-        emptyResponses: EmptyResponseRules = .standard,
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
+        decoder: any Request.DataDecoder = StandardDecoder(),
+        emptyResponses: Empty.Rules = .standard,
         completion: @escaping @Sendable (DataResponse<Value, RefrainError>) -> Void
     ) -> Self {
-        let serializer = DecodableResponseSerializer<Value>(
+        let serializer = Request.DecodableSerializer<Value>(
             preprocessor: preprocessor,
             decoder: decoder,
             emptyResponses: emptyResponses
@@ -122,11 +122,11 @@ extension Request.ContentReading {
     ///   - emptyResponses: the responses that may be empty. Defaults to HEAD, 204 and 205.
     public func serializingData(
         automaticallyCancelling: Bool = true,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<Data> {
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
+        emptyResponses: Empty.Rules = .standard
+    ) -> Request.ResponseTask<Data> {
         serializing(
-            using: DataResponseSerializer(preprocessor: preprocessor, emptyResponses: emptyResponses),
+            using: Request.DataSerializer(preprocessor: preprocessor, emptyResponses: emptyResponses),
             automaticallyCancelling: automaticallyCancelling
         )
     }
@@ -141,12 +141,12 @@ extension Request.ContentReading {
     ///   - emptyResponses: the responses that may be empty. Defaults to HEAD, 204 and 205.
     public func serializingString(
         automaticallyCancelling: Bool = true,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
         encoding: String.Encoding? = nil,
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<String> {
+        emptyResponses: Empty.Rules = .standard
+    ) -> Request.ResponseTask<String> {
         serializing(
-            using: StringResponseSerializer(
+            using: Request.StringSerializer(
                 preprocessor: preprocessor,
                 encoding: encoding,
                 emptyResponses: emptyResponses
@@ -170,12 +170,12 @@ extension Request.ContentReading {
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = StandardDecoder(),
-        emptyResponses: EmptyResponseRules = .standard
-    ) -> DataTask<Value> {
+        preprocessor: (any Request.DataSerializer.Preprocessor)? = nil,
+        decoder: any Request.DataDecoder = StandardDecoder(),
+        emptyResponses: Empty.Rules = .standard
+    ) -> Request.ResponseTask<Value> {
         serializing(
-            using: DecodableResponseSerializer(
+            using: Request.DecodableSerializer(
                 preprocessor: preprocessor,
                 decoder: decoder,
                 emptyResponses: emptyResponses

@@ -6,20 +6,20 @@ public import Foundation
 
 extension DataRequest {
     /// Starts the request, and returns a task for its body as `Data`; HEAD, 204 and 205 may have none.
-    public func serializingData(automaticallyCancelling: Bool = true) -> DataTask<Data> {
+    public func serializingData(automaticallyCancelling: Bool = true) -> Request.ResponseTask<Data> {
         // Light: checking the bytes again costs less than storing the result.
         addSerialization { _, response in
             guard case .failure(let error) = response.bytes(orEmptyBy: .standard) else { return nil }
             return error
         }
-        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             DataResponse(outcome, of: request, outcome.whole.flatMap { $0.bytes(orEmptyBy: .standard) })
         }
     }
 
     /// Starts the request, and returns a task for its response.
-    public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<HTTPResponse> {
-        DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+    public func serializingResponse(automaticallyCancelling: Bool = true) -> Request.ResponseTask<HTTPResponse> {
+        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             DataResponse(outcome, of: request, outcome.whole)
         }
     }
@@ -28,9 +28,9 @@ extension DataRequest {
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling: Bool = true
-    ) -> DataTask<Serializer.Value> {
+    ) -> Request.ResponseTask<Serializer.Value> {
         let value = SerializedValue(serializer, for: self)
-        return DataTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
+        return Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { outcome, request in
             value.response(outcome, of: request)
         }
     }
@@ -39,7 +39,7 @@ extension DataRequest {
     public func serializing<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling: Bool
-    ) -> DataTask<Serializer.Value> {
+    ) -> Request.ResponseTask<Serializer.Value> {
         serializingResponse(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
 }

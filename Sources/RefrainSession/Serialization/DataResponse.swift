@@ -57,8 +57,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     /// The transport's report on the last exchange; without a response, the bytes that may have been sent.
     ///
     /// Nil if there was no attempt.
-    public var metrics: ExchangeFacts? {
-        response?.exchange ?? attempts.last.map { ExchangeFacts(bytesSent: $0.bytesSent) }
+    public var metrics: HTTPResponse.Exchange? {
+        response?.exchange ?? attempts.last.map { HTTPResponse.Exchange(bytesSent: $0.bytesSent) }
     }
 }
 

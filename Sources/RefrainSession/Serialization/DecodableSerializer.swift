@@ -4,19 +4,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Decodes values from bytes, as `JSONDecoder` does.
-public protocol DataDecoder: Sendable {
-    /// Returns the decoded value.
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+extension Request {
+    /// Decodes values from bytes, as `JSONDecoder` does.
+    public protocol DataDecoder: Sendable {
+        /// Returns the decoded value.
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+    }
 }
 
-extension JSONDecoder: DataDecoder {}
+extension JSONDecoder: Request.DataDecoder {}
 
 /// The decoder of calls that name none: a `JSONDecoder()` that all of them share.
 ///
 /// A request that waits keeps its decoder. It is a type of its own, so that its settings cannot be changed.
 @usableFromInline
-struct StandardDecoder: DataDecoder {
+struct StandardDecoder: Request.DataDecoder {
     private static let json = JSONDecoder()
 
     @usableFromInline
@@ -28,54 +30,56 @@ struct StandardDecoder: DataDecoder {
     }
 }
 
-/// Decodes the body as a `Decodable` value.
-public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
-    /// Changes the bytes before they are used, if set.
-    public let preprocessor: (any DataResponseSerializer.Preprocessor)?
-    /// The decoder.
-    public let decoder: any DataDecoder
-    /// The responses that may be empty; requires that the type conforms to ``EmptyResponse``.
-    public let emptyResponses: EmptyResponseRules
+extension Request {
+    /// Decodes the body as a `Decodable` value.
+    public struct DecodableSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+        /// Changes the bytes before they are used, if set.
+        public let preprocessor: (any DataSerializer.Preprocessor)?
+        /// The decoder.
+        public let decoder: any DataDecoder
+        /// The responses that may be empty; requires that the type conforms to ``Empty/Response``.
+        public let emptyResponses: Empty.Rules
 
-    /// Makes the serializer.
-    public init(
-        preprocessor: (any DataResponseSerializer.Preprocessor)? = nil,
-        decoder: any DataDecoder = StandardDecoder(),
-        emptyResponses: EmptyResponseRules = .standard
-    ) {
-        self.preprocessor = preprocessor
-        self.decoder = decoder
-        self.emptyResponses = emptyResponses
-    }
+        /// Makes the serializer.
+        public init(
+            preprocessor: (any DataSerializer.Preprocessor)? = nil,
+            decoder: any DataDecoder = StandardDecoder(),
+            emptyResponses: Empty.Rules = .standard
+        ) {
+            self.preprocessor = preprocessor
+            self.decoder = decoder
+            self.emptyResponses = emptyResponses
+        }
 
-    /// Returns the decoded value.
-    ///
-    /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, with the position in the content and
-    ///   the body.
-    public func serialize(_ response: HTTPResponse) throws -> Value {
-        var bytes = response.content
-        guard !bytes.isEmpty else { return try emptyValue(response) }
-        bytes = try preprocessor.apply(to: bytes)
-        do {
-            return try decoder.decode(Value.self, from: bytes)
-        } catch {
-            let path = (error as? DecodingError)?.position ?? ""
-            throw RefrainError.responseSerializationFailed(
-                reason: .decodingFailed(error: error, path: path, body: Array(bytes))
-            )
+        /// Returns the decoded value.
+        ///
+        /// - Throws: ``RefrainError/responseSerializationFailed(reason:attempts:)``, with the position in the content
+        ///   and the body.
+        public func serialize(_ response: HTTPResponse) throws -> Value {
+            var bytes = response.content
+            guard !bytes.isEmpty else { return try emptyValue(response) }
+            bytes = try preprocessor.apply(to: bytes)
+            do {
+                return try decoder.decode(Value.self, from: bytes)
+            } catch {
+                let path = (error as? DecodingError)?.position ?? ""
+                throw RefrainError.responseSerializationFailed(
+                    reason: .decodingFailed(error: error, path: path, body: Array(bytes))
+                )
+            }
         }
-    }
 
-    // Not inlined: the types that it needs would be looked up for every response.
-    @inline(never)
-    private func emptyValue(_ response: HTTPResponse) throws -> Value {
-        guard emptyResponses.allow(response) else {
-            throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+        // Not inlined: the types that it needs would be looked up for every response.
+        @inline(never)
+        private func emptyValue(_ response: HTTPResponse) throws -> Value {
+            guard emptyResponses.allow(response) else {
+                throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            }
+            guard let empty = (Value.self as? any Empty.Response.Type)?.emptyValue() as? Value else {
+                throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
+            }
+            return empty
         }
-        guard let empty = (Value.self as? any EmptyResponse.Type)?.emptyValue() as? Value else {
-            throw RefrainError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
-        }
-        return empty
     }
 }
 

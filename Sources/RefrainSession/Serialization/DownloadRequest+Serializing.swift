@@ -43,7 +43,7 @@ extension DownloadRequest: Request.ContentReading {
     }
 
     /// Starts the download, and returns a task for its file.
-    public func serializingDownloadedFileURL(automaticallyCancelling: Bool = true) -> DataTask<URL> {
+    public func serializingDownloadedFileURL(automaticallyCancelling: Bool = true) -> Request.ResponseTask<URL> {
         serializing(automaticallyCancelling) { $0.response { .success($0) } }
     }
 
@@ -54,7 +54,7 @@ extension DownloadRequest: Request.ContentReading {
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling: Bool = true
-    ) -> DataTask<Serializer.Value> {
+    ) -> Request.ResponseTask<Serializer.Value> {
         serializing(automaticallyCancelling) { $0.response(using: serializer) }
     }
 
@@ -62,15 +62,15 @@ extension DownloadRequest: Request.ContentReading {
     public func serializing<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling: Bool
-    ) -> DataTask<Serializer.Value> {
+    ) -> Request.ResponseTask<Serializer.Value> {
         serializingDownload(using: serializer, automaticallyCancelling: automaticallyCancelling)
     }
 
     private func serializing<Value>(
         _ automaticallyCancelling: Bool,
         read: @escaping @Sendable (DownloadRequest) -> DataResponse<Value, RefrainError>
-    ) -> DataTask<Value> {
-        DataTask(self, cancelsAutomatically: automaticallyCancelling) { [self] _, _ in read(self) }
+    ) -> Request.ResponseTask<Value> {
+        Request.ResponseTask(self, cancelsAutomatically: automaticallyCancelling) { [self] _, _ in read(self) }
     }
 
     /// The response with a value read from the complete file.

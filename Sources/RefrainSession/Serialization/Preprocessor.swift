@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension DataResponseSerializer {
+extension Request.DataSerializer {
     /// Changes the bytes of a response before they are serialized.
     public protocol Preprocessor: Sendable {
         /// Returns the bytes to serialize.
@@ -36,12 +36,12 @@ extension DataResponseSerializer {
     }
 }
 
-extension DataResponseSerializer.Preprocessor where Self == DataResponseSerializer.Passthrough {
+extension Request.DataSerializer.Preprocessor where Self == Request.DataSerializer.Passthrough {
     /// Changes nothing.
     public static var passthrough: Self { Self() }
 }
 
-extension DataResponseSerializer.Preprocessor where Self == DataResponseSerializer.GoogleXSSI {
+extension Request.DataSerializer.Preprocessor where Self == Request.DataSerializer.GoogleXSSI {
     /// Drops the prefix of the JSON of Google's services.
     public static var googleXSSI: Self { Self() }
 }

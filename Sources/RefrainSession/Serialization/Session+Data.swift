@@ -20,7 +20,7 @@ extension Session {
     }
 
     /// Loads a request, and returns the content and the response; see ``data(from:)``.
-    public func data(for request: some HTTPRequestConvertible) async throws -> (Data, HTTPResponse) {
+    public func data(for request: some RequestConvertible) async throws -> (Data, HTTPResponse) {
         try await content(of: self.request(request))
     }
 

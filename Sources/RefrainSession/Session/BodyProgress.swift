@@ -53,7 +53,7 @@ enum BodyProgress {
                     )
                 }
                 bytes.append(contentsOf: chunk)
-                owner.note(downloaded: TransferProgress(completed: Int64(bytes.count), total: total))
+                owner.note(downloaded: Request.TransferProgress(completed: Int64(bytes.count), total: total))
             }
         } catch {
             return .failure(Self.failure(error, response.request))
@@ -65,7 +65,7 @@ enum BodyProgress {
     private static func failure(_ error: any Error, _ request: HTTPRequest) -> HTTPError {
         switch error {
         case let error as HTTPError: error
-        case let error as LocalFileError:
+        case let error as HTTPBody.FileError:
             HTTPError(error.code, request: request, underlyingError: error, message: "\(error)", bytesSent: 0)
         case is CancellationError: HTTPError(.cancelled, request: request)
         default: HTTPError(.callerFailed, request: request, underlyingError: error, message: "\(error)")

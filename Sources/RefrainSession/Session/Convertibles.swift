@@ -39,15 +39,17 @@ extension URLComponents: URLConvertible {
     }
 }
 
-/// Something that can be made into a request.
-public protocol HTTPRequestConvertible: Sendable {
-    /// Returns the request.
-    ///
-    /// - Throws: an error if there is none; the request fails with ``RefrainError/createRequestFailed(error:)``.
-    func asHTTPRequest() throws -> HTTPRequest
+extension Session {
+    /// Something that can be made into a request.
+    public protocol RequestConvertible: Sendable {
+        /// Returns the request.
+        ///
+        /// - Throws: an error if there is none; the request fails with ``RefrainError/createRequestFailed(error:)``.
+        func asHTTPRequest() throws -> HTTPRequest
+    }
 }
 
-extension HTTPRequest: HTTPRequestConvertible {
+extension HTTPRequest: Session.RequestConvertible {
     /// The request itself.
     public func asHTTPRequest() throws -> HTTPRequest { self }
 }

@@ -16,7 +16,7 @@ struct RequestFactory: Sendable {
     /// Makes the request of a later attempt; nil: it is that of the first one.
     let remake: (@Sendable () -> Made)?
 
-    init<Convertible: HTTPRequestConvertible>(_ convertible: Convertible) {
+    init<Convertible: Session.RequestConvertible>(_ convertible: Convertible) {
         first = Self.make(convertible)
         guard Convertible.self != HTTPRequest.self else {
             remake = nil
@@ -75,7 +75,7 @@ struct RequestFactory: Sendable {
         }
     }
 
-    private static func make(_ convertible: some HTTPRequestConvertible) -> Made {
+    private static func make(_ convertible: some Session.RequestConvertible) -> Made {
         do {
             return .success(try convertible.asHTTPRequest())
         } catch {

@@ -62,7 +62,7 @@ extension Session {
 
     /// Downloads the response to any value that converts to an `HTTPRequest` to a file that is chosen later.
     public func download(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
@@ -111,7 +111,7 @@ extension Session {
     }
 }
 
-private struct ResumedRequest: HTTPRequestConvertible {
+private struct ResumedRequest: Session.RequestConvertible {
     let resumption: Result<ResumeData, any Error>
 
     func asHTTPRequest() throws -> HTTPRequest { try resumption.get().request() }

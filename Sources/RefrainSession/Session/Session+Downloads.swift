@@ -55,7 +55,7 @@ extension Session {
 
     /// Downloads the response to an `HTTPRequest`, or to any value that converts to one, to a file.
     public func download(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         to fileURL: URL,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil

@@ -49,7 +49,7 @@ extension Session {
 
     /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
     public func request(
-        _ request: some HTTPRequestConvertible,
+        _ request: some RequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {

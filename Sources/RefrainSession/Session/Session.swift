@@ -24,7 +24,7 @@ public final class Session: Sendable {
         /// do not share exchanges, because their loaders may act for different users.
         public var deduplicate: Deduplicate?
         /// The retry budgets; nil: no limit.
-        public var budgets: RetryBudgets? = .shared
+        public var budgets: Retry.Budgets? = .shared
         /// The clocks that measure delays and that dates are compared with.
         public var clocks = RetryClocks.system
         /// Where jitter comes from.

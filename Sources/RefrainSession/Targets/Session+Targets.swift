@@ -25,7 +25,7 @@ extension Session {
     }
 }
 
-private struct Call: HTTPRequestConvertible {
+private struct Call: Session.RequestConvertible {
     let target: any TargetType
 
     func asHTTPRequest() throws -> HTTPRequest { try target.makeRequest() }

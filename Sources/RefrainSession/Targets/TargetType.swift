@@ -39,7 +39,7 @@ public protocol TargetType: Sendable {
     var validationType: ValidationType { get }
     /// Adapts and retries this request, after the session's interceptor; defaults to nil.
     var interceptor: (any RequestInterceptor)? { get }
-    /// The data that ``TargetStubs`` returns; defaults to none.
+    /// The data that ``Session/TargetStubs`` returns; defaults to none.
     var sampleData: Data { get }
 }
 

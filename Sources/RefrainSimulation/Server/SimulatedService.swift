@@ -72,7 +72,7 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
         }
         switch outcome {
         case .status(let status, let headers):
-            let facts = ExchangeFacts(bytesSent: 100)
+            let facts = HTTPResponse.Exchange(bytesSent: 100)
             let response = HTTPResponse(
                 request: request,
                 status: HTTPStatus(rawValue: status),

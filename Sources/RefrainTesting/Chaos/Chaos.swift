@@ -56,7 +56,7 @@ public struct Chaos: HTTPMiddleware {
             return .success(HTTPResponse(request: request, status: status, headers: headers, body: .text("chaos\n")))
         case .delay(let delay):
             do {
-                try await clocks.monotonic.cancelled(by: resets.current).sleep(for: delay)
+                try await clocks.timer.cancelled(by: resets.current).sleep(for: delay)
             } catch {
                 return .failure(HTTPError(.cancelled, request: request, underlyingError: error, bytesSent: 0))
             }

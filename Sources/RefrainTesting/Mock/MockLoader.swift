@@ -18,14 +18,14 @@ public final class MockLoader: HTTPLoader {
 
     private struct State {
         /// The replies, each with the number of requests it is for, at least one.
-        var replies: ArraySlice<(reply: MockReply, count: Int)> = []
-        var otherwise: MockReply?
+        var replies: ArraySlice<(reply: Reply, count: Int)> = []
+        var otherwise: Reply?
         var requests: [HTTPRequest] = []
         var resets = 0
         /// Cancels the requests that are held since the last reset.
         var held = CancellationToken()
 
-        mutating func nextReply() -> MockReply? {
+        mutating func nextReply() -> Reply? {
             guard let (reply, count) = replies.first else { return otherwise }
             if count > 1 {
                 replies[replies.startIndex].count = count - 1
@@ -41,14 +41,14 @@ public final class MockLoader: HTTPLoader {
 
     /// Adds a reply for one request.
     @discardableResult
-    public func then(_ reply: MockReply) -> MockLoader {
+    public func then(_ reply: Reply) -> MockLoader {
         then(times: 1, reply)
     }
 
     /// Adds a closure that replies to one request.
     @discardableResult
     public func then(_ reply: @escaping @Sendable (HTTPRequest) async -> HTTPResult) -> MockLoader {
-        then(MockReply(reply))
+        then(Reply(reply))
     }
 
     /// Adds a closure that replies to one request by its completion, at once or later, on any thread.
@@ -76,14 +76,14 @@ public final class MockLoader: HTTPLoader {
     ///   - count: the number of requests. Zero and negative numbers add nothing; `.max` is practically unlimited.
     ///   - reply: the reply to each of them.
     @discardableResult
-    public func then(times count: Int, _ reply: MockReply) -> MockLoader {
+    public func then(times count: Int, _ reply: Reply) -> MockLoader {
         if count > 0 { state.withLock { $0.replies.append((reply, count)) } }
         return self
     }
 
     /// Sets the reply to all requests without a prepared reply.
     @discardableResult
-    public func otherwise(_ reply: MockReply) -> MockLoader {
+    public func otherwise(_ reply: Reply) -> MockLoader {
         state.withLock { $0.otherwise = reply }
         return self
     }

@@ -57,7 +57,7 @@ public final class FaultServer: Sendable {
         mode: Mode = .normal,
         backlog: Int32 = 4096,
         logLimit: Int = 1_000_000
-    ) throws(FaultServerError) {
+    ) throws(Failure) {
         self.mode = mode
         site = ServerState(logLimit: logLimit)
         let queue: Int32? =

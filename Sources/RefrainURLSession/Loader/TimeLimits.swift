@@ -2,7 +2,7 @@ internal import RefrainHTTP
 
 /// The limits of one attempt, as instants.
 struct TimeLimits {
-    private let timeouts: Timeouts
+    private let timeouts: Timeout.Limits
     private let start: ContinuousClock.Instant
     /// The last time a byte was transferred in either direction, as far as URLSession reports it.
     var lastActivity: ContinuousClock.Instant
@@ -15,7 +15,7 @@ struct TimeLimits {
     /// The deadline for the rest of a body that is not read.
     var drainLimit: ContinuousClock.Instant?
 
-    init(_ timeouts: Timeouts, start: ContinuousClock.Instant) {
+    init(_ timeouts: Timeout.Limits, start: ContinuousClock.Instant) {
         self.timeouts = timeouts
         self.start = start
         lastActivity = start

@@ -23,8 +23,8 @@ public import Foundation
 ///   nil without metrics; a count is a lower bound. URLSession may itself resend a request on a connection that was
 ///   closed. For a streamed body the loader refuses that; for other requests it cannot, and such resends show only in
 ///   the count of bytes.
-/// - **Timeouts.** `total`, `firstByte` (to the end of the head) and `idle` are enforced; `connect` is not, because
-///   URLSession does not report the connection.
+/// - **Timeouts.** `total`, `firstByte` (to the end of the head) and `idle` are enforced; `connect` is not,
+///   because URLSession does not report the connection.
 /// - **A one-shot body** is read up to 64 KiB before the connection is established, and counts as read from then on.
 /// - **A truncated body** is detected by its `Content-Length`; for chunked and content-coded bodies the loader relies
 ///   on URLSession.

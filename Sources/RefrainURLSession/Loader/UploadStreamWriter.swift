@@ -46,7 +46,7 @@ final class UploadStreamWriter: Sendable {
                 // The rest of the body is not needed; the error of the exchange is the cause.
             } catch let error as UploadFailure {
                 onFailure(error)
-            } catch let error as LocalFileError {
+            } catch let error as HTTPBody.FileError {
                 onFailure(UploadFailure(code: error.code, message: "\(error)", underlyingError: error))
             } catch {
                 let message = "the source of the body failed: \(error)"

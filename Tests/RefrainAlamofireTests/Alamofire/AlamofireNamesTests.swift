@@ -142,4 +142,24 @@ struct AlamofireNamesTests {
             try serializer.serialize(request: nil, response: nil, data: Data(), error: CancellationError())
         }
     }
+    @Test("what Refrain nests in another type has Alamofire's name, too")
+    func nestedTypes() async throws {
+        struct Count: Decodable, EmptyResponse {
+            var count = 0
+            static func emptyValue() -> Count { Count() }
+        }
+        struct Fixed: DataDecoder {
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                try JSONDecoder().decode(type, from: Data(#"{"count":2}"#.utf8))
+            }
+        }
+        let response = HTTPResponse(request: HTTPRequest(url: URL(filePath: "/")), status: .ok, body: .bytes([1]))
+        #expect(try DecodableResponseSerializer<Count>(decoder: Fixed()).serialize(response).count == 2)
+        #expect(try DataResponseSerializer().serialize(response) == Data([1]))
+        #expect(HTTPHeader(name: "a", value: "b").description == "a: b")
+        #expect(AuthenticationError.missingCredential != .excessiveRefresh)
+        let task: DataTask<Data> = AF.request("http://127.0.0.1:1", shouldAutomaticallyResume: false).serializingData()
+        task.cancel()
+        #expect(await task.response.error != nil)
+    }
 }

@@ -30,8 +30,8 @@ struct SerializationNamesTests {
         struct Refusing: DataPreprocessor {
             func preprocess(_ data: Data) throws -> Data { throw Refused() }
         }
-        let content: [String: [ParameterValue]] = try await AF.request(server.baseURL + "/xssi")
-            .serializingDecodable([String: [ParameterValue]].self, dataPreprocessor: .googleXSSI).value
+        let content: [String: [JSONEncoding.Value]] = try await AF.request(server.baseURL + "/xssi")
+            .serializingDecodable([String: [JSONEncoding.Value]].self, dataPreprocessor: .googleXSSI).value
         #expect(content["a"]?.count == 5)
         let response: AFDownloadResponse<String> = await withCheckedContinuation { done in
             AF.download(server.baseURL + "/xssi").responseString(dataPreprocessor: .googleXSSI) {

@@ -138,7 +138,7 @@ struct MoyaTests {
         #expect((data?["data"] as? [String: any Sendable])?.keys.sorted() == ["n", "user"])
         let empty = Response(statusCode: 200, data: Data())
         #expect(throws: MoyaError.self) { try empty.mapJSON() }
-        #expect(try empty.mapJSON(failsOnEmptyData: false) as? ParameterValue == .null)
+        #expect(try empty.mapJSON(failsOnEmptyData: false) as? JSONEncoding.Value == .null)
         #expect(try empty.map([User].self, atKeyPath: "data", failsOnEmptyData: false).isEmpty)
         struct Draft: Decodable { let name: String? }
         #expect(try empty.map(Draft.self, failsOnEmptyData: false).name == nil)

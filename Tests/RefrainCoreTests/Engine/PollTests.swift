@@ -22,7 +22,7 @@ struct PollTests {
     @Test("the end of the schedule and of the time is an error that says so, and that no outer loop retries")
     func ends() async throws {
         var count = 0
-        let used = await #expect(throws: PollingEnded.self) {
+        let used = await #expect(throws: Backoff.PollingEnded.self) {
             try await withRetry(.immediately(maxAttempts: 3)) {
                 try await poll(.constant(delay: .seconds(2), maxAttempts: 4), clock: clock) {
                     count += 1
@@ -35,7 +35,7 @@ struct PollTests {
         #expect(used?.attempts == 4)
         #expect(used?.reason == .attemptsUsedUp)
         let schedule = Backoff.constant(delay: .seconds(2), maxAttempts: nil)
-        let late = await #expect(throws: PollingEnded.self) {
+        let late = await #expect(throws: Backoff.PollingEnded.self) {
             try await poll(schedule, timeout: .seconds(5), clock: clock) {
                 1
             } until: { _ in

@@ -13,6 +13,10 @@ struct ErasedClockTests {
         await clock.advance(by: .seconds(2))
         #expect(erased.now.offset == .seconds(2))
         #expect(erased.minimumResolution == clock.minimumResolution)
+        // Hidden twice, it stays the same clock.
+        #expect(AnyClock(erased).now.offset == .seconds(2))
+        let clocks = RetryClocks(monotonic: erased) { WallClock.Instant(sinceEpoch: .zero) }
+        #expect(clocks.now == .seconds(2))
     }
 
     @Test("a wait on the hidden clock is a wait on the clock")

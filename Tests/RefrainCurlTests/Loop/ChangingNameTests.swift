@@ -35,7 +35,7 @@ struct ChangingNameTests {
 
     private func chain(
         attempts: Int = 3,
-        _ policy: DestinationPolicy = .any
+        _ policy: CurlLoader.DestinationPolicy = .any
     ) throws -> some HTTPLoader {
         var configuration = CurlLoader.Configuration()
         configuration.destinations = policy

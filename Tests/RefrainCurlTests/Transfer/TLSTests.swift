@@ -33,7 +33,7 @@ struct TLSTests {
         let error = try failure(of: await loader(trusting: fixture).load(HTTPRequest(fixture.baseURL + "/ok")))
         #expect(error.code == code, "\(error)")
         #expect(error.bytesSent == 0)
-        #expect(error.underlyingError is CurlFailure)
+        #expect(error.underlyingError is CurlLoader.Failure)
         #expect(server.log.isEmpty)
 
         var configuration = CurlLoader.Configuration()

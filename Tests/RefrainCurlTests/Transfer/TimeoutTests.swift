@@ -11,9 +11,9 @@ struct TimeoutTests {
 
     init() throws { server = try FaultServer() }
 
-    private func request(_ url: String, _ change: (inout Timeouts) -> Void) throws -> HTTPRequest {
+    private func request(_ url: String, _ change: (inout Timeout.Limits) -> Void) throws -> HTTPRequest {
         var request = try HTTPRequest(url)
-        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil)
+        request.timeouts = Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: nil)
         change(&request.timeouts)
         return request
     }
@@ -53,7 +53,7 @@ struct TimeoutTests {
     )
     func endless(limit: Duration) async throws {
         let request = try request(server.baseURL + "/ok") {
-            $0 = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+            $0 = Timeout.Limits(connect: limit, firstByte: limit, idle: limit, total: limit)
         }
         #expect(try await loader.response(for: request).status == 200)
     }

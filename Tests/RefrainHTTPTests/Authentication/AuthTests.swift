@@ -5,15 +5,15 @@ import Testing
 
 @Suite("Auth")
 struct AuthTests {
-    private static let reports = AuthenticationMethod("reports")
+    private static let reports = Auth.Method("reports")
 
     private static func oauth(_ token: String) -> OAuth {
-        OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: token))) { nil }
+        OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: token))) { nil }
     }
 
     private let auth = Auth(
         [
-            .basic: BasicAuth(.beforehand) { _ in try BasicCredentials(user: "Ada", password: "secret") },
+            .basic: BasicAuth(.beforehand) { _ in try BasicAuth.Credentials(user: "Ada", password: "secret") },
             .oauth: Self.oauth("main"),
             Self.reports: Self.oauth("reports"),
         ],
@@ -23,11 +23,11 @@ struct AuthTests {
     @Test(
         "B: Auth: each request is signed as it asks, over one loader",
         arguments: [
-            (AuthenticationMethod.automatic, "Bearer main"), (.oauth, "Bearer main"), (Self.reports, "Bearer reports"),
+            (Auth.Method.automatic, "Bearer main"), (.oauth, "Bearer main"), (Self.reports, "Bearer reports"),
             (.basic, "Basic QWRhOnNlY3JldA=="), (.none, nil),
-        ] as [(AuthenticationMethod, String?)]
+        ] as [(Auth.Method, String?)]
     )
-    func routes(method: AuthenticationMethod, field: String?) async {
+    func routes(method: Auth.Method, field: String?) async {
         let mock = MockLoader().otherwise(.status(200))
         var request = sampleRequest()
         request.authentication = method
@@ -39,7 +39,7 @@ struct AuthTests {
     func unknown() async {
         let mock = MockLoader()
         var request = sampleRequest()
-        request.authentication = AuthenticationMethod("digest")
+        request.authentication = Auth.Method("digest")
         let error = await (auth --> mock).load(request).error
         #expect(error?.code == .callerFailed)
         #expect(error?.message?.contains("digest") == true)
@@ -50,7 +50,7 @@ struct AuthTests {
     func alone() async {
         let mock = MockLoader().otherwise(.status(200))
         let loader = Self.oauth("main") --> mock
-        for method in [AuthenticationMethod.automatic, .oauth, .none, .basic] {
+        for method in [Auth.Method.automatic, .oauth, .none, .basic] {
             var request = sampleRequest()
             request.authentication = method
             _ = await loader.load(request)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("BasicAuth")
 struct BasicAuthTests {
-    private let asked = Journal<BasicCredentialsRequest>()
+    private let asked = Journal<BasicAuth.CredentialsRequest>()
 
     /// Answers 200 to Ada's password, and a challenge to all else.
-    private static let guarded = MockReply { request in
+    private static let guarded = MockLoader.Reply { request in
         let isRight = request.headers["Authorization"] == "Basic QWRhOnNlY3JldA=="
         let challenge: HTTPHeaders = ["WWW-Authenticate": "Basic realm=\"all\", Bearer"]
         return .success(
@@ -21,13 +21,13 @@ struct BasicAuthTests {
         BasicAuth(timing) { [asked] request in
             asked.append(request)
             guard let password = passwords[min(asked.entries.count, passwords.count) - 1] else { return nil }
-            return try BasicCredentials(user: "Ada", password: password)
+            return try BasicAuth.Credentials(user: "Ada", password: password)
         }
     }
 
     @Test("R27: a thousand challenged requests ask for credentials once, and each is sent once more")
     func asksOnce() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(times: 1_000, .held(by: hold, Self.guarded)).otherwise(Self.guarded)
         let loader = basic(passwords: "secret") --> mock
         let tasks = (0..<1_000).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
@@ -41,7 +41,7 @@ struct BasicAuthTests {
 
     @Test("B: BasicAuth: a refusal to give credentials fails all that were under way, and the next request asks again")
     func declined() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(times: 100, .held(by: hold, Self.guarded)).otherwise(Self.guarded)
         let loader = basic(passwords: nil, "secret") --> mock
         let tasks = (0..<100).map { number in loader.load(sampleRequest("\(number)")) { _ in } }
@@ -126,19 +126,19 @@ struct BasicAuthTests {
 
     @Test("A user with a colon is refused in words, and no description shows a password")
     func credentials() throws {
-        #expect(throws: InvalidArgument.self) { try BasicCredentials(user: "a:b", password: "c") }
-        let credentials = try BasicCredentials(user: "Ada", password: "secret")
+        #expect(throws: InvalidArgument.self) { try BasicAuth.Credentials(user: "a:b", password: "c") }
+        let credentials = try BasicAuth.Credentials(user: "Ada", password: "secret")
         #expect(!"\(credentials)".contains("secret"))
         #expect(!String(reflecting: credentials).contains("secret"))
     }
 
     @Test("A reset discards credentials, and ends the waits for them")
     func reset() async {
-        let door = MockGate()
+        let door = MockLoader.Gate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let basic = BasicAuth(.beforehand) { _ in
             _ = await gate.load(sampleRequest())
-            return try BasicCredentials(user: "Ada", password: "secret")
+            return try BasicAuth.Credentials(user: "Ada", password: "secret")
         }
         let mock = MockLoader().otherwise(Self.guarded)
         let loader = basic --> mock

@@ -87,7 +87,7 @@ struct CredentialStateMachineTests {
 
     @Test("a credential from outside ends the refresh; without one, requests fail as they are told to")
     func replaced() {
-        var machine = CredentialStateMachine(1, missing: AuthenticationError.missingCredential)
+        var machine = CredentialStateMachine(1, missing: Auth.Failure.missingCredential)
         guard case .refresh(let generation, 1) = machine.refused(machine.version, marking: false, if: { _ in true })
         else {
             Issue.record("no refresh was started")
@@ -98,7 +98,7 @@ struct CredentialStateMachineTests {
         #expect(!isEnded)
         #expect(machine.credential == 2)
         machine.replace(with: nil)
-        guard case .fail(AuthenticationError.missingCredential) = machine.sign(if: { _ in true }) else {
+        guard case .fail(Auth.Failure.missingCredential) = machine.sign(if: { _ in true }) else {
             Issue.record("it did not fail")
             return
         }
@@ -106,7 +106,7 @@ struct CredentialStateMachineTests {
 
     @Test("more refreshes than the window allows fail, until it has passed")
     func window() throws {
-        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 1)
+        let window = Auth.RefreshWindow(interval: .seconds(30), maximumAttempts: 1)
         var machine = CredentialStateMachine(1, window: window)
         guard case .refresh(let generation, _) = machine.refused(machine.version, now: .zero, if: { _ in true }) else {
             Issue.record("no refresh was started")
@@ -116,7 +116,7 @@ struct CredentialStateMachineTests {
         #expect(isEnded)
         for (now, isAllowed) in [(Duration.seconds(29), false), (.seconds(30), true)] {
             switch machine.refused(machine.version, now: now, if: { _ in true }) {
-            case .fail(AuthenticationError.excessiveRefresh): #expect(!isAllowed)
+            case .fail(Auth.Failure.excessiveRefresh): #expect(!isAllowed)
             case .refresh: #expect(isAllowed)
             default: Issue.record("an unexpected step at \(now)")
             }

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("OAuth")
 struct OAuthTests {
-    private static let stale = OAuthToken(accessToken: "old", refreshToken: "again")
+    private static let stale = OAuth.Token(accessToken: "old", refreshToken: "again")
     private let server = TokenServer()
-    private let store = InMemoryTokenStore(Self.stale)
+    private let store = OAuth.InMemoryTokenStore(Self.stale)
 
     private func oauth() -> OAuth {
         OAuth(store: store) { [server] _ in
@@ -28,7 +28,7 @@ struct OAuthTests {
 
     @Test("R27: a thousand requests with a token that is refused make one refresh, and each is sent once more")
     func oneRefresh() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(times: 1_000, .held(by: hold, server.reply)).otherwise(server.reply)
         let loader = oauth() --> mock
         async let loading = loadMany(1_000, on: loader)
@@ -67,7 +67,7 @@ struct OAuthTests {
 
     @Test("R27: a request that was signed with an older token is sent once more without a refresh")
     func olderToken() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: hold, .status(401))).otherwise(server.reply)
         let loader = oauth() --> mock
         let late = loader.load(sampleRequest("late")) { _ in }
@@ -90,7 +90,7 @@ struct OAuthTests {
 
     @Test("R27: a refresh that fails fails all who wait or were under way, and the next request may try again")
     func failedRefresh() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let isDown = Locked(true)
         let oauth = OAuth(store: store) { [server] _ in
             guard !isDown.withLock({ $0 }) else {
@@ -187,7 +187,7 @@ struct OAuthTests {
 
     @Test("A request that leaves while it waits returns at once, and the refresh goes on for the others")
     func leaving() async {
-        let door = MockGate()
+        let door = MockLoader.Gate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
             _ = await gate.load(sampleRequest())
@@ -215,7 +215,7 @@ struct OAuthTests {
 
     @Test("A reset ends the refresh and all who wait for it, and what the refresh brought is not kept")
     func reset() async {
-        let door = MockGate()
+        let door = MockLoader.Gate()
         let gate = MockLoader().otherwise(.held(by: door, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
             _ = await gate.load(sampleRequest())
@@ -235,15 +235,15 @@ struct OAuthTests {
     }
 
     /// A store that takes its time to erase its token.
-    private final class SlowStore: OAuthTokenStore {
-        let store = InMemoryTokenStore(OAuthToken(accessToken: "ada"))
-        let door: MockGate
+    private final class SlowStore: OAuth.TokenStore {
+        let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "ada"))
+        let door: MockLoader.Gate
 
-        init(_ door: MockGate) { self.door = door }
+        init(_ door: MockLoader.Gate) { self.door = door }
 
-        func token() async -> OAuthToken? { await store.token() }
+        func token() async -> OAuth.Token? { await store.token() }
 
-        func save(_ token: OAuthToken?) async {
+        func save(_ token: OAuth.Token?) async {
             if token == nil {
                 _ = await MockLoader().then(.held(by: door, .status(200))).load(sampleRequest())
             }
@@ -253,8 +253,8 @@ struct OAuthTests {
 
     @Test("A forgotten token does not come back from a store that was slow to erase it")
     func forgottenForGood() async {
-        let door = MockGate()
-        let oauth = OAuth(store: SlowStore(door)) { OAuthToken(accessToken: "ben") }
+        let door = MockLoader.Gate()
+        let oauth = OAuth(store: SlowStore(door)) { OAuth.Token(accessToken: "ben") }
         let mock = MockLoader().otherwise(.status(200))
         let loader = oauth --> mock
         #expect(await loader.load(sampleRequest()).status == 200)
@@ -272,7 +272,7 @@ struct OAuthTests {
         let clock = TestClock()
         let clocks = clock.retryClocks()
         await store.save(
-            OAuthToken(accessToken: "t1", refreshToken: "again", expiresAt: clocks.wallNow.advanced(by: .seconds(90)))
+            OAuth.Token(accessToken: "t1", refreshToken: "again", expiresAt: clocks.wallNow.advanced(by: .seconds(90)))
         )
         let oauth = OAuth(store: store, leeway: .seconds(30), clocks: clocks) { [server] _ in
             server.refresh()
@@ -290,7 +290,7 @@ struct OAuthTests {
     @Test("B: OAuth: a refresh without a new refresh token keeps the old one, and needs no new log-in")
     func keepsRefreshToken() async {
         let oauth = OAuth(store: store) { [server] _ in
-            OAuthToken(accessToken: server.refresh().accessToken)
+            OAuth.Token(accessToken: server.refresh().accessToken)
         } logIn: { [server] in
             server.logIn()
         }
@@ -362,7 +362,7 @@ struct OAuthTests {
         #expect(mock.requests.count == 1)
         await oauth.reset()
         await store.save(
-            OAuthToken(accessToken: "old", refreshToken: "again", expiresAt: WallClock.Instant(sinceEpoch: .zero))
+            OAuth.Token(accessToken: "old", refreshToken: "again", expiresAt: WallClock.Instant(sinceEpoch: .zero))
         )
         let unsent = await (oauth --> mock).load(request)
         #expect(unsent.errorCode == .deadlineExceeded)
@@ -371,7 +371,7 @@ struct OAuthTests {
     }
 
     /// A stage whose refreshes wait until they are released.
-    private func heldOAuth(_ hold: MockGate, _ clock: TestClock) -> OAuth {
+    private func heldOAuth(_ hold: MockLoader.Gate, _ clock: TestClock) -> OAuth {
         let gate = MockLoader().then(.held(by: hold, .status(200)))
         return OAuth(store: store, clocks: clock.retryClocks()) { [server] _ in
             _ = await gate.load(sampleRequest())
@@ -384,7 +384,7 @@ struct OAuthTests {
     @Test("R20: the deadline ends the wait for a token; the others get theirs")
     func deadlineEndsWait() async {
         let clock = TestClock()
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().otherwise(server.reply)
         let chain = heldOAuth(hold, clock) --> mock
         let patient = chain.load(sampleRequest()) { _ in }
@@ -406,7 +406,7 @@ struct OAuthTests {
     @Test("R20: the deadline ends the wait for a new token, and the refusal stands")
     func deadlineEndsRefresh() async {
         let clock = TestClock()
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().otherwise(server.reply)
         var request = sampleRequest()
         request.timeout = .seconds(10)
@@ -423,7 +423,7 @@ struct OAuthTests {
     @Test("B: OAuth: a storm of refreshes ends with excessiveRefresh, and passes with the window")
     func storm() async throws {
         let clock = TestClock()
-        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
+        let window = Auth.RefreshWindow(interval: .seconds(30), maximumAttempts: 3)
         let oauth = OAuth(store: store, refreshWindow: window, clocks: clock.retryClocks()) { [server] _ in
             server.refresh()
         } logIn: {
@@ -434,7 +434,7 @@ struct OAuthTests {
         for _ in 0..<2 {
             let error = await loader.load(sampleRequest()).error
             #expect(error?.code == .userAuthenticationRequired)
-            #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+            #expect(error?.underlyingError as? Auth.Failure == .excessiveRefresh)
         }
         #expect(server.refreshes == 3)
         await clock.advance(by: .seconds(30))
@@ -449,11 +449,11 @@ struct OAuthTests {
 
     @Test("B: OAuth: log-ins that brought a token count, those that were declined do not")
     func stormOfLogIns() async throws {
-        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
+        let window = Auth.RefreshWindow(interval: .seconds(30), maximumAttempts: 2)
         let answers = Journal<Bool>()
         let oauth = OAuth(refreshWindow: window, clocks: TestClock().retryClocks()) {
             answers.append(true)
-            return answers.entries.count > 4 ? OAuthToken(accessToken: "a") : nil
+            return answers.entries.count > 4 ? OAuth.Token(accessToken: "a") : nil
         }
         let loader = oauth --> MockLoader().otherwise(.status(401))
         for _ in 0..<4 { #expect(await loader.load(sampleRequest()).errorCode == .userCancelledAuthentication) }
@@ -461,7 +461,7 @@ struct OAuthTests {
         #expect(await loader.load(sampleRequest()).status == 401)
         #expect(answers.entries.count == 6)
         let error = await loader.load(sampleRequest()).error
-        #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(error?.underlyingError as? Auth.Failure == .excessiveRefresh)
         #expect(answers.entries.count == 6)
     }
 
@@ -470,7 +470,7 @@ struct OAuthTests {
         arguments: [
             (OAuthTokenRequest.Event.wanted(replacing: nil), OAuthTokenRequest.Step.readStore),
             (.wanted(replacing: stale), .refresh(stale)),
-            (.wanted(replacing: OAuthToken(accessToken: "a")), .logIn),
+            (.wanted(replacing: OAuth.Token(accessToken: "a")), .logIn),
             (.stored(stale, isCurrent: true), .use(stale)), (.stored(stale, isCurrent: false), .refresh(stale)),
             (.stored(nil, isCurrent: false), .logIn), (.refreshed(nil), .logIn), (.refreshed(stale), .save(stale)),
             (.loggedIn(stale), .save(stale)), (.loggedIn(nil), .decline), (.saved(stale), .use(stale)),
@@ -528,7 +528,7 @@ struct OAuthTests {
     func exhaustedWindow() async throws {
         let clock = TestClock()
         let clocks = clock.retryClocks()
-        let window = RefreshWindow(interval: .seconds(100), maximumAttempts: 1)
+        let window = Auth.RefreshWindow(interval: .seconds(100), maximumAttempts: 1)
         let oauth = OAuth(store: store, refreshWindow: window, clocks: clocks) { [server] _ in
             var token = server.refresh()
             token.expiresAt = clocks.wallNow.advanced(by: .seconds(40))
@@ -544,7 +544,7 @@ struct OAuthTests {
         #expect(server.refreshes == 1)
         mock.then(.status(401))
         let refused = await loader.load(sampleRequest())
-        #expect(refused.error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(refused.error?.underlyingError as? Auth.Failure == .excessiveRefresh)
         #expect(await loader.load(sampleRequest()).error?.bytesSent == 0)
         #expect(server.refreshes == 1)
         await clock.advance(by: .seconds(62))

@@ -17,27 +17,27 @@ final class TokenServer: Sendable {
     var refreshes: Int { state.withLock { $0.refreshes } }
     var logIns: Int { state.withLock { $0.logIns } }
 
-    func refresh() -> OAuthToken {
+    func refresh() -> OAuth.Token {
         state.withLock { state in
             state.refreshes += 1
             state.accepted = "r\(state.refreshes)"
-            return OAuthToken(accessToken: state.accepted, refreshToken: "again")
+            return OAuth.Token(accessToken: state.accepted, refreshToken: "again")
         }
     }
 
     func countRefresh() { state.withLock { $0.refreshes += 1 } }
 
-    func logIn() -> OAuthToken {
+    func logIn() -> OAuth.Token {
         state.withLock { state in
             state.logIns += 1
             state.accepted = "l\(state.logIns)"
-            return OAuthToken(accessToken: state.accepted, refreshToken: "again")
+            return OAuth.Token(accessToken: state.accepted, refreshToken: "again")
         }
     }
 
     /// Answers 200 to the accepted token, 401 to any other.
-    var reply: MockReply {
-        MockReply { [self] request in
+    var reply: MockLoader.Reply {
+        MockLoader.Reply { [self] request in
             if !request.body.isEmpty { _ = try? await request.body.collect() }
             let accepted = state.withLock { $0.accepted }
             let isAccepted = request.headers["Authorization"] == "Bearer \(accepted)"

@@ -23,7 +23,7 @@ struct HTTPTaskTests {
         "R9: a cancelled task cancels its loader, runs its cancel handlers in reverse and completes once, as cancelled"
     )
     func cancels() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let (events, feed) = AsyncStream.makeStream(of: String.self)
         let task = MockLoader().then(.held(by: hold, .status(200))).load(sampleRequest()) {
             feed.yield($0.errorCode?.rawValue ?? "a response")
@@ -42,7 +42,7 @@ struct HTTPTaskTests {
 
     @Test("B: HTTPTask: a response that comes after the cancellation is not handed over")
     func lateResponse() async {
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         // A loader that pays no heed to cancellation.
         let deaf = AnyLoader { request in
             await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Deduplicate")
 struct DeduplicateTests {
-    private let hold = MockGate()
+    private let hold = MockLoader.Gate()
     private let stage = Deduplicate()
     private let calls = TrackedCalls()
     private let executor = TrackedExecutor()
@@ -63,7 +63,7 @@ struct DeduplicateTests {
         .timeLimit(.minutes(10))
     )
     func lastOneLeaves() async {
-        let nobody = MockGate()
+        let nobody = MockLoader.Gate()
         let arrived = Signal()
         let ended = Journal<Bool>()
         let mock = MockLoader()
@@ -133,7 +133,7 @@ struct DeduplicateTests {
 
     /// A transport that answers with the credential of each request, when it may.
     private struct Server: HTTPLoader {
-        let hold: MockGate
+        let hold: MockLoader.Gate
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
             let text = request.headers["Authorization"] ?? "nobody"
@@ -142,7 +142,7 @@ struct DeduplicateTests {
     }
 
     private func oauth(_ token: String) -> OAuth {
-        OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: token))) { nil }
+        OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: token))) { nil }
     }
 
     enum Joining: CaseIterable { case plain, foreign, part, joined, wrapping, wrappingPart }
@@ -200,7 +200,7 @@ struct DeduplicateTests {
     @Test("One stage in two chains before transports that are values: each has its own exchanges")
     func twoTransports() async {
         struct Fixed: HTTPLoader {
-            let hold: MockGate
+            let hold: MockLoader.Gate
             let text: String
 
             func load(_ request: HTTPRequest) async -> HTTPResult {
@@ -252,8 +252,8 @@ struct DeduplicateTests {
     )
     func nextUser(signing: Signing) async {
         let server = Server(hold: hold)
-        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "ada"))) {
-            OAuthToken(accessToken: "ben")
+        let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "ada"))) {
+            OAuth.Token(accessToken: "ben")
         }
         let loader: any HTTPLoader =
             switch signing {
@@ -363,7 +363,7 @@ struct DeduplicateTests {
         }
         let arrived = Journal<Bool>()
         let mock = MockLoader().otherwise(
-            MockReply { request in
+            MockLoader.Reply { request in
                 arrived.append(Task.isCancelled)
                 return .success(HTTPResponse(request: request, status: 200))
             }
@@ -474,7 +474,7 @@ struct DeduplicateTests {
     func downloads() async throws {
         let file = try TemporaryFile([])
         var request = sampleRequest()
-        request.download = Download(to: try FileSink(path: file.path))
+        request.download = Download(to: try Download.FileSink(path: file.path))
         #expect(key(request) == nil)
     }
 

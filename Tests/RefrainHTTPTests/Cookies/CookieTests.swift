@@ -226,8 +226,8 @@ struct CookieTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions].map { "\($0)" } == "\(0o600)")
         #expect(try CookieJar(file: path + ".none").cookies.isEmpty)
-        #expect(throws: LocalFileError.self) { try CookieJar(file: "/") }
-        #expect(throws: LocalFileError.self) { try jar.write(to: "/none/jar") }
+        #expect(throws: HTTPBody.FileError.self) { try CookieJar(file: "/") }
+        #expect(throws: HTTPBody.FileError.self) { try jar.write(to: "/none/jar") }
     }
 
     @Test("lines of a file that are no cookies are skipped")

@@ -38,7 +38,7 @@ final class FileSinkTests {
     }
 
     private func write(_ text: String, to path: String) async throws {
-        let sink = try FileSink(path: path)
+        let sink = try Download.FileSink(path: path)
         try await sink.write(Array(text.utf8))
         try sink.finish()
     }
@@ -49,11 +49,13 @@ final class FileSinkTests {
         try #require(mkfifo(pipe, 0o644) == 0)
         symlink(pipe, path("link"))
         for path in [pipe, path("link")] {
-            #expect(throws: LocalFileError(path: path, operation: .create, errno: EEXIST)) { try FileSink(path: path) }
+            #expect(throws: HTTPBody.FileError(path: path, operation: .create, errno: EEXIST)) {
+                try Download.FileSink(path: path)
+            }
         }
         #expect(kind(of: pipe) == S_IFIFO)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).count == 2)
-        #expect(throws: LocalFileError.self) { try FileSink(path: "/dev/null") }
+        #expect(throws: HTTPBody.FileError.self) { try Download.FileSink(path: "/dev/null") }
         #expect(kind(of: "/dev/null") == S_IFCHR)
     }
 
@@ -80,7 +82,7 @@ final class FileSinkTests {
     func names(withoutName: Bool) async throws {
         for content in ["first", "second"] {
             let before = try names
-            let sink = try FileSink(path: path("file"), withoutName: withoutName)
+            let sink = try Download.FileSink(path: path("file"), withoutName: withoutName)
             try await sink.write(Array("lost".utf8))
             try await sink.startOver()
             try await sink.write(Array(content.utf8))
@@ -95,7 +97,7 @@ final class FileSinkTests {
             #expect(status.st_mode & 0o777 == (content == "first" ? try modeOfNewFiles : 0o640))
             chmod(path("file"), 0o640)
         }
-        let dropped = try FileSink(path: path("other"), withoutName: withoutName)
+        let dropped = try Download.FileSink(path: path("other"), withoutName: withoutName)
         try await dropped.write([1])
         dropped.discard()
         #expect(try names == ["file"])
@@ -122,7 +124,7 @@ final class FileSinkTests {
     func leavesNothing() async throws {
         guard let descriptor = UnnamedFile.open(in: folder.path(), mode: 0o600) else { return }
         close(descriptor)
-        let sink = try FileSink(path: path("file"))
+        let sink = try Download.FileSink(path: path("file"))
         try await sink.write([1, 2, 3])
         #expect(try names.isEmpty)
         try sink.finish()
@@ -132,14 +134,16 @@ final class FileSinkTests {
 
     @Test("a file that appears meanwhile is replaced, and a folder is not")
     func appearsMeanwhile() async throws {
-        let sink = try FileSink(path: path("file"))
+        let sink = try Download.FileSink(path: path("file"))
         try await sink.write(Array("new".utf8))
         try Data("old".utf8).write(to: URL(filePath: path("file")))
         try sink.finish()
         #expect(try text(path("file")) == "new")
-        let other = try FileSink(path: path("folder"))
+        let other = try Download.FileSink(path: path("folder"))
         try FileManager.default.createDirectory(atPath: path("folder"), withIntermediateDirectories: false)
-        #expect(throws: LocalFileError(path: path("folder"), operation: .move, errno: EISDIR)) { try other.finish() }
+        #expect(throws: HTTPBody.FileError(path: path("folder"), operation: .move, errno: EISDIR)) {
+            try other.finish()
+        }
         #expect(try names == ["file", "folder"])
     }
 
@@ -148,11 +152,11 @@ final class FileSinkTests {
         symlink("b", path("a"))
         symlink("a", path("b"))
         symlink(".", path("here"))
-        #expect(throws: LocalFileError(path: path("a"), operation: .create, errno: ELOOP)) {
-            try FileSink(path: path("a"))
+        #expect(throws: HTTPBody.FileError(path: path("a"), operation: .create, errno: ELOOP)) {
+            try Download.FileSink(path: path("a"))
         }
-        #expect(throws: LocalFileError(path: path("here"), operation: .create, errno: EISDIR)) {
-            try FileSink(path: path("here"))
+        #expect(throws: HTTPBody.FileError(path: path("here"), operation: .create, errno: EISDIR)) {
+            try Download.FileSink(path: path("here"))
         }
     }
 }

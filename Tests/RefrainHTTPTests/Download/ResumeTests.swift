@@ -21,8 +21,8 @@ struct ResumeTests {
         status: HTTPStatus,
         headers: HTTPHeaders,
         cut: Bool
-    ) -> MockReply {
-        MockReply { [content] request in
+    ) -> MockLoader.Reply {
+        MockLoader.Reply { [content] request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
                 stream.yield(Array(content[range]))
                 stream.finish(throwing: cut ? HTTPError(.networkConnectionLost, request: request, bytesSent: 9) : nil)
@@ -365,7 +365,7 @@ struct ResumeTests {
 
     @Test("R28: of the body of an error 64 KiB are kept, and its status decides, however long it is")
     func longOtherBody() async throws {
-        let endless = MockReply { request in
+        let endless = MockLoader.Reply { request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { Array(repeating: 7, count: 10_000) }
             return .success(HTTPResponse(request: request, status: 503, body: .oneShot(chunks)))
         }
@@ -378,8 +378,8 @@ struct ResumeTests {
         #expect(try await load(CollectingSink(), chain()).get().body.bytesInMemory?.count == 65_536)
     }
 
-    private func answer(_ status: HTTPStatus, chunks count: Int, cut: Bool = false) -> MockReply {
-        MockReply { request in
+    private func answer(_ status: HTTPStatus, chunks count: Int, cut: Bool = false) -> MockLoader.Reply {
+        MockLoader.Reply { request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
                 for number in 0..<count { stream.yield(Array(repeating: UInt8(number), count: 10_000)) }
                 stream.finish(throwing: cut ? HTTPError(.networkConnectionLost, request: request, bytesSent: 9) : nil)
@@ -413,7 +413,7 @@ struct ResumeTests {
     @Test("A response to a download without a size limit has the limit of collected bodies")
     func standardLimitOfOtherAnswer() async throws {
         mock.then(
-            MockReply { request in
+            MockLoader.Reply { request in
                 let chunks = AsyncThrowingStream<[UInt8], any Error> { Array(repeating: 7, count: 1 << 20) }
                 return .success(HTTPResponse(request: request, status: 300, body: .oneShot(chunks)))
             }
@@ -433,7 +433,7 @@ struct ResumeTests {
             return
         }
         #expect(error.code == .callerFailed)
-        #expect(error.underlyingError is CannotStartOver)
+        #expect(error.underlyingError is Download.CannotStartOver)
         #expect(sink.bytes == Array(content.prefix(400)))
         #expect(mock.requests.count == 1)
     }
@@ -473,7 +473,7 @@ struct ResumeTests {
         for _ in 0..<2_000 {
             let mock = MockLoader()
             mock.otherwise(
-                MockReply { request in
+                MockLoader.Reply { request in
                     let from = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
                     let draw = random.next()
                     let ignoresRange = draw % 7 == 0
@@ -538,7 +538,7 @@ struct ResumeTests {
     }
 }
 
-private final class CollectingSink: DownloadSink {
+private final class CollectingSink: Download.Sink {
     private let state = Locked((bytes: [UInt8](), restarts: 0))
     private let mayStartOver: Bool
 
@@ -552,7 +552,7 @@ private final class CollectingSink: DownloadSink {
     var canStartOver: Bool { mayStartOver }
 
     func startOver() async throws {
-        guard mayStartOver else { throw CannotStartOver() }
+        guard mayStartOver else { throw Download.CannotStartOver() }
         state.withLock { $0 = ([], $0.restarts + 1) }
     }
 }

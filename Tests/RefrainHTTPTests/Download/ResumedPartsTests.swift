@@ -19,9 +19,10 @@ struct ResumedPartsTests {
     private var retry: Retry { Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) }
 
     /// A response that delivers a part of the content in pieces of 100 bytes, and then fails.
-    private func part(_ range: Range<Int>, _ status: HTTPStatus, _ headers: HTTPHeaders, cut: Bool = false) -> MockReply
+    private func part(_ range: Range<Int>, _ status: HTTPStatus, _ headers: HTTPHeaders, cut: Bool = false)
+        -> MockLoader.Reply
     {
-        MockReply { [content] request in
+        MockLoader.Reply { [content] request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { stream in
                 for start in stride(from: range.lowerBound, to: range.upperBound, by: 100) {
                     stream.yield(Array(content[start..<min(start + 100, range.upperBound)]))
@@ -38,7 +39,7 @@ struct ResumedPartsTests {
     /// Answers as a server does that knows ranges.
     private func serveRanges() {
         mock.otherwise(
-            MockReply { [content, whole] request in
+            MockLoader.Reply { [content, whole] request in
                 let start = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
                 var headers = whole
                 if start > 0 { headers["Content-Range"] = "bytes \(start)-999/1000" }
@@ -183,7 +184,7 @@ private struct AtOnce: HTTPRetryStrategy {
 }
 
 /// A sink that fails once: in a write, of which it keeps a part, or when it has been emptied.
-private final class FlakySink: DownloadSink {
+private final class FlakySink: Download.Sink {
     private struct State {
         var bytes: [UInt8] = []
         var writes = 0
@@ -207,7 +208,7 @@ private final class FlakySink: DownloadSink {
             state.writes += 1
             guard state.writes != failingWrite else {
                 state.bytes += bytes.prefix(30)
-                throw LocalFileError(path: "file", operation: .write, errno: 28)
+                throw HTTPBody.FileError(path: "file", operation: .write, errno: 28)
             }
             state.bytes += bytes
         }
@@ -218,7 +219,7 @@ private final class FlakySink: DownloadSink {
             state.bytes = []
             state.restarts += 1
             if state.restarts == failingRestart {
-                throw LocalFileError(path: "file", operation: .write, errno: 5)
+                throw HTTPBody.FileError(path: "file", operation: .write, errno: 5)
             }
         }
     }

@@ -54,7 +54,7 @@ struct ModifyRequestTests {
 
     @Test("R20: the deadline ends the closure's wait, and nothing is sent")
     func deadline() async {
-        let (clock, hold, mock) = (TestClock(), MockGate(), MockLoader())
+        let (clock, hold, mock) = (TestClock(), MockLoader.Gate(), MockLoader())
         let gate = MockLoader().then(.held(by: hold, .status(200)))
         let stage = ModifyRequest(clocks: clock.retryClocks()) { request in
             _ = await gate.load(request)
@@ -94,7 +94,7 @@ struct ModifyRequestTests {
 
     @Test("R6, R26: a request that is made anew, or signed, gets nothing back that a redirect has dropped")
     func dropped() async {
-        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "secret"))) { nil }
+        let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "secret"))) { nil }
         let anew = ModifyRequest { request in HTTPRequest(request.url, headers: request.headers) }
         let signing = ModifyRequest { request in
             var request = request

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("PrintLoader")
 struct PrintLoaderTests {
-    private func printed(_ request: HTTPRequest, _ reply: MockReply, secret: Set<String> = []) async -> [String] {
+    private func printed(_ request: HTTPRequest, _ reply: MockLoader.Reply, secret: Set<String> = []) async -> [String]
+    {
         let journal = Journal<String>()
         let clock = TestClock()
         let stage = PrintLoader(secretFields: secret, clocks: clock.retryClocks()) { journal.append($0) }

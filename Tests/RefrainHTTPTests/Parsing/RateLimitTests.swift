@@ -7,13 +7,13 @@ import Testing
 struct RateLimitTests {
     static let now = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 
-    static func limits(_ fields: [String: [String]]) -> [RateLimit] { limits(RateLimitFields(), fields) }
+    static func limits(_ fields: [String: [String]]) -> [RateLimit] { limits(RateLimiter.Fields(), fields) }
 
-    static func limits(_ reading: RateLimitFields, _ fields: [String: [String]]) -> [RateLimit] {
+    static func limits(_ reading: RateLimiter.Fields, _ fields: [String: [String]]) -> [RateLimit] {
         reading.limits(wallClock: now) { fields[$0] ?? [] }
     }
 
-    static func reset(_ text: String, _ reset: RateLimitFields.Reset = .automatic) -> Duration? {
+    static func reset(_ text: String, _ reset: RateLimiter.Fields.Reset = .automatic) -> Duration? {
         limits(.init(reset: reset), ["x-ratelimit-reset": [text]]).first?.reset
     }
 
@@ -68,9 +68,9 @@ struct RateLimitTests {
         #expect(Self.reset("1559559630000", .epoch(.milliseconds)) == .seconds(30))
         #expect(Self.reset("30", .epoch(.seconds)) == .zero)
         #expect(Self.reset("0.5", .delay(.milliseconds)) == .microseconds(500))
-        let plain = RateLimitFields(reset: .epoch(.seconds))
+        let plain = RateLimiter.Fields(reset: .epoch(.seconds))
         #expect(Self.limits(plain, ["ratelimit": ["a;r=0;t=30"]]).first?.reset == .seconds(30))
-        let structured = RateLimitFields(structuredReset: .delay(.milliseconds))
+        let structured = RateLimiter.Fields(structuredReset: .delay(.milliseconds))
         #expect(Self.limits(structured, ["ratelimit": ["a;r=0;t=30"]]).first?.reset == .milliseconds(30))
     }
 
@@ -82,7 +82,7 @@ struct RateLimitTests {
         // The wall clock is within that second in the first case, and 5 s off in the second.
         let fields = ["x-ratelimit-reset": ["1559559601.2"], "date": ["Mon, 03 Jun 2019 11:00:00 GMT"]]
         let wall = WallClock.Instant(sinceEpoch: .milliseconds(Int64((now * 1000).rounded())))
-        let limits = RateLimitFields().limits(wallClock: wall) { fields[$0] ?? [] }
+        let limits = RateLimiter.Fields().limits(wallClock: wall) { fields[$0] ?? [] }
         #expect(limits.first?.reset == expected)
     }
 
@@ -152,7 +152,7 @@ struct RateLimitTests {
         #expect(RateLimit.binding(of: [many, few]) == few)
         #expect(RateLimit.binding(of: []) == nil)
         let fields = ["ratelimit": [#""burst";r=9;t=1, "daily";r=0;t=700"#]]
-        #expect(RateLimitFields().binding(wallClock: Self.now) { fields[$0] ?? [] }?.name == "daily")
+        #expect(RateLimiter.Fields().binding(wallClock: Self.now) { fields[$0] ?? [] }?.name == "daily")
     }
 
     @Test("R19: pacing holds back when nothing is left, for what is left of the wait")
@@ -181,7 +181,7 @@ struct RateLimitTests {
     func anything() {
         let seed = UInt64(0x5EED)
         var random = RandomSource(seed: seed)
-        let readings: [RateLimitFields.Reset] = [
+        let readings: [RateLimiter.Fields.Reset] = [
             .automatic, .delay(.seconds), .delay(.milliseconds), .epoch(.seconds), .epoch(.milliseconds),
         ]
         for _ in 0..<10_000 {

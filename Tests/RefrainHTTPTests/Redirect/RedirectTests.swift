@@ -16,7 +16,7 @@ struct RedirectTests {
 
     private var chain: some HTTPLoader { Redirect(clocks: clock.retryClocks()) --> mock }
 
-    private func redirect(_ status: HTTPStatus, to location: String, _ more: HTTPHeaders = [:]) -> MockReply {
+    private func redirect(_ status: HTTPStatus, to location: String, _ more: HTTPHeaders = [:]) -> MockLoader.Reply {
         var headers = more
         headers["Location"] = location
         return .status(status, headers: headers)
@@ -231,7 +231,7 @@ struct RedirectTests {
         let retrying =
             Redirect(clocks: clock.retryClocks())
             --> Retry(RetryPolicy.recommended, budgets: nil, clocks: clock.retryClocks()) --> mock
-        let replies: [MockReply] = [
+        let replies: [MockLoader.Reply] = [
             redirect(302, to: ""), redirect(302, to: "ftp://a.example/"), redirect(302, to: "http://"),
             redirect(302, to: "http://a.example:99999/"), redirect(302, to: "javascript:alert(1)"),
             .status(302, headers: HTTPHeaders([("Location", "/a"), ("Location", "/b")])),
@@ -306,7 +306,7 @@ struct RedirectTests {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader =
             Redirect(clocks: clock.retryClocks())
-            --> Retry(RetryPolicy.recommended, budgets: RetryBudgets { _ in budget }, clocks: clock.retryClocks())
+            --> Retry(RetryPolicy.recommended, budgets: Retry.Budgets { _ in budget }, clocks: clock.retryClocks())
             --> mock
         for _ in 0..<10 { mock.then(redirect(302, to: "/x")) }
         mock.then(.status(200))
@@ -343,7 +343,7 @@ struct RedirectTests {
     func deadlineAtRedirect(withinRetry: Bool) async throws {
         let clock = clock
         mock.otherwise(
-            MockReply { request in
+            MockLoader.Reply { request in
                 try? await clock.sleep(until: clock.now.advanced(by: .seconds(3)))
                 return .success(HTTPResponse(request: request, status: 302, headers: ["Location": "/x"]))
             }
@@ -383,9 +383,9 @@ struct RedirectTests {
             .failure(.cannotConnectToHost, bytesSent: 0), .failure(.cannotFindHost), .failure(.requestNotProcessed),
             .status(408), .status(421), .status(425), .status(429, headers: ["Retry-After": "1"]),
             .status(413, headers: ["Retry-After": "1"]),
-        ] as [MockReply]
+        ] as [MockLoader.Reply]
     )
-    func outcomeOfAnotherHop(status: HTTPStatus, reply: MockReply) async throws {
+    func outcomeOfAnotherHop(status: HTTPStatus, reply: MockLoader.Reply) async throws {
         mock.then(redirect(status, to: "/done")).then(reply).then(.status(200))
         let request = try HTTPRequest("http://a.example/order", method: .post, body: .text("tea"))
         let result = await retriedChain.load(request)
@@ -403,8 +403,9 @@ struct RedirectTests {
 
     @Test("R2: a POST that was refused before a refresh, and then did not leave, may be sent again")
     func outcomeAfterARefresh() async throws {
-        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "old", refreshToken: "again"))) { _ in
-            OAuthToken(accessToken: "new")
+        let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "old", refreshToken: "again"))) {
+            _ in
+            OAuth.Token(accessToken: "new")
         } logIn: {
             nil
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ResetGuard and Autocancel")
 struct ResetGuardTests {
-    private let hold = MockGate()
+    private let hold = MockLoader.Gate()
     private let clock = TestClock()
 
     @Test("B: ResetGuard: a reset cancels what is in flight, awaits it, and opens again")
@@ -26,7 +26,7 @@ struct ResetGuardTests {
     }
 
     /// A loader whose request stays until a gate opens, cancelled or not.
-    private func deaf(_ gate: MockGate, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
+    private func deaf(_ gate: MockLoader.Gate, onCancel: @escaping @Sendable () -> Void) -> AnyLoader {
         AnyLoader { request in
             await withTaskCancellationHandler {
                 await Task { await MockLoader().then(.held(by: gate, .status(200))).load(request) }.value
@@ -180,7 +180,7 @@ struct ResetGuardTests {
 
     @Test("B: Autocancel: it cancels what has passed it, and lets in what comes during the reset")
     func autocancel() async {
-        let resetGate = MockGate()
+        let resetGate = MockLoader.Gate()
         let gate = hold
         let mock = MockLoader().then(.held(by: gate, .status(200))).otherwise(.status(202))
         let loader =
@@ -202,7 +202,7 @@ struct ResetGuardTests {
     func outerLoop() async {
         let mock = MockLoader().then(.held(by: hold, .status(200))).otherwise(.status(201))
         let cancellations = Journal<Void>()
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         let chain = ResetGuard() --> Retry(RetryPolicy.recommended, budgets: nil) --> mock
         let slow = ResetGuard() --> deaf(gate) { cancellations.append(()) }
         func loop(_ loader: any HTTPLoader) -> Task<HTTPResponse, any Error> {

@@ -8,7 +8,7 @@ func facts(
     bytesSent: Int64? = 120,
     body: HTTPBody.Replayability = .none,
     key: Bool = false,
-    replay: ReplayPermission = .automatic,
+    replay: HTTPRequest.Replay = .automatic,
     attempt: Int = 1,
     remaining: Duration? = nil,
     retryAfterPolicy: RetryAfterPolicy = .honoured,

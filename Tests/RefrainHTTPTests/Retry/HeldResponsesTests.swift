@@ -48,7 +48,7 @@ struct HeldResponsesTests {
         default:
             let tokens = Locked(0)
             return OAuth(clocks: clock.retryClocks()) {
-                OAuthToken(accessToken: "\(tokens.withLock { $0 += 1; return $0 })")
+                OAuth.Token(accessToken: "\(tokens.withLock { $0 += 1; return $0 })")
             } --> loader
         }
     }

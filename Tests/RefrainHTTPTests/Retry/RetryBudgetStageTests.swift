@@ -10,7 +10,7 @@ struct RetryBudgetStageTests {
 
     private func stage(_ budget: RetryBudget, attempts: Int = 2) throws -> Retry {
         let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: attempts))
-        return Retry(policy, budgets: RetryBudgets { _ in budget }, clocks: clock.retryClocks())
+        return Retry(policy, budgets: Retry.Budgets { _ in budget }, clocks: clock.retryClocks())
     }
 
     private func request() throws -> HTTPRequest { try HTTPRequest("http://api.example/items") }
@@ -44,7 +44,7 @@ struct RetryBudgetStageTests {
     @Test("R22: a retry that was made is not given back when it is cancelled")
     func cancelledTries() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 2, clock: AnyClock(clock))
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         mock.then(.status(503)).then(.held(by: hold, .status(200)))
         let loader = try stage(budget) --> mock
         let request = try request()
@@ -94,7 +94,7 @@ struct RetryBudgetStageTests {
     func completedURL() async throws {
         let budget = RetryBudget(ratio: 0.2, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let origins = Locked<[Origin]>([])
-        let budgets = RetryBudgets { origin in
+        let budgets = Retry.Budgets { origin in
             origins.withLock { $0.append(origin) }
             return budget
         }

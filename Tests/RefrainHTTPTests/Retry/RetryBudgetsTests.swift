@@ -23,7 +23,7 @@ struct RetryBudgetsTests {
     @Test("R22: a URL has the budget of its origin, whatever was asked for before")
     func sameAsByOrigin() throws {
         forEachSeed { random in
-            let budgets = RetryBudgets()
+            let budgets = Retry.Budgets()
             for _ in 0..<6 {
                 guard let scheme = Self.schemes.randomElement(using: &random),
                     let authority = Self.authorities.randomElement(using: &random),
@@ -41,7 +41,7 @@ struct RetryBudgetsTests {
 
     @Test("R22: a relative URL has the budget of its base's origin, and none without a base")
     func relative() throws {
-        let budgets = RetryBudgets()
+        let budgets = Retry.Budgets()
         let base = try #require(URL(string: "http://a.example/x"))
         let relative = try #require(URL(string: "y", relativeTo: base))
         #expect(budgets.budget(for: relative) === budgets.budget(for: base))

@@ -10,7 +10,7 @@ struct RetryResetTests {
         arguments: [Duration.zero, .seconds(60)]
     )
     func betweenWaits(delay: Duration) async throws {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let clock = TestClock()
         let mock = MockLoader().then(.held(by: hold, .status(503))).otherwise(.status(200))
         let retry = Retry(Backoff.constant(delay: delay), budgets: nil, clocks: clock.retryClocks())

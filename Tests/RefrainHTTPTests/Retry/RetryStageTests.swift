@@ -11,7 +11,7 @@ struct RetryStageTests {
 
     private func chain(
         _ strategy: (any RetryStrategy)? = RetryPolicy.recommended,
-        budgets: RetryBudgets? = nil
+        budgets: Retry.Budgets? = nil
     ) -> some HTTPLoader {
         Retry(strategy, budgets: budgets, clocks: clock.retryClocks(), random: RandomSource(seed: 1)) --> mock
     }
@@ -160,7 +160,7 @@ struct RetryStageTests {
         feed.finish()
         #expect(body.replayability == .onceAndRead)
         // No reader gets a truncated body without an error.
-        await #expect(throws: BodyReadTwice.self) { for try await _ in body {} }
+        await #expect(throws: HTTPBody.ReadTwice.self) { for try await _ in body {} }
     }
 
     @Test("R18: jitter never takes a wait that the server asked for past the deadline, however late the clock is read")
@@ -375,11 +375,11 @@ struct RetryStageTests {
     func extremeLimits(limit: Duration) async throws {
         var extreme = try request()
         extreme.timeout = limit
-        extreme.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, total: limit)
+        extreme.timeouts = Timeout.Limits(connect: limit, firstByte: limit, idle: limit, total: limit)
         extreme.attemptTimeout = limit
         extreme.retryStrategy = Backoff.constant(delay: .seconds(2), maxAttempts: 2)
         let clock = clock
-        let slow = MockReply { request in
+        let slow = MockLoader.Reply { request in
             try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
             return .failure(HTTPError(.timedOut, request: request, bytesSent: 0))
         }
@@ -398,7 +398,7 @@ struct RetryStageTests {
     func emptyBudget() async throws {
         let clock = clock
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, clock: AnyClock(clock))
-        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let loader = chain(Backoff.immediately(), budgets: Retry.Budgets { _ in budget })
         mock.then(times: 2, .status(503))
         let response = try await loader.response(for: request())
         #expect(response.status == 503)
@@ -418,7 +418,7 @@ struct RetryStageTests {
     @Test("R22, R29, R32: the record says which credit paid for a retry, and why none did")
     func credits() async throws {
         let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
-        let loader = chain(Backoff.immediately(maxAttempts: 4), budgets: RetryBudgets(all: budget))
+        let loader = chain(Backoff.immediately(maxAttempts: 4), budgets: Retry.Budgets(all: budget))
         mock.then(times: 4, .status(503))
         let first = try await loader.response(for: request())
         #expect(first.attempts.map(\.credit) == [.floor, .floor, .floor, nil])
@@ -437,7 +437,7 @@ struct RetryStageTests {
     @Test("R22: a budget that waits gives the retry its turn, within the deadline")
     func waitingBudget() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))
-        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
+        let loader = chain(Backoff.immediately(), budgets: Retry.Budgets { _ in budget })
         mock.then(times: 2, .status(503)).then(.status(200))
         #expect(try await loader.response(for: request()).status == 200)
         #expect(clock.sleeps.count == 1)
@@ -451,8 +451,8 @@ struct RetryStageTests {
     func tokenBudget() async throws {
         let costs = RetryBudget.Costs(transient: 5, timeout: 10, throttled: 7)
         let budget = RetryBudget.tokens(capacity: 100, costs: costs)
-        let loader = chain(Backoff.immediately(), budgets: RetryBudgets { _ in budget })
-        let failures: [(MockReply, Double)] = [
+        let loader = chain(Backoff.immediately(), budgets: Retry.Budgets { _ in budget })
+        let failures: [(MockLoader.Reply, Double)] = [
             (.status(503), 5), (.failure(.timedOut, bytesSent: 1), 10), (.status(429), 7),
             (.status(503, headers: ["Retry-After": "0"]), 7),
         ]
@@ -511,14 +511,14 @@ struct RetryStageTests {
         for _ in 0..<10_000 {
             let mock = MockLoader()
             mock.otherwise(
-                MockReply { request in
+                MockLoader.Reply { request in
                     let draw = random.next()
                     if draw % 3 == 0 {
                         return .failure(HTTPError(.networkConnectionLost, request: request, bytesSent: Int64(draw % 2)))
                     }
                     let status = statuses[Int(draw % UInt64(statuses.count))]
                     return .success(
-                        HTTPResponse(request: request, status: status, exchange: ExchangeFacts(bytesSent: 10))
+                        HTTPResponse(request: request, status: status, exchange: HTTPResponse.Exchange(bytesSent: 10))
                     )
                 }
             )

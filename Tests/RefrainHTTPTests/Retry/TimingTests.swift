@@ -154,7 +154,7 @@ struct TimingTests {
     )
     func extremeWaits(server: Duration) {
         for bound: Duration? in [nil, server, .seconds(1)] {
-            let wait = RetryDelay(schedule: .zero ... .seconds(1), server: server, bound: bound)
+            let wait = RetryDecision.Delay(schedule: .zero ... .seconds(1), server: server, bound: bound)
             #expect(wait.range.lowerBound == max(server, .zero))
             #expect(wait.range.upperBound >= wait.range.lowerBound)
             #expect(wait.range.contains(wait.sample(using: RandomSource(seed: 31))))

@@ -123,7 +123,7 @@ struct PagesTests {
 
     @Test("R9: cancelled pages throw CancellationError")
     func cancelled() async throws {
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: gate, .status(200)))
         let task = Task { try await mock.pages(from: sampleRequest("1")).all() }
         await gate.arrivals(atLeast: 1)

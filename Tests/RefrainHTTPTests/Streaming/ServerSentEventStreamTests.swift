@@ -10,8 +10,8 @@ struct ServerSentEventStreamTests {
     private func events(
         _ method: HTTPMethod = .get,
         attempts: Int = 3,
-        budgets: RetryBudgets? = nil
-    ) throws -> ServerSentEventStream {
+        budgets: Retry.Budgets? = nil
+    ) throws -> HTTPRequest.ServerSentEvents {
         mock.events(
             for: try HTTPRequest("https://api.example.com/events", method: method),
             retrying: RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(2), maxAttempts: attempts)),
@@ -21,8 +21,8 @@ struct ServerSentEventStreamTests {
     }
 
     /// A stream with this text, which ends or breaks after it.
-    private func stream(_ text: String, breaks: Bool = false, type: String = "text/event-stream") -> MockReply {
-        MockReply { request in
+    private func stream(_ text: String, breaks: Bool = false, type: String = "text/event-stream") -> MockLoader.Reply {
+        MockLoader.Reply { request in
             let chunks = AsyncThrowingStream<[UInt8], any Error> { continuation in
                 continuation.yield(Array(text.utf8))
                 let error = HTTPError(.networkConnectionLost, request: request)
@@ -33,7 +33,7 @@ struct ServerSentEventStreamTests {
         }
     }
 
-    private func data(_ events: ServerSentEventStream) async throws -> [String] {
+    private func data(_ events: HTTPRequest.ServerSentEvents) async throws -> [String] {
         var data: [String] = []
         for try await event in events { data.append(event.data) }
         return data
@@ -93,8 +93,8 @@ struct ServerSentEventStreamTests {
 
     @Test("connections that were open for long are no failed attempts, though they bring no event")
     func silence() async throws {
-        func silent(for time: Duration, breaks: Bool = false) -> MockReply {
-            MockReply { [clock] request in
+        func silent(for time: Duration, breaks: Bool = false) -> MockLoader.Reply {
+            MockLoader.Reply { [clock] request in
                 let chunks = AsyncThrowingStream<[UInt8], any Error> {
                     await clock.advance(by: time)
                     if breaks { throw HTTPError(.networkConnectionLost, request: request) }
@@ -121,7 +121,7 @@ struct ServerSentEventStreamTests {
     )
     func timeouts() async throws {
         let clock = TestClock()
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         mock.then(stream("data: a\n\n")).otherwise(.held(by: gate, .status(204)))
         var request = try HTTPRequest("https://api.example.com/events")
         request.timeout = .seconds(60)
@@ -176,7 +176,7 @@ struct ServerSentEventStreamTests {
     func budget() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
         mock.then(stream("data: a\n\n"))
-        let budgets = RetryBudgets { _ in budget }
+        let budgets = Retry.Budgets { _ in budget }
         let error = await #expect(throws: HTTPError.self) { try await data(events(budgets: budgets)) }
         #expect(error?.attempts.map(\.reason) == [.budgetExhausted])
         #expect(mock.requests.count == 1)

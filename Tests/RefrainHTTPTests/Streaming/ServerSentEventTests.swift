@@ -7,12 +7,12 @@ import Testing
 /// The examples and rules of the HTML Standard §9.2.6.
 @Suite("Server-sent events", .computing)
 struct ServerSentEventTests {
-    private func events(_ text: String) async throws -> [ServerSentEvent] {
+    private func events(_ text: String) async throws -> [HTTPBody.ServerSentEvent] {
         try await body([text]).serverSentEvents().all()
     }
 
-    private func message(_ data: String, _ id: String = "") -> ServerSentEvent {
-        ServerSentEvent(data: data, lastEventID: id)
+    private func message(_ data: String, _ id: String = "") -> HTTPBody.ServerSentEvent {
+        HTTPBody.ServerSentEvent(data: data, lastEventID: id)
     }
 
     @Test("lines of data are joined by LF")
@@ -46,7 +46,7 @@ struct ServerSentEventTests {
     func types() async throws {
         #expect(
             try await events("\u{FEFF}event: add\r\ndata: 1\r\rfoo: bar\ndata: 2\r\n\r\n")
-                == [ServerSentEvent(type: "add", data: "1"), message("2")]
+                == [HTTPBody.ServerSentEvent(type: "add", data: "1"), message("2")]
         )
         #expect(try await events("data: a\n\n\u{FEFF}data: b\n\n") == [message("a")], "only at the beginning")
     }
@@ -54,7 +54,7 @@ struct ServerSentEventTests {
     @Test("an id with NUL is ignored; so is a retry that is no number, and a long one saturates")
     func malformed() throws {
         var parser = ServerSentEventParser(limit: 100)
-        func take(_ line: String) throws -> ServerSentEvent? { try parser.take(Array(line.utf8)) }
+        func take(_ line: String) throws -> HTTPBody.ServerSentEvent? { try parser.take(Array(line.utf8)) }
         _ = try take("id: 7")
         _ = try take("id: 8\u{0}")
         _ = try take("retry: 1500")

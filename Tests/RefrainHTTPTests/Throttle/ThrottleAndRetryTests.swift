@@ -57,7 +57,7 @@ struct ThrottleAndRetryTests {
     @Test("R20: nothing is sent after the deadline, though the request waited for its turn until then")
     func deadline() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1, clocks: clock.retryClocks())
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: hold, .status(200)))
         mock.otherwise(.status(200))
         let chain = try retry() --> throttle --> mock
@@ -82,7 +82,7 @@ struct ThrottleAndRetryTests {
     @Test("R20: the deadline ends the wait for a turn, and the turn goes to the next one")
     func deadlineEndsWait() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 1, clocks: clock.retryClocks())
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: hold, .status(200)))
         mock.otherwise(.status(200))
         let chain = try retry() --> throttle --> mock
@@ -108,7 +108,7 @@ struct ThrottleAndRetryTests {
 
     @Test("R20: the deadline ends the wait for a judgement, and the answer stands")
     func deadlineEndsJudgement() async throws {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let slow = SlowJudge(gate: MockLoader().then(.held(by: hold, .status(200))))
         let mock = MockLoader().otherwise(.status(503))
         let chain = Retry(slow, budgets: nil, clocks: clock.retryClocks()) --> mock

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Throttle")
 struct ThrottleTests {
-    private let hold = MockGate()
+    private let hold = MockLoader.Gate()
     private let calls = TrackedCalls()
 
     private func held() -> MockLoader { MockLoader().otherwise(.held(by: hold, .status(200))) }
@@ -30,7 +30,7 @@ struct ThrottleTests {
         let server = AnyLoader { request in
             sent.append(request.name)
             return await withTaskCancellationHandler {
-                await MockLoader().then(.held(by: MockGate(), .status(200))).load(request)
+                await MockLoader().then(.held(by: MockLoader.Gate(), .status(200))).load(request)
             } onCancel: {
                 cancelled.append(request.name)
                 guard request.throttle == .never, cancelled.entries.contains("0"),
@@ -68,11 +68,11 @@ struct ThrottleTests {
     func firstComeFirstServed() async throws {
         let throttle = Throttle(maximumNumberOfRequests: 2)
         let journal = Journal<String>()
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         let mock = MockLoader()
         mock.then(times: 2, .held(by: gate, .status(200)))
         mock.otherwise(
-            MockReply { request in
+            MockLoader.Reply { request in
                 journal.append(request.name)
                 return .success(HTTPResponse(request: request, status: 200))
             }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Timeout")
 struct TimeoutTests {
     private let clock = TestClock()
-    private let hold = MockGate()
+    private let hold = MockLoader.Gate()
 
     private func stage(_ total: Duration) throws -> Timeout { Timeout(total: total, clocks: clock.retryClocks()) }
 
@@ -75,8 +75,13 @@ struct TimeoutTests {
         own.timeouts.connect = nil
         _ = await (stage --> mock).load(sampleRequest())
         _ = await (stage --> mock).load(own)
-        let filled = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(60), total: .seconds(5))
-        let kept = Timeouts(connect: nil, firstByte: .seconds(2), idle: .seconds(60), total: .seconds(9))
+        let filled = Timeout.Limits(
+            connect: .seconds(1),
+            firstByte: .seconds(2),
+            idle: .seconds(60),
+            total: .seconds(5)
+        )
+        let kept = Timeout.Limits(connect: nil, firstByte: .seconds(2), idle: .seconds(60), total: .seconds(9))
         #expect(mock.requests.map(\.timeouts) == [filled, kept])
     }
 

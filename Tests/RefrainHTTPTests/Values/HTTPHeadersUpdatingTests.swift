@@ -36,16 +36,16 @@ struct HTTPHeadersUpdatingTests {
 
     @Test("basic credentials are encoded (RFC 7617 §2)")
     func basic() {
-        let field = HTTPHeader.authorization(username: "Aladdin", password: "open sesame")
+        let field = HTTPHeaders.Field.authorization(username: "Aladdin", password: "open sesame")
         #expect(field.value == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
     @Test("the default fields are Alamofire's, with falling qualities")
     func defaults() {
         #expect(HTTPHeaders.default.map(\.name) == ["Accept-Encoding", "Accept-Language", "User-Agent"])
-        #expect(HTTPHeader.defaultAcceptEncoding.value == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
-        #expect(HTTPHeader.defaultAcceptLanguage.value.contains(";q=1.0"))
-        #expect(HTTPHeader.defaultUserAgent.value.hasSuffix("Refrain"))
+        #expect(HTTPHeaders.Field.defaultAcceptEncoding.value == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
+        #expect(HTTPHeaders.Field.defaultAcceptLanguage.value.contains(";q=1.0"))
+        #expect(HTTPHeaders.Field.defaultUserAgent.value.hasSuffix("Refrain"))
     }
 }
 

@@ -54,7 +54,7 @@ struct HTTPRequestOptionTests {
 
     @Test("Timeouts are equal by their limits, whether these were set or not")
     func timeouts() {
-        var own = Timeouts.standard
+        var own = Timeout.Limits.standard
         own.connect = .seconds(10)
         #expect(own == .standard)
         #expect(Set([own, .standard]).count == 1)

@@ -29,7 +29,7 @@ struct HostNameTests {
 
     @Test("R22: a host has one budget, however it is spelled")
     func budgets() throws {
-        let budgets = RetryBudgets()
+        let budgets = Retry.Budgets()
         let unicode = try HTTPRequest("https://bücher.example/").url
         let encoded = try HTTPRequest("https://xn--bcher-kva.example/x").url
         #expect(budgets.budget(for: unicode) != nil)

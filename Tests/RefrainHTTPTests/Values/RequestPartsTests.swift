@@ -75,7 +75,7 @@ struct RequestPartsTests {
 
     @Test("a task knows its request and whether it was cancelled")
     func task() async throws {
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: gate, .status(200))).then(.status(200))
         let loader = ResetGuard() --> mock
         let request = try HTTPRequest("https://api.example.com/")

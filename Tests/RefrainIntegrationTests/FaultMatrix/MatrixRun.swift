@@ -176,7 +176,7 @@ final class MatrixRun: Sendable {
         if mode == .neverAccept { request.timeouts.connect = .seconds(1) }
         cell.request.shape(&request)
         guard cell.request == .download else { return await chain.load(request) }
-        let sink = try FileSink(path: folder + "/" + token)
+        let sink = try Download.FileSink(path: folder + "/" + token)
         request.download = Download(to: sink)
         let result = await chain.load(request)
         sink.discard()

@@ -35,13 +35,13 @@ struct AuthenticationTests {
     /// Hands out what the server says, through a loader of its own.
     private func oauth(_ token: String?) throws -> OAuth {
         let (loader, url) = (try transport(), server.baseURL + "/token")
-        let fetch: @Sendable () async throws -> OAuthToken = {
+        let fetch: @Sendable () async throws -> OAuth.Token = {
             let response = try await loader.response(for: HTTPRequest(url, method: .post))
-            return OAuthToken(accessToken: response.text ?? "", refreshToken: "again")
+            return OAuth.Token(accessToken: response.text ?? "", refreshToken: "again")
         }
-        let stored = token.map { OAuthToken(accessToken: $0, refreshToken: "again") }
+        let stored = token.map { OAuth.Token(accessToken: $0, refreshToken: "again") }
         return OAuth(
-            store: InMemoryTokenStore(stored),
+            store: OAuth.InMemoryTokenStore(stored),
             refresh: { _ in try await fetch() },
             logIn: { try await fetch() }
         )
@@ -52,7 +52,7 @@ struct AuthenticationTests {
         let asked = Locked(0)
         let stage = BasicAuth { _ in
             asked.withLock { $0 += 1 }
-            return try BasicCredentials(user: "Ada", password: "secret")
+            return try BasicAuth.Credentials(user: "Ada", password: "secret")
         }
         let chain = try stage --> transport()
         let tasks = try (0..<100).map { _ in chain.load(try request("/basic")) { _ in } }
@@ -76,7 +76,7 @@ struct AuthenticationTests {
             // RFC 9112 §9.3: what is left of the body is read, or the connection closed.
             return closes ? [.respond(answer), .close] : [.respond(answer), .readBody]
         }
-        let stage = BasicAuth { _ in try BasicCredentials(user: "Ada", password: "secret") }
+        let stage = BasicAuth { _ in try BasicAuth.Credentials(user: "Ada", password: "secret") }
         let chain = try Retry(RetryPolicy.recommended, budgets: nil) --> stage --> transport()
         let request = try HTTPRequest(server.baseURL + "/early", method: .post, body: .bytes(body))
         let response = try await chain.response(for: request)
@@ -116,10 +116,10 @@ struct AuthenticationTests {
 
     @Test("B: Auth: the option of a request chooses who signs it, over one transport")
     func routes() async throws {
-        let basic = BasicAuth(.beforehand) { _ in try BasicCredentials(user: "Ada", password: "secret") }
+        let basic = BasicAuth(.beforehand) { _ in try BasicAuth.Credentials(user: "Ada", password: "secret") }
         let auth = Auth([.basic: basic, .oauth: try oauth("t1")], default: .oauth)
         let chain = try auth --> transport(1)
-        for method in [AuthenticationMethod.automatic, .oauth, .basic, .none] {
+        for method in [Auth.Method.automatic, .oauth, .basic, .none] {
             var request = try request("/ok")
             request.authentication = method
             #expect(try await chain.response(for: request).status == 200)

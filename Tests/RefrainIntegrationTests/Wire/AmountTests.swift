@@ -12,7 +12,7 @@ struct AmountTests {
 
     @Test("R22, R25: of a backend that fails everything, less than 1.25 times the requests is asked")
     func amplification() async throws {
-        let chain = try Retry(quick(), budgets: RetryBudgets()) --> transport(64)
+        let chain = try Retry(quick(), budgets: Retry.Budgets()) --> transport(64)
         let url = server.baseURL + "/status/503"
         let requests = 2000
         let recorded = Locked(0)

@@ -230,7 +230,7 @@ struct DiscardedBodyTests {
 }
 
 /// Counts the bytes of a download.
-private final class CountingSink: DownloadSink {
+private final class CountingSink: Download.Sink {
     private let count = Locked(0)
     func write(_ bytes: [UInt8]) async throws { count.withLock { $0 += bytes.count } }
     func startOver() async throws { count.withLock { $0 = 0 } }

@@ -18,7 +18,7 @@ struct DownloadTests {
     /// Downloads into a file; answers the result, and the digest of the file where the download was whole.
     private func download(_ target: String) async throws -> (result: HTTPResult, digest: String?) {
         let path = FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString)").path
-        let sink = try FileSink(path: path)
+        let sink = try Download.FileSink(path: path)
         var request = try HTTPRequest(server.baseURL + target)
         request.download = Download(to: sink)
         let chain = try Redirect() --> Retry(quick(), budgets: nil) --> Resume() --> transport()
@@ -110,7 +110,7 @@ struct DownloadTests {
     func nothingHalf() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "refrain-\(UUID().uuidString)").path
         do {
-            let sink = try FileSink(path: path)
+            let sink = try Download.FileSink(path: path)
             var request = try HTTPRequest(server.baseURL + "/close-body?bytes=100000&after=99999")
             request.download = Download(to: sink)
             let chain = try Retry(quick(), budgets: nil) --> Resume() --> transport()

@@ -60,7 +60,7 @@ struct NoiseTests {
     }
 }
 
-private struct NowhereSink: DownloadSink {
+private struct NowhereSink: Download.Sink {
     func write(_ bytes: [UInt8]) async throws {}
     func startOver() async throws {}
 }

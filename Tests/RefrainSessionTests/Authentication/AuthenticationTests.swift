@@ -16,7 +16,7 @@ struct AuthenticationTests {
     private func interceptor(
         _ service: TokenService,
         token: Token? = Token(value: "t1"),
-        window: RefreshWindow? = .standard,
+        window: Auth.RefreshWindow? = .standard,
         clock: InstantClock = InstantClock()
     ) -> Interceptor {
         let authenticator = TokenAuthenticator { _, _ in Token(value: service.refresh()) }
@@ -40,7 +40,7 @@ struct AuthenticationTests {
     func refreshes() async throws {
         let service = TokenService(accepting: 2)
         let session = Session.testing(service, interceptor: interceptor(service)) { settings in
-            settings.budgets = RetryBudgets { _ in
+            settings.budgets = Retry.Budgets { _ in
                 RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
             }
         }
@@ -129,7 +129,7 @@ struct AuthenticationTests {
         let interceptor = interceptor(service, token: nil)
         let session = Session.testing(service, interceptor: interceptor)
         let error = await session.request(HTTPRequest.sample).serializingData().response.error
-        #expect(error?.underlyingError as? AuthenticationError == .missingCredential)
+        #expect(error?.underlyingError as? Auth.Failure == .missingCredential)
         #expect(service.requests == 0)
         interceptor.credential = Token(value: "t1")
         #expect(await session.request(HTTPRequest.sample).serializingString().response.value == "200")
@@ -197,7 +197,7 @@ struct AuthenticationTests {
     func storm() async throws {
         let service = TokenService(acceptsNothing: true)
         let clock = InstantClock()
-        let window = RefreshWindow(interval: .seconds(30), maximumAttempts: 5)
+        let window = Auth.RefreshWindow(interval: .seconds(30), maximumAttempts: 5)
         let interceptor = interceptor(service, window: window, clock: clock)
         let session = Session.testing(service, interceptor: interceptor, clock: clock)
         for _ in 0..<5 {
@@ -205,7 +205,7 @@ struct AuthenticationTests {
             #expect(error?.responseCode == 401)
         }
         let error = await session.request(HTTPRequest.sample).validate().serializingData().response.error
-        #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+        #expect(error?.underlyingError as? Auth.Failure == .excessiveRefresh)
         #expect(service.refreshes == 5)
         clock.advance(by: .seconds(30))
         _ = await session.request(HTTPRequest.sample).validate().serializingData().response
@@ -250,9 +250,9 @@ struct AuthenticationTests {
 
     @Test(
         "R2: after a 403 the credential is refreshed, but a POST is sent again only where that is allowed",
-        arguments: [(ReplayPermission.automatic, 1), (.allowed, 2)]
+        arguments: [(HTTPRequest.Replay.automatic, 1), (.allowed, 2)]
     )
-    func forbidden(replay: ReplayPermission, sends: Int) async {
+    func forbidden(replay: HTTPRequest.Replay, sends: Int) async {
         struct ByStatus: Authenticator {
             func apply(_ credential: Token, to request: inout HTTPRequest) {
                 request.headers["Authorization"] = credential.value
@@ -298,7 +298,7 @@ struct AuthenticationTests {
     func wrapped() async throws {
         let service = TokenService(accepting: 2)
         let session = Session.testing(service, interceptor: Wrapping(inner: interceptor(service))) { settings in
-            settings.budgets = RetryBudgets { _ in
+            settings.budgets = Retry.Budgets { _ in
                 RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
             }
         }
@@ -319,7 +319,7 @@ struct AuthenticationTests {
             service,
             interceptor: RefrainSession.Interceptor(retriers: [always], interceptors: [wrapping])
         ) { settings in
-            settings.budgets = RetryBudgets { _ in
+            settings.budgets = Retry.Budgets { _ in
                 RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
             }
         }

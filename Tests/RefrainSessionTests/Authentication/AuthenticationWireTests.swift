@@ -31,7 +31,7 @@ struct AuthenticationWireTests {
         }
     }
 
-    private func load(_ session: Session, _ path: String = "/data") -> DataTask<String> {
+    private func load(_ session: Session, _ path: String = "/data") -> Request.ResponseTask<String> {
         session.request(server.baseURL + path).validate().serializingString()
     }
 
@@ -102,7 +102,7 @@ struct AuthenticationWireTests {
     func storm() async throws {
         server.answer("/closed", 401)
         let clock = InstantClock()
-        let window = RefreshWindow()
+        let window = Auth.RefreshWindow()
         #expect(window.interval == .seconds(30) && window.maximumAttempts == 5)
         let interceptor = Interceptor(
             authenticator: authenticator(),
@@ -115,7 +115,7 @@ struct AuthenticationWireTests {
         #expect(server.count(path: "/token") == 5)
         for _ in 0..<3 {
             let error = await load(session, "/closed").response.error
-            #expect(error?.underlyingError as? AuthenticationError == .excessiveRefresh)
+            #expect(error?.underlyingError as? Auth.Failure == .excessiveRefresh)
         }
         #expect(server.count(path: "/token") == 5)
         clock.advance(by: .seconds(30))
@@ -159,7 +159,7 @@ struct AuthenticationWireTests {
     func missing() async {
         let session = Session.overSockets(Interceptor(authenticator: authenticator()))
         let error = await load(session).response.error
-        #expect(error?.underlyingError as? AuthenticationError == .missingCredential)
+        #expect(error?.underlyingError as? Auth.Failure == .missingCredential)
         #expect(server.log.isEmpty)
     }
 }

@@ -76,7 +76,7 @@ struct EventTests {
     func log() async {
         let lines = Journal<String>()
         let monitor = LogMonitor(
-            redaction: Redaction(headers: ["X-Api-Key"], queryParameters: ["token"]),
+            redaction: LogMonitor.Redaction(headers: ["X-Api-Key"], queryParameters: ["token"]),
             showsHeaders: true
         ) { lines.append($0) }
         let loader = ScriptedLoader(
@@ -146,7 +146,7 @@ struct EventTests {
     func labels() {
         var snapshot = MetricsMonitor().snapshot
         let reason = RetryReason(rawValue: "a\"\u{301}} 1\nb\\\u{301}c\r\nd")
-        snapshot.retries[MetricsSnapshot.ReasonKey(host: "host.test", reason: reason)] = 1
+        snapshot.retries[MetricsMonitor.Snapshot.ReasonKey(host: "host.test", reason: reason)] = 1
         let line = #"refrain_retries_total{host="host.test",reason="a\""# + "\u{301}} 1" + #"\nb\\"# + "\u{301}c"
         let lines = snapshot.prometheusText.split(separator: "\n").filter { $0.hasPrefix("refrain_retries_total{") }
         #expect(lines.map { Array($0.utf8) } == [Array((line + #"\nd"} 1"#).utf8)])

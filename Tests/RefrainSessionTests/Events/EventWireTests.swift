@@ -66,7 +66,7 @@ struct EventWireTests {
             return [.respond(.init(status, headers: [("Set-Cookie", "id=s3cret"), ("X-Note", "shown")], body: "ok"))]
         }
         let (lines, events) = (Journal<String>(), EventTests.Recorder())
-        let redaction = Redaction(headers: ["X-Api-Key"], queryParameters: ["token"])
+        let redaction = LogMonitor.Redaction(headers: ["X-Api-Key"], queryParameters: ["token"])
         let log = LogMonitor(redaction: redaction, showsHeaders: true) { lines.append($0) }
         let session = Session.overSockets(RetryPolicy.recommended, monitors: [log, events])
         let url = server.baseURL.replacing("http://", with: "http://ada:s3cret@") + "/secrets?token=s3cret&page=2"

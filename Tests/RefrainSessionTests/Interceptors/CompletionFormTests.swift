@@ -44,7 +44,7 @@ struct CompletionFormTests {
         let session = Session.testing(ScriptedLoader(.status(200)), interceptor: Adapter { _, _, _ in })
         let error = await session.request(HTTPRequest.sample).serializingData().response.error
         #expect(error?.isRequestAdaptationError == true)
-        #expect(error?.underlyingError is CompletionDropped)
+        #expect(error?.underlyingError is Interceptor.CompletionDropped)
         #expect(error?.description.contains("Adapter") == true)
     }
 
@@ -53,7 +53,7 @@ struct CompletionFormTests {
         let session = Session.testing(ScriptedLoader(.status(503)), interceptor: Retrier { _, _, _, _ in })
         let error = await session.request(HTTPRequest.sample).serializingData().response.error
         #expect(error?.isRequestRetryError == true)
-        #expect(error?.underlyingError is CompletionDropped)
+        #expect(error?.underlyingError is Interceptor.CompletionDropped)
     }
 
     @Test("R30: a completion that is kept and never called ends with the cancellation of its request")

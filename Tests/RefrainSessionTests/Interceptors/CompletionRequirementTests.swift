@@ -161,7 +161,7 @@ struct CompletionRequirementTests {
             }
         }
         let error = await load("/down-once", Dropping()).error
-        #expect(error?.underlyingError is CompletionDropped)
+        #expect(error?.underlyingError is Interceptor.CompletionDropped)
         #expect(server.requests(toPath: "/down-once").isEmpty)
         #expect(await load("/down-once", Twice()).value == "200")
         #expect(server.requests(toPath: "/down-once").count == 2)

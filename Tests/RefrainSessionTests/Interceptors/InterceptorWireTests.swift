@@ -143,7 +143,7 @@ struct InterceptorWireTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(cause is CompletionDropped)
+        #expect(cause is Interceptor.CompletionDropped)
         let text = error?.description ?? ""
         #expect(text.contains("its completion was never called"))
         #expect(server.count(path: "/ok") == 0)
@@ -169,7 +169,7 @@ struct InterceptorWireTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(cause is CompletionDropped)
+        #expect(cause is Interceptor.CompletionDropped)
         let text = error?.description ?? ""
         #expect(text.contains("its completion was never called"))
         #expect(server.count(path: "/down") == 1)

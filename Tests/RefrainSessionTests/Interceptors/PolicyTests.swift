@@ -168,7 +168,7 @@ struct PolicyTests {
     @Test("R17: a wrapped policy reads the server's delays as it does by itself; no other delay cuts them short")
     func wrappedFields() async throws {
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2000"]
-        let fields = RateLimitFields(reset: .delay(.milliseconds))
+        let fields = RateLimiter.Fields(reset: .delay(.milliseconds))
         for delay in [nil, .milliseconds(1)] as [Duration?] {
             let clock = InstantClock()
             let loader = ScriptedLoader(.status(429, headers: headers), .status(200, body: "ok"))
@@ -184,7 +184,7 @@ struct PolicyTests {
     func wrappedComeBack() async {
         // Fifty seconds from now if read as a date, although it is a delay.
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000000100"]
-        let fields = RateLimitFields(reset: .delay(.seconds))
+        let fields = RateLimiter.Fields(reset: .delay(.seconds))
         for delay in [nil, .milliseconds(1)] as [Duration?] {
             let clock = InstantClock()
             clock.advance(by: .seconds(999_000_050))

@@ -244,7 +244,7 @@ struct PrecedenceTests {
         let loader = ScriptedLoader(.status(503))
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended) { settings in
             let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1)
-            settings.budgets = RetryBudgets { _ in budget }
+            settings.budgets = Retry.Budgets { _ in budget }
         }
         let tasks = (0..<12).map { session.request(HTTPRequest("/\($0)")).validate().serializingData() }
         var exhausted = 0

@@ -78,7 +78,7 @@ struct PrecedenceWireTests {
     @Test("Task.retrying round a session's call: as many sends as its own runs, and none where one must not repeat")
     func outerLoop() async {
         typealias Row = (
-            name: String, session: Session, method: HTTPMethod, replay: ReplayPermission?, runs: Int, sends: Int
+            name: String, session: Session, method: HTTPMethod, replay: HTTPRequest.Replay?, runs: Int, sends: Int
         )
         let rows: [Row] = [
             ("the default policy", unasked(), .get, nil, 4, 4),
@@ -134,7 +134,7 @@ struct PrecedenceWireTests {
     func exhaustedBudget() async {
         let session = Session.overSockets(RetryPolicy.recommended) { settings in
             let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1)
-            settings.budgets = RetryBudgets { _ in budget }
+            settings.budgets = Retry.Budgets { _ in budget }
         }
         let tasks = (0..<12).map { _ in session.request(server.baseURL + "/down").validate().serializingData() }
         var exhausted = 0
@@ -220,7 +220,7 @@ struct PrecedenceWireTests {
             var two: String?
         }
         server.answer("/form", 200)
-        let encoder = URLEncodedFormParameterEncoder(form: FormEncoding(nils: .null))
+        let encoder = URLEncodedFormParameterEncoder(form: URLEncoding.Form(nils: .null))
         let session = Session.overSockets()
         let url = server.baseURL + "/form"
         _ = try await session.request(url, parameters: Optionals(), encoder: encoder).serializingString().value
@@ -240,7 +240,7 @@ struct PrecedenceWireTests {
 
     @Test("changes before the start are part of the request of each attempt, also where it is made anew")
     func changesBeforeStart() async {
-        struct Maker: HTTPRequestConvertible {
+        struct Maker: Session.RequestConvertible {
             let address: String
 
             func asHTTPRequest() throws -> HTTPRequest { try HTTPRequest(address, headers: [:]) }
@@ -271,7 +271,7 @@ struct PrecedenceWireTests {
             return
         }
         #expect(error.code == .badURL && error.description.contains("relative"))
-        #expect(response.metrics == ExchangeFacts(bytesSent: 0), "an attempt without a response has facts, too")
+        #expect(response.metrics == HTTPResponse.Exchange(bytesSent: 0), "an attempt without a response has facts, too")
         #expect(response.request?.url.absoluteString == "users" && response.response == nil)
         #expect(sends("/users") == 1)
     }

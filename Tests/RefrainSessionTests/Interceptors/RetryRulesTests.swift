@@ -96,7 +96,7 @@ struct RetryRulesTests {
     func budget() async throws {
         let loader = ScriptedLoader(.status(503))
         let session = Session.testing(loader, interceptor: always) { settings in
-            settings.budgets = RetryBudgets { _ in
+            settings.budgets = Retry.Budgets { _ in
                 RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)
             }
         }

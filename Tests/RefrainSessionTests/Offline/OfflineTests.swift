@@ -6,7 +6,7 @@ import Testing
 @Suite("The offline retrier")
 struct OfflineTests {
     /// A network that a test switches.
-    final class SwitchedNetwork: NetworkMonitor {
+    final class SwitchedNetwork: OfflineRetrier.NetworkMonitor {
         private struct State {
             var isOnline = false
             var waiting: [@Sendable (Bool) -> Void] = []

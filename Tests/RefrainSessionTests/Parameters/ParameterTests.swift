@@ -10,7 +10,7 @@ import Foundation
 
 @Suite("Parameters")
 struct ParameterTests {
-    private func text(_ parameters: Parameters, _ form: FormEncoding = FormEncoding()) -> String {
+    private func text(_ parameters: Parameters, _ form: URLEncoding.Form = URLEncoding.Form()) -> String {
         form.text(of: parameters).replacing("%5B", with: "[").replacing("%5D", with: "]")
     }
 
@@ -33,10 +33,10 @@ struct ParameterTests {
             var four: [Int]?
         }
         for (nils, expected) in [
-            (FormEncoding.NilEncoding.dropKey, "one=one"), (.null, "four=null&one=one&three=null&two=null"),
+            (URLEncoding.Form.NilEncoding.dropKey, "one=one"), (.null, "four=null&one=one&three=null&two=null"),
             (.dropValue, "four=&one=one&three=&two="),
         ] {
-            let encoder = URLEncodedFormParameterEncoder(form: FormEncoding(nils: nils), destination: .httpBody)
+            let encoder = URLEncodedFormParameterEncoder(form: URLEncoding.Form(nils: nils), destination: .httpBody)
             let request = try encoder.encode(Values(), into: HTTPRequest("http://host.test/", method: .post))
             #expect(request.body.bytesInMemory.map { String(decoding: $0, as: UTF8.self) } == expected)
         }
@@ -46,11 +46,11 @@ struct ParameterTests {
     func forms() {
         let parameters: Parameters = ["a": [1, 2], "b": true, "n": nil, "s": "x y"]
         #expect(
-            text(parameters, FormEncoding(arrays: .noBrackets, bools: .literal, nils: .null, spaces: .plusReplaced))
+            text(parameters, URLEncoding.Form(arrays: .noBrackets, bools: .literal, nils: .null, spaces: .plusReplaced))
                 == "a=1&a=2&b=true&n=null&s=x+y"
         )
         #expect(
-            text(parameters, FormEncoding(arrays: .indexInBrackets, nils: .dropValue))
+            text(parameters, URLEncoding.Form(arrays: .indexInBrackets, nils: .dropValue))
                 == "a[0]=1&a[1]=2&b=1&n=&s=x%20y"
         )
     }
@@ -63,7 +63,7 @@ struct ParameterTests {
         ]
     )
     func escaping(raw: String, escaped: String) {
-        #expect(FormEncoding().text(of: [raw: .string(raw)]) == "\(escaped)=\(escaped)")
+        #expect(URLEncoding.Form().text(of: [raw: .string(raw)]) == "\(escaped)=\(escaped)")
     }
 
     @Test(
@@ -159,7 +159,7 @@ struct ParameterTests {
                 try super.encode(to: members.superEncoder())
             }
         }
-        let encoder = URLEncodedFormParameterEncoder(form: FormEncoding(bools: .literal, nils: .null))
+        let encoder = URLEncodedFormParameterEncoder(form: URLEncoding.Form(bools: .literal, nils: .null))
         let request = try encoder.encode(Derived(), into: HTTPRequest("/a"))
         let query = request.url.query()?.replacing("%5B", with: "[").replacing("%5D", with: "]")
         #expect(
@@ -197,8 +197,8 @@ struct ParameterTests {
 
     @Test("A: parameters: values survive a round trip through JSON")
     func roundTrip() throws {
-        let value: ParameterValue = ["s": "x", "i": -3, "d": 2.5, "b": true, "a": [1, nil], "o": ["k": "v"]]
-        let back = try JSONDecoder().decode(ParameterValue.self, from: JSONEncoder().encode(value))
+        let value: JSONEncoding.Value = ["s": "x", "i": -3, "d": 2.5, "b": true, "a": [1, nil], "o": ["k": "v"]]
+        let back = try JSONDecoder().decode(JSONEncoding.Value.self, from: JSONEncoder().encode(value))
         #expect(back == value)
     }
 }

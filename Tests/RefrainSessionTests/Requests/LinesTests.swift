@@ -37,7 +37,7 @@ struct LinesTests {
 
     @Test("R9: cancellation throws CancellationError")
     func cancellation() async throws {
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         mock.otherwise(.held(by: gate, .status(200, body: .text("a"))))
         let session = Session(loader: mock)
         let task = Task {

@@ -83,7 +83,7 @@ struct MultipartWireTests {
         #expect(entry.header("Content-Length") == text)
         #expect(
             request.uploadProgress
-                == TransferProgress(completed: Int64(entry.bodyLength), total: Int64(entry.bodyLength))
+                == Request.TransferProgress(completed: Int64(entry.bodyLength), total: Int64(entry.bodyLength))
         )
     }
 

@@ -97,20 +97,20 @@ struct RequestWireTests {
         #expect(request.isSuspended && request.uploadProgress.completed == 196_608)
         request.resume()
         #expect(try await task.value == "1000000")
-        #expect(request.uploadProgress == TransferProgress(completed: 1_000_000, total: 1_000_000))
+        #expect(request.uploadProgress == Request.TransferProgress(completed: 1_000_000, total: 1_000_000))
     }
 
     @Test("A: Request: progress counts bytes up and down, never backwards within an attempt, up to the whole")
     func progress() async throws {
         server.on("/both") { _ in [.respond(.init(200, bytes: Self.bytes(400_000)))] }
-        let (up, down) = (Journal<TransferProgress>(), Journal<TransferProgress>())
+        let (up, down) = (Journal<Request.TransferProgress>(), Journal<Request.TransferProgress>())
         let request = session.upload(Data(Self.bytes(300_000)), to: server.baseURL + "/both")
             .uploadProgress { up.append($0) }
             .downloadProgress { down.append($0) }
         #expect(try await request.validate().serializingData().value.count == 400_000)
         for (moments, total) in [(up.entries, Int64(300_000)), (down.entries, 400_000)] {
             #expect(moments.map(\.completed) == moments.map(\.completed).sorted())
-            #expect(moments.last == TransferProgress(completed: total, total: total))
+            #expect(moments.last == Request.TransferProgress(completed: total, total: total))
             #expect(moments.count > 1)
             #expect(moments.last?.fractionCompleted == 1)
         }

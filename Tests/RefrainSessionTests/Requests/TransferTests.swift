@@ -61,7 +61,7 @@ struct TransferTests {
     @Test("an upload of bytes counts its progress up to the end")
     func uploadData() async throws {
         server.on("/up") { request in [.respond(.init(200, body: "\(request.bodyLength)"))] }
-        let moments = Journal<TransferProgress>()
+        let moments = Journal<Request.TransferProgress>()
         let request = session.upload(Data(Self.bytes(300_000)), to: "\(server.baseURL)/up")
         let text = try await request.uploadProgress { moments.append($0) }.validate().serializingString().value
         #expect(text == "300000")
@@ -209,13 +209,13 @@ struct TransferTests {
     @Test("a download makes its file, counts its progress, and leaves nothing else behind")
     func download() async throws {
         let file = folder.file("result")
-        let moments = Journal<TransferProgress>()
+        let moments = Journal<Request.TransferProgress>()
         let request = session.download("\(server.baseURL)/bytes/500000", to: file)
         let url = try await request.downloadProgress { moments.append($0) }.validate()
             .serializingDownloadedFileURL().value
         #expect(url == file)
         #expect(try Data(contentsOf: file).count == 500_000)
-        #expect(moments.entries.last == TransferProgress(completed: 500_000, total: 500_000))
+        #expect(moments.entries.last == Request.TransferProgress(completed: 500_000, total: 500_000))
         #expect(folder.names == ["result"])
     }
 
@@ -338,11 +338,11 @@ struct TransferTests {
 
     @Test("the progress of a response in memory is counted where it is watched")
     func dataProgress() async throws {
-        let moments = Journal<TransferProgress>()
+        let moments = Journal<Request.TransferProgress>()
         let data = try await session.request("\(server.baseURL)/bytes/300000")
             .downloadProgress { moments.append($0) }.validate().serializingData().value
         #expect(data.count == 300_000)
-        #expect(moments.entries.last == TransferProgress(completed: 300_000, total: 300_000))
+        #expect(moments.entries.last == Request.TransferProgress(completed: 300_000, total: 300_000))
     }
 
     @Test("a stream is read as it arrives")
@@ -421,7 +421,7 @@ struct TransferTests {
         }
         let refused: HTTPHeaders = ["WWW-Authenticate": "Basic realm=x"]
         let moved: HTTPHeaders = ["Location": "/elsewhere"]
-        let basic = BasicAuth { _ in try BasicCredentials(user: "u", password: "p") }
+        let basic = BasicAuth { _ in try BasicAuth.Credentials(user: "u", password: "p") }
         let stages: [(HTTPStatus, HTTPHeaders, any HTTPMiddleware)] = [
             (503, [:], Retry(RetryPolicy.recommended, budgets: nil)), (401, refused, basic), (307, moved, Redirect()),
         ]

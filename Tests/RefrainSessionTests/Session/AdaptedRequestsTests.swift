@@ -94,7 +94,7 @@ struct AdaptedRequestsTests {
     @Test("R6, R26: an adapter that makes its request anew gives no credentials back that a redirect has dropped")
     func renewedAfterRedirect() async {
         let loader = redirecting("http://other.test/x")
-        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "secret"))) { nil }
+        let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "secret"))) { nil }
         let session = Session.testing(oauth --> loader, interceptor: Interceptor(adapters: [renewing]))
         _ = await session.request(HTTPRequest.sample).serializingString().response
         #expect(loader.requests.map { $0.headers["Authorization"] } == ["Bearer secret", nil])
@@ -139,7 +139,7 @@ struct AdaptedRequestsTests {
         let session = Session.testing(
             loader,
             interceptor: Interceptor(adapters: [completing], interceptors: [policy])
-        ) { $0.budgets = RetryBudgets { _ in budget } }
+        ) { $0.budgets = Retry.Budgets { _ in budget } }
         let request = try HTTPRequest(path: "people")
         for _ in 0..<50 { _ = await session.request(request).serializingData().response }
         #expect(loader.requests.count <= 60)

@@ -114,20 +114,20 @@ struct BadInputTests {
 
     @Test("R31: counts that do not fit the bounds of a histogram are refused where they are decoded")
     func histogramCounts() throws {
-        func snapshot(_ counts: String) throws -> MetricsSnapshot {
+        func snapshot(_ counts: String) throws -> MetricsMonitor.Snapshot {
             let json = """
                 {"requestsCreated": 0, "requestsSucceeded": 0, "requestsFailed": 0, "requestsCancelled": 0,
                 "attempts": [], "retries": [], "givenUp": [],
                 "durations": {"h": {"counts": [\(counts)], "count": 1, "sum": 0.5}}}
                 """
-            return try JSONDecoder().decode(MetricsSnapshot.self, from: Data(json.utf8))
+            return try JSONDecoder().decode(MetricsMonitor.Snapshot.self, from: Data(json.utf8))
         }
         for counts in ["", "1", "1,2,3,4,5,6,7,8,9,10,11", "1,2,3,4,5,6,7,8,9,10,11,12,13"] {
             #expect(throws: DecodingError.self) { try snapshot(counts) }
         }
         let whole = try snapshot("1,0,0,0,0,0,0,0,0,0,0,0")
         #expect(whole.prometheusText.contains(#"le="10.0"} 1"#))
-        let again = try JSONDecoder().decode(MetricsSnapshot.self, from: JSONEncoder().encode(whole))
+        let again = try JSONDecoder().decode(MetricsMonitor.Snapshot.self, from: JSONEncoder().encode(whole))
         #expect(again == whole)
     }
 
@@ -139,7 +139,7 @@ struct BadInputTests {
             "requestsCancelled": 1, "attempts": [], "retries": [], "givenUp": [],
             "durations": {"h": {"counts": [\(most),1,1,1,1,1,1,1,1,1,1,1], "count": \(most), "sum": 0.5}}}
             """
-        let snapshot = try JSONDecoder().decode(MetricsSnapshot.self, from: Data(json.utf8))
+        let snapshot = try JSONDecoder().decode(MetricsMonitor.Snapshot.self, from: Data(json.utf8))
         #expect(snapshot.prometheusText.contains(#"le="10.0"} "# + "\(most)\n"))
         #expect(snapshot.requestsActive == .min)
     }

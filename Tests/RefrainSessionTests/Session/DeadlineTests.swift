@@ -21,7 +21,7 @@ struct DeadlineTests {
 
     @Test("R20: the deadline ends the wait for an adapter")
     func adapter() async {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         let gate = MockLoader().then(.held(by: hold, .status(200)))
         let session = session([
             Adapter { request, _ in

@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// A request with the number of times that it was made.
-private struct Numbered: HTTPRequestConvertible {
+private struct Numbered: Session.RequestConvertible {
     let address: String
     let count = Counter()
     var failsFrom = Int.max

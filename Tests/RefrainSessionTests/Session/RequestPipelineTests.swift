@@ -189,7 +189,7 @@ struct RequestPipelineTests {
         let budget = RetryBudget(ratio: 1, minimumRetriesPerSecond: 0, clock: AnyClock(clock))
         let loader = HeldLoader()
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended, clock: clock) { settings in
-            settings.budgets = RetryBudgets { _ in budget }
+            settings.budgets = Retry.Budgets { _ in budget }
         }
         for number in 0..<3 {
             let task = session.request(HTTPRequest.sample).serializingData()
@@ -245,7 +245,7 @@ struct RequestPipelineTests {
         // The budget is asked for after the start, and before anything is sent.
         let early = Locked<Request?>(nil)
         let impatient = Session.testing(loader) { settings in
-            settings.budgets = RetryBudgets { _ in
+            settings.budgets = Retry.Budgets { _ in
                 early.withLock { $0 }?.cancel()
                 return .standard()
             }

@@ -21,12 +21,12 @@ struct SeveralWaitersTests {
 
         init(_ jobs: HeldJobs) { self.jobs = jobs }
 
-        func wait(for task: DataTask<Data>) async -> Int? { await task.response.response?.status.rawValue }
+        func wait(for task: Request.ResponseTask<Data>) async -> Int? { await task.response.response?.status.rawValue }
     }
 
     /// Begins to wait on an actor that then is stuck, and will not come to look at the answer.
     private func waitStuck(
-        for task: DataTask<Data>,
+        for task: Request.ResponseTask<Data>,
         of request: Request,
         _ jobs: HeldJobs
     ) async -> Task<Int?, Never> {

@@ -152,7 +152,7 @@ struct SharingTests {
         let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
         let gone = Signal()
         weak var began: DataRequest?
-        func begin() -> DataTask<String> {
+        func begin() -> Request.ResponseTask<String> {
             let request = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone))
             began = request
             let task = request.serializingString()
@@ -167,7 +167,7 @@ struct SharingTests {
             #expect(await task.response.error?.isExplicitlyCancelledError == true)
             #expect(stage.numberOfWaitingRequests == 1)
         }
-        var stays: DataTask<String>?
+        var stays: Request.ResponseTask<String>?
         await leave()
         // The first request is not referenced here any more.
         mayEnd.set()
@@ -236,7 +236,7 @@ struct SharingTests {
     func twoSessions() async throws {
         let loader = credentialLoader()
         func session(_ user: String) -> Session {
-            let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: user))) { nil }
+            let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: user))) { nil }
             return self.session(oauth --> loader)
         }
         let (ada, ben) = (session("ada"), session("ben"))
@@ -264,8 +264,8 @@ struct SharingTests {
     @Test("a request after a log-out does not join what was begun for the user before, within the session's loader")
     func loggedOut() async throws {
         let loader = credentialLoader()
-        let oauth = OAuth(store: InMemoryTokenStore(OAuthToken(accessToken: "ada"))) {
-            OAuthToken(accessToken: "ben")
+        let oauth = OAuth(store: OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "ada"))) {
+            OAuth.Token(accessToken: "ben")
         }
         let session = session(oauth --> loader)
         let first = session.request(HTTPRequest.sample).serializingString()

@@ -132,7 +132,7 @@ struct TargetTests {
     @Test("A: TargetType: a target's download has its body, whatever its method is", arguments: [API.user("a"), .form])
     func download(target: API) async throws {
         let folder = try TemporaryFolder()
-        let session = Session.testing(TargetStubs())
+        let session = Session.testing(Session.TargetStubs())
         let file = folder.url.appending(path: "sample")
         let saved = try await session.download(target, to: file).serializingDownloadedFileURL().value
         #expect(try Data(contentsOf: saved) == target.sampleData)
@@ -141,18 +141,20 @@ struct TargetTests {
     @Test("A: TargetType: stubs answer with sample data, or as they are told; others go to the other loader")
     func stubs() async throws {
         struct User: Decodable, Sendable { var name: String }
-        let session = Session.testing(TargetStubs())
+        let session = Session.testing(Session.TargetStubs())
         #expect(try await session.request(API.user("ada")).serializingDecodable(User.self).value.name == "Ada")
         let error = await session.request(HTTPRequest.sample).serializingData().response.error
         #expect(error?.transportCode == .resourceUnavailable)
 
-        let offline = Session.testing(TargetStubs { _ in .networkError(.notConnectedToInternet) })
+        let offline = Session.testing(Session.TargetStubs { _ in .networkError(.notConnectedToInternet) })
         #expect(
             await offline.request(API.user("a")).serializingData().response.error?.transportCode
                 == .notConnectedToInternet
         )
 
-        let mixed = Session.testing(TargetStubs(others: ScriptedLoader(.status(200, body: "real"))) { _ in .never })
+        let mixed = Session.testing(
+            Session.TargetStubs(others: ScriptedLoader(.status(200, body: "real"))) { _ in .never }
+        )
         #expect(try await mixed.request(API.user("a")).serializingString().value == "real")
     }
 }

@@ -143,16 +143,16 @@ struct TargetWireTests {
     @Test("A: TargetType: a stub answers in place of the wire, and one that is none leaves it to the wire")
     func stubs() async throws {
         struct User: Decodable, Sendable { var name: String }
-        let stubbed = Session.testing(TargetStubs())
+        let stubbed = Session.testing(Session.TargetStubs())
         #expect(try await stubbed.request(target(.list)).serializingDecodable(User.self).value.name == "Sample")
-        let failing = Session.testing(TargetStubs { _ in .networkResponse(418, Data("short".utf8)) })
+        let failing = Session.testing(Session.TargetStubs { _ in .networkResponse(418, Data("short".utf8)) })
         #expect(await failing.request(target(.list)).serializingData().response.error?.responseCode == 418)
-        let offline = Session.testing(TargetStubs { _ in .networkError(.notConnectedToInternet) })
+        let offline = Session.testing(Session.TargetStubs { _ in .networkError(.notConnectedToInternet) })
         let error = await offline.request(target(.list)).serializingData().response.error
         #expect(error?.transportCode == .notConnectedToInternet)
         #expect(server.log.isEmpty)
         let mixed = Session.testing(
-            TargetStubs(others: CurlLoader()) { target in
+            Session.TargetStubs(others: CurlLoader()) { target in
                 target.method == .post ? .networkResponse(200, target.sampleData) : .never
             }
         )

@@ -78,7 +78,7 @@ struct CollapseTests {
         ),
     ]
 
-    static func budget(_ make: @escaping @Sendable (AnyClock) -> RetryBudget) -> Policies.Make {
+    static func budget(_ make: @escaping @Sendable (any Clock<Duration>) -> RetryBudget) -> Policies.Make {
         Policies.retrying(.immediately(maxAttempts: 3), budget: make)
     }
 

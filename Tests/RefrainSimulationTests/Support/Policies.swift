@@ -12,12 +12,12 @@ enum Policies {
     /// A chain with a schedule, and a budget or none.
     static func retrying(
         _ schedule: Backoff,
-        budget: (@Sendable (AnyClock) -> RetryBudget)? = nil
+        budget: (@Sendable (any Clock<Duration>) -> RetryBudget)? = nil
     ) -> Make {
         { client in
             let budgets = budget.map { make in
                 let made = make(client.clocks.monotonic)
-                return RetryBudgets { _ in made }
+                return Retry.Budgets { _ in made }
             }
             let retry = Retry(
                 RetryPolicy.recommended.with(schedule: schedule),

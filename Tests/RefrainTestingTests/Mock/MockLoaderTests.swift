@@ -66,7 +66,7 @@ struct MockLoaderTests {
 
     @Test("B: MockLoader: a held reply comes when it is released")
     func release() async throws {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         mock.then(times: 2, .held(by: hold, .status(200)))
         let request = try request()
         let tasks = (0..<2).map { _ in Task { await mock.load(request) } }
@@ -81,7 +81,7 @@ struct MockLoaderTests {
 
     @Test("R9: a held request ends as cancelled when its task is cancelled")
     func cancelHeld() async throws {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         mock.then(.held(by: hold, .status(200)))
         let request = try request()
         let task = Task { await mock.load(request) }
@@ -94,7 +94,7 @@ struct MockLoaderTests {
 
     @Test("B: MockLoader: a reset ends what is held, and is counted")
     func reset() async throws {
-        let hold = MockGate()
+        let hold = MockLoader.Gate()
         mock.then(.held(by: hold, .status(200)))
         let request = try request()
         let task = Task { await mock.load(request) }
@@ -109,7 +109,7 @@ struct MockLoaderTests {
     func resetAtAnyMoment() async throws {
         for _ in 0..<2_000 {
             let mock = MockLoader()
-            mock.then(.held(by: MockGate(), .status(200)))
+            mock.then(.held(by: MockLoader.Gate(), .status(200)))
             let request = try request()
             let task = Task { await mock.load(request) }
             await mock.requests(atLeast: 1)

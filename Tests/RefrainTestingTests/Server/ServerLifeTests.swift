@@ -77,7 +77,7 @@ struct ServerLifeTests {
     func portInUse() throws {
         let server = try FaultServer()
         defer { server.stop() }
-        let error = #expect(throws: FaultServerError.self) { try FaultServer(port: server.port) }
+        let error = #expect(throws: FaultServer.Failure.self) { try FaultServer(port: server.port) }
         #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
     }
 
@@ -119,7 +119,7 @@ struct ServerLifeTests {
         let refuse = try FaultServer(mode: .refuse)
         #expect(throws: RawClient.Unreachable(code: ECONNREFUSED)) { try RawClient(refuse.port) }
         // The port stays taken, so that no other server can be met there.
-        #expect(throws: FaultServerError.self) { try FaultServer(port: refuse.port) }
+        #expect(throws: FaultServer.Failure.self) { try FaultServer(port: refuse.port) }
         for server in [hang, reset, closing, garbage, refuse] { server.stop() }
     }
 

@@ -116,7 +116,7 @@ struct BodyTests {
     @Test("R20: the time for which a source makes the peer wait is no silence of the peer's")
     func slowSource() async throws {
         var request = try upload(.stream { Chunks(count: 2, size: 10_000, end: .late(.seconds(8))) })
-        request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .seconds(4), total: nil)
+        request.timeouts = Timeout.Limits(connect: nil, firstByte: nil, idle: .seconds(4), total: nil)
         #expect(try await loader.response(for: request).status == 200)
         #expect(server.log.map(\.bodyLength) == [20_000])
     }

@@ -14,11 +14,14 @@ struct EndingTests {
 
     @Test("R20: each limit ends an attempt with a timeout that says which one it was")
     func limits() async throws {
-        let cases: [(String, Timeouts, String)] = [
-            ("/hang", Timeouts(connect: nil, firstByte: nil, idle: nil, total: .milliseconds(50)), "total"),
-            ("/hang", Timeouts(connect: nil, firstByte: .milliseconds(50), idle: nil, total: nil), "head"),
-            ("/hang", Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(50), total: nil), "nothing"),
-            ("/hang-body", Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(200), total: nil), "nothing"),
+        let cases: [(String, Timeout.Limits, String)] = [
+            ("/hang", Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: .milliseconds(50)), "total"),
+            ("/hang", Timeout.Limits(connect: nil, firstByte: .milliseconds(50), idle: nil, total: nil), "head"),
+            ("/hang", Timeout.Limits(connect: nil, firstByte: nil, idle: .milliseconds(50), total: nil), "nothing"),
+            (
+                "/hang-body", Timeout.Limits(connect: nil, firstByte: nil, idle: .milliseconds(200), total: nil),
+                "nothing"
+            ),
         ]
         for (path, timeouts, words) in cases {
             var request = try request(path)

@@ -45,7 +45,7 @@ struct EvidenceTests {
         let start = ContinuousClock.now
         func after(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
         var limits = TimeLimits(
-            Timeouts(connect: .seconds(1), firstByte: .seconds(5), idle: .seconds(20), total: .seconds(60)),
+            Timeout.Limits(connect: .seconds(1), firstByte: .seconds(5), idle: .seconds(20), total: .seconds(60)),
             start: start
         )
         #expect(limits.whatTookTooLong(at: after(4)) == nil)
@@ -62,7 +62,7 @@ struct EvidenceTests {
         #expect(limits.whatTookTooLong(at: after(60))?.contains("total") == true)
         limits.drainLimit = after(40)
         #expect(limits.whatTookTooLong(at: after(41))?.contains("unread") == true)
-        let none = TimeLimits(Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil), start: start)
+        let none = TimeLimits(Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: nil), start: start)
         #expect(none.nextCheck(after: start) == nil)
     }
 }

@@ -123,7 +123,7 @@ struct SoakClient: Sendable {
 }
 
 /// Keeps a download in memory.
-private final class BytesSink: DownloadSink {
+private final class BytesSink: Download.Sink {
     private let content = Locked<[UInt8]>([])
     var bytes: [UInt8] { content.withLock { $0 } }
     func write(_ bytes: [UInt8]) async throws { content.withLock { $0 += bytes } }

@@ -17,8 +17,11 @@ enum Scratch {
         return "/dev/shm"
     }()
 
-    /// Writes and removes as much as a client will, once: the pages of a virtual machine may be new to its host.
-    static let warm: Void = {
+    /// Writes and removes as much as a client will.
+    ///
+    /// The pages of a virtual machine may be new to its host, which takes those back that have been free for some
+    /// seconds: the first client of a round took up to twice its time.
+    static func warm() {
         var template = Array("\(folder)/refrain-bench.XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { return }
@@ -28,5 +31,5 @@ enum Scratch {
         for _ in 0..<1200 {
             guard write(descriptor, block, block.count) == block.count else { return }
         }
-    }()
+    }
 }

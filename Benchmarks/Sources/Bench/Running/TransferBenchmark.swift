@@ -45,7 +45,6 @@ struct TransferBenchmark: Benchmark {
 
     func runRound(_ bench: Workbench, _ samples: inout Samples) throws {
         guard let command = CommandBenchmark.path else { return }
-        Scratch.warm
         let isChosen: (Client) -> Bool = { bench.options.wants(client: $0.rawValue) }
         // Each round begins with another client, since the first one is not always served as the others are.
         let rounds = samples.samples(name, Client.refrain.rawValue, Metric.seconds).count
@@ -67,6 +66,7 @@ struct TransferBenchmark: Benchmark {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let job = try prepare(bench, client, program, in: folder)
         bench.nginx.bringIntoMemory(served(bench))
+        Scratch.warm()
         let child = try Child.run("sh", ["-c", "cd \(folder) && \(job.line)"], limit: 300)
         let fetched = Int(child.output.filter(\.isNumber)) ?? Self.size(of: folder + "/out")
         guard child.status == 0, fetched == job.bytes else {

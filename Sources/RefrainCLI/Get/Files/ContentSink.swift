@@ -1,7 +1,7 @@
 internal import Refrain
 
 /// Where the content of one URL goes.
-protocol ContentSink: DownloadSink {
+protocol ContentSink: Download.Sink {
     /// The bytes that cannot be taken back any more.
     var delivered: Int64 { get }
     /// Everything has arrived.
@@ -32,7 +32,7 @@ protocol PartialContent: ContentSink {
     /// Whether bytes are kept that a later run can go on from.
     var isPartial: Bool { get }
     /// The download into a sink that passes the content on to this one, from where an earlier run stopped.
-    func download(to sink: any DownloadSink) -> Download
+    func download(to sink: any Download.Sink) -> Download
 }
 
 extension PartialContent {
@@ -41,11 +41,11 @@ extension PartialContent {
 
 /// A file that appears when it is whole.
 final class FileContentSink: ContentSink {
-    private let file: FileSink
+    private let file: Download.FileSink
     private let size = Locked<Int64>(0)
     private let isDone = Locked(false)
 
-    init(path: String) throws(LocalFileError) { file = try FileSink(path: path) }
+    init(path: String) throws(HTTPBody.FileError) { file = try Download.FileSink(path: path) }
 
     var delivered: Int64 { isDone.withLock { $0 } ? size.withLock { $0 } : 0 }
 

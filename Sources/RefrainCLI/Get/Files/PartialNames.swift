@@ -38,8 +38,8 @@ struct PartialNames {
     /// Opens the partial file of an earlier process, and locks it.
     ///
     /// - Returns: its descriptor; nil where there is none, after what was beside it has been removed.
-    /// - Throws: `LocalFileError` where another process writes it.
-    func take() throws(LocalFileError) -> Int32? {
+    /// - Throws: `HTTPBody.FileError` where another process writes it.
+    func take() throws(HTTPBody.FileError) -> Int32? {
         let descriptor = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         if descriptor >= 0 { return try locked(descriptor) }
         // Where there was none, another process may have made one by now.
@@ -51,18 +51,18 @@ struct PartialNames {
 
     /// Opens the partial file, which is made where there is none, and locks it.
     ///
-    /// - Throws: `LocalFileError` where it cannot be made, or another process writes it.
-    func make() throws(LocalFileError) -> Int32 {
+    /// - Throws: `HTTPBody.FileError` where it cannot be made, or another process writes it.
+    func make() throws(HTTPBody.FileError) -> Int32 {
         let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .create, errno: errno) }
+        guard descriptor >= 0 else { throw HTTPBody.FileError(path: path, operation: .create, errno: errno) }
         return try locked(descriptor)
     }
 
-    private func locked(_ descriptor: Int32) throws(LocalFileError) -> Int32 {
+    private func locked(_ descriptor: Int32) throws(HTTPBody.FileError) -> Int32 {
         // Until it was locked, another process may have moved or removed it.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, isPart(descriptor) else {
             close(descriptor)
-            throw LocalFileError(path: path, operation: .write, errno: EWOULDBLOCK)
+            throw HTTPBody.FileError(path: path, operation: .write, errno: EWOULDBLOCK)
         }
         return descriptor
     }
@@ -75,9 +75,9 @@ struct PartialNames {
     }
 
     /// Gives the partial file, which is complete and locked by this descriptor, the name of the target.
-    func moveToTarget(_ descriptor: Int32) throws(LocalFileError) {
-        guard isPart(descriptor) else { throw LocalFileError(path: path, operation: .move, errno: ENOENT) }
-        guard rename(part, target) == 0 else { throw LocalFileError(path: path, operation: .move, errno: errno) }
+    func moveToTarget(_ descriptor: Int32) throws(HTTPBody.FileError) {
+        guard isPart(descriptor) else { throw HTTPBody.FileError(path: path, operation: .move, errno: ENOENT) }
+        guard rename(part, target) == 0 else { throw HTTPBody.FileError(path: path, operation: .move, errno: errno) }
         for name in [record, positions] { unlink(name) }
     }
 

@@ -16,7 +16,7 @@ internal import Darwin
 /// - before a partial file is emptied for another content, the record goes;
 /// - the whole file is moved to its name before the record goes.
 ///
-/// A small content, or one without a validator, goes into a `FileSink`, which leaves nothing behind.
+/// A small content, or one without a validator, goes into a `Download.FileSink`, which leaves nothing behind.
 final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// Below this size a content is fetched again as a whole: a record would cost more.
     static let leastSize: Int64 = 256 << 10
@@ -41,7 +41,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var descriptor: Int32 = -1
         var size: Int64 = 0
         var record: PartialRecord?
-        var small: FileSink?
+        var small: Download.FileSink?
         /// What writes beside the receiving; nil: nothing waits to be written.
         var writer: BackgroundWriter?
         /// Whether a content has begun that does not continue the partial file that was found.
@@ -55,14 +55,14 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     ///   - isFresh: whether it is known that no earlier process has left anything of this file.
     ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
     ///   - takesDirectly: whether a large content is written by the thread that receives it.
-    /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
+    /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
     init(
         path: String,
         url: String,
         isFresh: Bool = false,
         isAlone: Bool = false,
         takesDirectly: Bool = false
-    ) throws(LocalFileError) {
+    ) throws(HTTPBody.FileError) {
         self.path = path
         self.url = url
         self.isFresh = isFresh
@@ -105,7 +105,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         _ path: String,
         _ url: String,
         _ state: inout State
-    ) throws(LocalFileError) -> (DownloadCheckpoint?, String?) {
+    ) throws(HTTPBody.FileError) -> (DownloadCheckpoint?, String?) {
         guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
@@ -131,7 +131,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return (checkpoint, "goes on at \(SizeText.short(size))")
     }
 
-    func download(to sink: any DownloadSink) -> Download {
+    func download(to sink: any Download.Sink) -> Download {
         if let checkpoint { return Download(to: sink, from: checkpoint) }
         return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
     }
@@ -157,7 +157,9 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         state.hasStartedOver = true
         guard let checkpoint, checkpoint.total ?? .max >= Self.leastSize else {
             if state.descriptor >= 0 { remove(&state) }
-            if state.small == nil { state.small = try isFresh ? FileSink(newFile: path) : FileSink(path: path) }
+            if state.small == nil {
+                state.small = try isFresh ? Download.FileSink(newFile: path) : Download.FileSink(path: path)
+            }
             return
         }
         state.small?.discard()
@@ -165,7 +167,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         let names = names(&state)
         if state.descriptor < 0 {
             // The target is looked at first: what is no file is refused before anything is fetched.
-            try FileSink(path: path).discard()
+            try Download.FileSink(path: path).discard()
             state.descriptor = try names.make()
         }
         unlink(names.record)
@@ -207,7 +209,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     }
 
     /// Waits until all that came is in the file.
-    private func settle(_ state: inout State) throws(LocalFileError) {
+    private func settle(_ state: inout State) throws(HTTPBody.FileError) {
         guard let writer = state.writer else { return }
         state.writer = nil
         guard let code = writer.finish() else { return }
@@ -247,7 +249,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
                 try move(&state)
             } else {
                 // A content of nothing: no response has brought a byte.
-                let empty = try FileSink(path: path)
+                let empty = try Download.FileSink(path: path)
                 try empty.finish()
             }
             state.isDone = true
@@ -318,7 +320,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return names
     }
 
-    private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
-        LocalFileError(path: path, operation: operation, errno: code)
+    private func failure(_ code: Int32, _ operation: HTTPBody.FileError.Operation = .write) -> HTTPBody.FileError {
+        HTTPBody.FileError(path: path, operation: operation, errno: code)
     }
 }

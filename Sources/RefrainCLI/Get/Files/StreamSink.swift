@@ -42,7 +42,7 @@ final class StreamSink: ContentSink {
             state.held = []
             return state.passed == 0
         }
-        guard canStartOver else { throw CannotStartOver() }
+        guard canStartOver else { throw Download.CannotStartOver() }
     }
 
     func finish() throws {

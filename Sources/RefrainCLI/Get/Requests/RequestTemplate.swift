@@ -14,7 +14,7 @@ struct RequestTemplate: Sendable {
     private let connectTimeout: Duration?
     private let deadline: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
-    private let key: IdempotencyKey
+    private let key: HTTPRequest.IdempotencyKey
     private let isReplayUnsafe: Bool
     private let followsRedirects: Bool
     /// Whether the request of a redirect names the URL that it comes from.
@@ -176,7 +176,7 @@ struct RequestTemplate: Sendable {
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let deadline { request.timeout = deadline }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
-        let key = (storedKey ?? listed.key).map(IdempotencyKey.custom) ?? key
+        let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
         if key != .none { request.idempotencyKey = key }
         if isReplayUnsafe { request.replay = .allowed }
         if !followsRedirects { request.followsRedirects = false }

@@ -46,7 +46,7 @@ struct SegmentedFetch: Sendable {
                 }
             }
         }
-        if case .failure(let error)? = ending, error.underlyingError is CannotStartOver {
+        if case .failure(let error)? = ending, error.underlyingError is Download.CannotStartOver {
             ending = await wholeContent(of: request)
             let began = start.duration(to: .now)
             attempts += Self.shifted(ending?.attempts ?? [], by: began)
@@ -128,7 +128,7 @@ struct SegmentedFetch: Sendable {
 }
 
 /// Receives one segment.
-private final class SegmentSink: DownloadSink {
+private final class SegmentSink: Download.Sink {
     private let file: SegmentedFile
     private let index: Int
     private let progress: TransferProgress?
@@ -145,5 +145,5 @@ private final class SegmentSink: DownloadSink {
     }
 
     /// The other segments belong to the same content, so one alone cannot become another one.
-    func startOver() async throws { throw CannotStartOver() }
+    func startOver() async throws { throw Download.CannotStartOver() }
 }

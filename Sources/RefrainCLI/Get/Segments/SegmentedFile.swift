@@ -53,8 +53,8 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     /// Prepares for a file; nothing is made yet.
     ///
-    /// - Throws: `LocalFileError` where the target is no file, or another process writes it.
-    init(path: String, url: String, connections: Int) throws(LocalFileError) {
+    /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
+    init(path: String, url: String, connections: Int) throws(HTTPBody.FileError) {
         self.path = path
         self.url = url
         self.connections = connections
@@ -117,7 +117,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     }
 
     /// The download of the beginning, or of the first part that an earlier run has left.
-    func download(to sink: any DownloadSink) -> Download {
+    func download(to sink: any Download.Sink) -> Download {
         state.withLock { state in
             switch state {
             case .empty, .done: return Download(to: sink, upTo: Self.firstLength)
@@ -159,7 +159,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     /// Makes the partial file and what stands beside it; the record is the last of them.
     private func begin(_ checkpoint: DownloadCheckpoint, _ bounds: [Range<Int64>]) throws -> Parts {
         // The target is looked at first: what is no file is refused before anything is fetched.
-        try FileSink(path: path).discard()
+        try Download.FileSink(path: path).discard()
         let descriptor = try names.make()
         unlink(names.record)
         guard ftruncate(descriptor, 0) == 0 else {
@@ -315,7 +315,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
             case .whole(let file): try file.finish()
             case .empty:
                 // A content of nothing: no response has brought a byte.
-                try FileSink(path: path).finish()
+                try Download.FileSink(path: path).finish()
                 state = .done(size: 0)
             case .divided(let parts):
                 guard parts.table.segments.allSatisfy(\.isDone) else { throw failure(EIO) }
@@ -363,7 +363,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         close(parts.descriptor)
     }
 
-    private func failure(_ code: Int32, _ operation: LocalFileError.Operation = .write) -> LocalFileError {
-        LocalFileError(path: path, operation: operation, errno: code)
+    private func failure(_ code: Int32, _ operation: HTTPBody.FileError.Operation = .write) -> HTTPBody.FileError {
+        HTTPBody.FileError(path: path, operation: operation, errno: code)
     }
 }

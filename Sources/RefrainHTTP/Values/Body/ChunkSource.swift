@@ -69,7 +69,7 @@ package final class OneShotSource: Sendable {
             state.wasPulled = true
             return true
         }
-        guard mayPull else { throw BodyReadTwice() }
+        guard mayPull else { throw HTTPBody.ReadTwice() }
         defer { state.withLock { $0.isPulling = false } }
         return try await source.next()
     }
@@ -86,15 +86,17 @@ package final class OneShotSource: Sendable {
             (state.wasPulled, state.isPulling) = (true, true)
             return true
         }
-        guard mayPull else { throw BodyReadTwice() }
+        guard mayPull else { throw HTTPBody.ReadTwice() }
         try await source.drain(into: consumer)
     }
 }
 
-/// Thrown when a one-shot body is read a second time.
-public struct BodyReadTwice: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A sentence that describes the error and its remedy.
-    public var description: String {
-        "a body that can be read only once was read a second time; collect its bytes first"
+extension HTTPBody {
+    /// Thrown when a one-shot body is read a second time.
+    public struct ReadTwice: Error, Hashable, Sendable, CustomStringConvertible {
+        /// A sentence that describes the error and its remedy.
+        public var description: String {
+            "a body that can be read only once was read a second time; collect its bytes first"
+        }
     }
 }

@@ -26,13 +26,14 @@ package final class FileChunks: @unchecked Sendable {
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - promised: the length that was announced; a file that has grown since is read only up to that length.
-    /// - Throws: ``LocalFileError`` if the file cannot be opened, is not a regular file, or is shorter than announced.
-    package init(path: String, promised: Int64? = nil) throws(LocalFileError) {
+    /// - Throws: ``HTTPBody/FileError`` if the file cannot be opened, is not a regular file, or is shorter than
+    ///   announced.
+    package init(path: String, promised: Int64? = nil) throws(HTTPBody.FileError) {
         self.path = path
         // Without O_NONBLOCK, opening a named pipe without a writer would block the thread, which serves other requests
         // too.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw LocalFileError(path: path, operation: .open, errno: errno) }
+        guard descriptor >= 0 else { throw HTTPBody.FileError(path: path, operation: .open, errno: errno) }
         var status = stat()
         let found = fstat(descriptor, &status) == 0
         let kind = status.st_mode & S_IFMT
@@ -41,12 +42,12 @@ package final class FileChunks: @unchecked Sendable {
             let reason = !found ? errno : kind == S_IFDIR ? EISDIR : EOPNOTSUPP
             // `deinit` does not run for an object whose initializer throws before it is complete.
             close(descriptor)
-            throw LocalFileError(path: path, operation: .open, errno: reason)
+            throw HTTPBody.FileError(path: path, operation: .open, errno: reason)
         }
         let size = Int64(status.st_size)
         guard size >= promised ?? 0 else {
             close(descriptor)
-            throw LocalFileError(path: path, operation: .shrank, errno: 0)
+            throw HTTPBody.FileError(path: path, operation: .shrank, errno: 0)
         }
         length = promised ?? size
         left = length
@@ -56,14 +57,14 @@ package final class FileChunks: @unchecked Sendable {
 
     /// Reads at most `capacity` bytes into the buffer; returns 0 at the end.
     ///
-    /// - Throws: ``LocalFileError`` if the file cannot be read or has become shorter.
-    package func read(into buffer: UnsafeMutableRawPointer, capacity: Int) throws(LocalFileError) -> Int {
+    /// - Throws: ``HTTPBody/FileError`` if the file cannot be read or has become shorter.
+    package func read(into buffer: UnsafeMutableRawPointer, capacity: Int) throws(HTTPBody.FileError) -> Int {
         guard left > 0 else { return 0 }
         let wanted = Int(Swift.min(Int64(capacity), left))
         var count: Int
         repeat { count = systemRead(descriptor, buffer, wanted) } while count < 0 && errno == EINTR
-        guard count >= 0 else { throw LocalFileError(path: path, operation: .read, errno: errno) }
-        guard count > 0 else { throw LocalFileError(path: path, operation: .shrank, errno: 0) }
+        guard count >= 0 else { throw HTTPBody.FileError(path: path, operation: .read, errno: errno) }
+        guard count > 0 else { throw HTTPBody.FileError(path: path, operation: .shrank, errno: 0) }
         left -= Int64(count)
         return count
     }
@@ -71,11 +72,11 @@ package final class FileChunks: @unchecked Sendable {
     /// Reads all that is left.
     ///
     /// - Throws: as ``read(into:capacity:)``.
-    func remainder() throws(LocalFileError) -> [UInt8] {
-        var failure: LocalFileError?
+    func remainder() throws(HTTPBody.FileError) -> [UInt8] {
+        var failure: HTTPBody.FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(clamping: left)) { buffer, count in
             guard let base = buffer.baseAddress else { return }
-            do throws(LocalFileError) {
+            do throws(HTTPBody.FileError) {
                 while !isAtEnd { count += try read(into: base + count, capacity: buffer.count - count) }
             } catch {
                 failure = error
@@ -88,10 +89,10 @@ package final class FileChunks: @unchecked Sendable {
     /// A source that reads the file in chunks of 64 KiB.
     package var source: ChunkSource {
         ChunkSource { [self] in
-            var failure: LocalFileError?
+            var failure: HTTPBody.FileError?
             let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
                 guard let base = buffer.baseAddress else { return }
-                do throws(LocalFileError) {
+                do throws(HTTPBody.FileError) {
                     count = try read(into: base, capacity: buffer.count)
                 } catch {
                     failure = error
@@ -107,56 +108,58 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, 
     read(descriptor, buffer, count)
 }
 
-/// A failed operation on a local file.
-public struct LocalFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The operation that failed.
-    public enum Operation: String, Hashable, Sendable {
-        /// Opening the file.
-        case open
-        /// Reading the file.
-        case read
-        /// The file became shorter while it was read.
-        case shrank
-        /// Creating the file.
-        case create
-        /// Writing the file.
-        case write
-        /// Renaming the file to its path.
-        case move
-    }
+extension HTTPBody {
+    /// A failed operation on a local file.
+    public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The operation that failed.
+        public enum Operation: String, Hashable, Sendable {
+            /// Opening the file.
+            case open
+            /// Reading the file.
+            case read
+            /// The file became shorter while it was read.
+            case shrank
+            /// Creating the file.
+            case create
+            /// Writing the file.
+            case write
+            /// Renaming the file to its path.
+            case move
+        }
 
-    /// The path of the file.
-    public let path: String
-    /// The operation that failed.
-    public let operation: Operation
-    /// The system's error number; 0 if there is none.
-    public let errno: Int32
+        /// The path of the file.
+        public let path: String
+        /// The operation that failed.
+        public let operation: Operation
+        /// The system's error number; 0 if there is none.
+        public let errno: Int32
 
-    /// Makes an error.
-    public init(path: String, operation: Operation, errno: Int32) {
-        self.path = path
-        self.operation = operation
-        self.errno = errno
-    }
+        /// Makes an error.
+        public init(path: String, operation: Operation, errno: Int32) {
+            self.path = path
+            self.operation = operation
+            self.errno = errno
+        }
 
-    /// A sentence that names the file and the failure.
-    public var description: String {
-        guard operation != .shrank else { return "\(path) became shorter than it was announced to be" }
-        // Files do not block; a lock does.
-        let reason = errno == EWOULDBLOCK ? "another process writes it" : String(cString: strerror(errno))
-        return "cannot \(operation.rawValue) \(path): \(reason)"
-    }
+        /// A sentence that names the file and the failure.
+        public var description: String {
+            guard operation != .shrank else { return "\(path) became shorter than it was announced to be" }
+            // Files do not block; a lock does.
+            let reason = errno == EWOULDBLOCK ? "another process writes it" : String(cString: strerror(errno))
+            return "cannot \(operation.rawValue) \(path): \(reason)"
+        }
 
-    /// The error code of a request that fails because of this error.
-    public var code: HTTPError.Code {
-        switch (operation, errno) {
-        case (.create, _): .cannotCreateFile
-        case (.write, _): .cannotWriteToFile
-        case (.move, _): .cannotMoveFile
-        case (_, ENOENT): .fileDoesNotExist
-        case (_, EISDIR): .fileIsDirectory
-        case (_, EACCES), (_, EPERM): .noPermissionsToReadFile
-        default: .cannotOpenFile
+        /// The error code of a request that fails because of this error.
+        public var code: HTTPError.Code {
+            switch (operation, errno) {
+            case (.create, _): .cannotCreateFile
+            case (.write, _): .cannotWriteToFile
+            case (.move, _): .cannotMoveFile
+            case (_, ENOENT): .fileDoesNotExist
+            case (_, EISDIR): .fileIsDirectory
+            case (_, EACCES), (_, EPERM): .noPermissionsToReadFile
+            default: .cannotOpenFile
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ extension HTTPBody: AsyncSequence {
     /// Starts to read the body.
     ///
     /// A replayable body is read from its beginning each time. A one-shot body that has been read throws
-    /// ``BodyReadTwice``.
+    /// ``HTTPBody/ReadTwice``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage) }
 
     /// Reads a body chunk by chunk.
@@ -64,17 +64,17 @@ extension HTTPBody: AsyncSequence {
     /// Reads all bytes of the body.
     ///
     /// - Parameter maximum: the maximum number of bytes. Defaults to no limit.
-    /// - Throws: ``BodyTooLarge`` if the body is larger, and the errors of the body's source.
+    /// - Throws: ``HTTPBody/TooLarge`` if the body is larger, and the errors of the body's source.
     public func collect(upTo maximum: Int = .max) async throws -> [UInt8] {
         if case .bytes(let bytes) = storage {
-            guard bytes.count <= maximum else { throw BodyTooLarge(limit: maximum) }
+            guard bytes.count <= maximum else { throw TooLarge(limit: maximum) }
             return Array(bytes)
         }
         var collected: [UInt8] = []
         for try await chunk in self {
             // Compares the chunk first, so that the subtraction cannot overflow for any limit.
             guard chunk.count <= maximum, collected.count <= maximum - chunk.count else {
-                throw BodyTooLarge(limit: maximum)
+                throw TooLarge(limit: maximum)
             }
             collected += chunk
         }
@@ -97,10 +97,12 @@ extension HTTPBody: ReplayableSequence {
     package var canReplay: Bool { replayability == .none || replayability == .replayable }
 }
 
-/// Thrown when a body exceeds the limit of its reader.
-public struct BodyTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The limit in bytes.
-    public let limit: Int
-    /// A sentence with the limit.
-    public var description: String { "the body is larger than \(limit) bytes" }
+extension HTTPBody {
+    /// Thrown when a body exceeds the limit of its reader.
+    public struct TooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The limit in bytes.
+        public let limit: Int
+        /// A sentence with the limit.
+        public var description: String { "the body is larger than \(limit) bytes" }
+    }
 }

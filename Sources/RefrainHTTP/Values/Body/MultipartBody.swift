@@ -16,7 +16,7 @@ extension HTTPBody {
     ///   - parts: the parts, in order.
     ///   - boundary: the delimiter between the parts. Defaults to a random one.
     /// - Throws: `InvalidArgument` for an invalid boundary, content type or field name, and for a part that was already
-    ///   read; ``LocalFileError`` for a file that does not exist.
+    ///   read; ``HTTPBody/FileError`` for a file that does not exist.
     @_optimize(none)
     public static func multipart(_ parts: [Part], boundary: String? = nil) throws -> HTTPBody {
         let boundary = try boundary.map { try MultipartFraming.checked($0) } ?? MultipartFraming.randomBoundary()

@@ -84,7 +84,7 @@ struct MultipartChunks: AsyncSequence, Sendable {
                 let now = overflow ? .max : sum
                 // A part of another length than announced would shift all following boundaries.
                 if let announced, chunk == nil ? now != announced : now > announced {
-                    throw BodyLengthMismatch(announced: announced, delivered: now)
+                    throw HTTPBody.LengthMismatch(announced: announced, delivered: now)
                 }
                 self.reading = .body(iterator, announced: announced, delivered: now)
                 return chunk
@@ -93,19 +93,21 @@ struct MultipartChunks: AsyncSequence, Sendable {
     }
 }
 
-/// Thrown when a body delivers another number of bytes than announced.
-public struct BodyLengthMismatch: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The announced number of bytes.
-    public let announced: Int64
-    /// The number of bytes delivered when the mismatch was detected.
-    public let delivered: Int64
+extension HTTPBody {
+    /// Thrown when a body delivers another number of bytes than announced.
+    public struct LengthMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The announced number of bytes.
+        public let announced: Int64
+        /// The number of bytes delivered when the mismatch was detected.
+        public let delivered: Int64
 
-    /// Makes the error.
-    public init(announced: Int64, delivered: Int64) {
-        self.announced = announced
-        self.delivered = delivered
+        /// Makes the error.
+        public init(announced: Int64, delivered: Int64) {
+            self.announced = announced
+            self.delivered = delivered
+        }
+
+        /// A sentence with both numbers.
+        public var description: String { "a body announced \(announced) bytes, and delivered \(delivered)" }
     }
-
-    /// A sentence with both numbers.
-    public var description: String { "a body announced \(announced) bytes, and delivered \(delivered)" }
 }

@@ -131,7 +131,7 @@ extension HTTPError {
         public static let proxyRefused = Code(.proxyRefused)
         /// The name of the proxy could not be resolved.
         public static let cannotFindProxy = Code(.cannotFindProxy)
-        /// The address of the host is one that the transport may not connect to (``DestinationPolicy``).
+        /// The address of the host is one that the transport may not connect to, by the `destinations` of `CurlLoader`.
         public static let destinationRefused = Code(.destinationRefused)
         /// A redirect leads from https to http.
         public static let insecureRedirect = Code(.insecureRedirect)

@@ -28,7 +28,7 @@ final class Listener: Sendable {
     /// A byte in this pipe wakes the accepting thread.
     private let wake: (read: Int32, write: Int32)
 
-    init(socket: ServerSocket, mode: FaultServer.Mode, site: ServerState) throws(FaultServerError) {
+    init(socket: ServerSocket, mode: FaultServer.Mode, site: ServerState) throws(FaultServer.Failure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             let code = errno

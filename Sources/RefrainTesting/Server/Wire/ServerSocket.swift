@@ -12,7 +12,7 @@ struct ServerSocket: Sendable {
     let port: UInt16
 
     /// Binds the port; without a backlog it does not listen, so that connections are refused.
-    init(port: UInt16, backlog: Int32?) throws(FaultServerError) {
+    init(port: UInt16, backlog: Int32?) throws(FaultServer.Failure) {
         let descriptor = Self.stream()
         guard descriptor >= 0 else { throw .outOfResources(call: "socket", errno: errno) }
         if backlog != nil || port != 0 {

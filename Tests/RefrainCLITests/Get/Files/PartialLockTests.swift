@@ -46,15 +46,15 @@ struct PartialLockTests {
         try await files[0].willReceive(response, from: try checkpoint())
         try await files[0].write(content(1, total / 2))
         for late in files[1...] {
-            let error = await #expect(throws: LocalFileError.self) {
+            let error = await #expect(throws: HTTPBody.FileError.self) {
                 try await late.willReceive(response, from: try checkpoint())
             }
             #expect(error?.description.contains("another process writes it") == true)
             late.discard()
         }
         #expect(PartialRecord.read(PartialNames(path).record) != nil)
-        #expect(throws: LocalFileError.self) { try ResumableFile(path: path, url: "http://h/") }
-        #expect(throws: LocalFileError.self) { try SegmentedFile(path: path, url: "http://h/", connections: 2) }
+        #expect(throws: HTTPBody.FileError.self) { try ResumableFile(path: path, url: "http://h/") }
+        #expect(throws: HTTPBody.FileError.self) { try SegmentedFile(path: path, url: "http://h/", connections: 2) }
         try await files[0].write(content(1, total / 2))
         try files[0].finish()
         #expect(try ScratchFile.at(path).bytes() == content(1, total))
@@ -71,7 +71,7 @@ struct PartialLockTests {
         let second = try ResumableFile(path: path, url: "http://h/")
         try await second.willReceive(response, from: try checkpoint())
         try await second.write(content(2, total / 2))
-        #expect(throws: LocalFileError.self) { try first.finish() }
+        #expect(throws: HTTPBody.FileError.self) { try first.finish() }
         first.discard()
         #expect(!ScratchFile.at(path).exists)
         try await second.write(content(2, total / 2))

@@ -30,7 +30,7 @@ struct StreamSinkTests {
             try await sink.write([UInt8](repeating: 1, count: StreamSink.holdBack))
             try await sink.write([2])
             #expect(try file.bytes().count == StreamSink.holdBack + 1)
-            await #expect(throws: CannotStartOver.self) { try await sink.startOver() }
+            await #expect(throws: Download.CannotStartOver.self) { try await sink.startOver() }
             try await sink.write([3])
             try sink.finish()
             #expect(try file.bytes().suffix(2) == [2, 3])

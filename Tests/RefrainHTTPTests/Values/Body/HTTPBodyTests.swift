@@ -81,7 +81,7 @@ struct HTTPBodyTests {
         var reader = body.makeAsyncIterator()
         #expect(try await reader.next() == [0x61])
         #expect(body.replayability == .onceAndRead)
-        await #expect(throws: BodyReadTwice()) { try await body.collect() }
+        await #expect(throws: HTTPBody.ReadTwice()) { try await body.collect() }
         // The first reader is not disturbed by that.
         #expect(try await reader.next() == [0x62])
         #expect(try await reader.next() == nil)
@@ -112,7 +112,7 @@ struct HTTPBodyTests {
     func limits(limit: Int) async throws {
         for body in [HTTPBody.text("abc"), .stream { chunks("ab", "c") }, .oneShot(chunks("a", "bc"))] {
             if limit == 2 {
-                await #expect(throws: BodyTooLarge(limit: 2)) { try await body.collect(upTo: limit) }
+                await #expect(throws: HTTPBody.TooLarge(limit: 2)) { try await body.collect(upTo: limit) }
             } else {
                 #expect(try await body.collect(upTo: limit).count == 3)
             }
@@ -122,7 +122,7 @@ struct HTTPBodyTests {
     @Test("R31: a limit below zero refuses every body that has a byte", arguments: [-1, .min])
     func limitsBelowZero(limit: Int) async throws {
         for body in [HTTPBody.text("abc"), .stream { chunks("ab", "c") }, .oneShot(chunks("a", "bc"))] {
-            await #expect(throws: BodyTooLarge(limit: limit)) { try await body.collect(upTo: limit) }
+            await #expect(throws: HTTPBody.TooLarge(limit: limit)) { try await body.collect(upTo: limit) }
         }
     }
 
@@ -136,7 +136,7 @@ struct HTTPBodyTests {
         try file.write("and longer".utf8)
         #expect(try await body.collectText() == "and longer")
         try file.remove()
-        let error = await #expect(throws: LocalFileError.self) { try await body.collect() }
+        let error = await #expect(throws: HTTPBody.FileError.self) { try await body.collect() }
         #expect(error?.code == .fileDoesNotExist)
         #expect(error?.description.contains(file.path) == true)
     }
@@ -148,7 +148,7 @@ struct HTTPBodyTests {
         #expect(try await shrinking.next()?.count == 65_536)
         try truncate(file, to: 70_000)
         #expect(try await shrinking.next()?.count == 70_000 - 65_536)
-        let error = await #expect(throws: LocalFileError.self) { try await shrinking.next() }
+        let error = await #expect(throws: HTTPBody.FileError.self) { try await shrinking.next() }
         #expect(error?.operation == .shrank)
 
         var growing = HTTPBody.file(file.path).makeAsyncIterator()
@@ -161,7 +161,7 @@ struct HTTPBodyTests {
 
     @Test("A folder is no body")
     func folder() async {
-        let error = await #expect(throws: LocalFileError.self) { try await HTTPBody.file("/").collect() }
+        let error = await #expect(throws: HTTPBody.FileError.self) { try await HTTPBody.file("/").collect() }
         #expect(error?.code == .fileIsDirectory)
     }
 }

@@ -59,7 +59,7 @@ struct MultipartBodyTests {
         #expect(body.length != nil)
         #expect(try await body.collectText().contains("\r\n\r\nx\r\n"))
         #expect(body.replayability == .onceAndRead)
-        await #expect(throws: BodyReadTwice()) { try await body.collect() }
+        await #expect(throws: HTTPBody.ReadTwice()) { try await body.collect() }
         #expect(throws: InvalidArgument.self) { try HTTPBody.multipart([.init(name: "s", body: part)]) }
     }
 
@@ -106,18 +106,18 @@ struct MultipartBodyTests {
         try file.write("1234567".utf8)
         #expect(try await body.collectText().contains("\r\n\r\n12345\r\n--B--"))
         try file.write("123".utf8)
-        let error = await #expect(throws: LocalFileError.self) { try await body.collect() }
+        let error = await #expect(throws: HTTPBody.FileError.self) { try await body.collect() }
         #expect(error?.operation == .shrank)
         try file.remove()
-        #expect(throws: LocalFileError.self) { try HTTPBody.multipart([.file("f", file.path)]) }
+        #expect(throws: HTTPBody.FileError.self) { try HTTPBody.multipart([.file("f", file.path)]) }
     }
 
     @Test("A stream that is longer or shorter than announced fails, whatever the other parts make up for")
     func mismatches() async throws {
         for length: Int64 in [1, 3] {
             let body = try HTTPBody.multipart([.init(name: "s", body: .stream(length: length) { chunks("xx") })])
-            let error = await #expect(throws: BodyLengthMismatch.self) { try await body.collect() }
-            #expect(error == BodyLengthMismatch(announced: length, delivered: 2))
+            let error = await #expect(throws: HTTPBody.LengthMismatch.self) { try await body.collect() }
+            #expect(error == HTTPBody.LengthMismatch(announced: length, delivered: 2))
         }
     }
 }

@@ -139,7 +139,7 @@ struct AsyncHTTPClientLoaderTests {
     @Test("R20: each limit of a request ends it, also while the body of a streamed response is read")
     func limits() async throws {
         try await withLoader { loader in
-            func meet(_ path: String, _ limits: Timeouts) async -> HTTPError.Code? {
+            func meet(_ path: String, _ limits: Timeout.Limits) async -> HTTPError.Code? {
                 guard var request = try? HTTPRequest(server.baseURL + path) else { return .badURL }
                 request.timeouts = limits
                 request.streamsResponse = true
@@ -151,16 +151,16 @@ struct AsyncHTTPClientLoaderTests {
                 }
             }
             let limit = Duration.milliseconds(60)
-            let total = Timeouts(connect: nil, firstByte: nil, idle: nil, total: limit)
-            let idle = Timeouts(connect: nil, firstByte: nil, idle: limit, total: nil)
-            let firstByte = Timeouts(connect: nil, firstByte: limit, idle: nil, total: nil)
+            let total = Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: limit)
+            let idle = Timeout.Limits(connect: nil, firstByte: nil, idle: limit, total: nil)
+            let firstByte = Timeout.Limits(connect: nil, firstByte: limit, idle: nil, total: nil)
             for path in ["/hang", "/hang-headers", "/hang-body", "/hang-unread"] {
                 #expect(await meet(path, total) == .timedOut, "\(path)")
                 #expect(await meet(path, idle) == .timedOut, "\(path)")
             }
             #expect(await meet("/hang", firstByte) == .timedOut)
             // Whatever moves is not idle; it takes twice the limit, and a pause of a busy machine does not reach it.
-            let patient = Timeouts(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
+            let patient = Timeout.Limits(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
             #expect(await meet("/trickle?bytes=20&interval=200", patient) == nil)
             // Takes two seconds, so that the whole cannot have arrived before it is read.
             #expect(await meet("/trickle?bytes=20&interval=100", total) == .timedOut)
@@ -172,7 +172,7 @@ struct AsyncHTTPClientLoaderTests {
         try await withLoader { loader in
             let (chunks, source) = AsyncStream<[UInt8]>.makeStream()
             var request = try HTTPRequest(server.baseURL + "/ok", method: .put, body: .oneShot(chunks, length: nil))
-            request.timeouts = Timeouts(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
+            request.timeouts = Timeout.Limits(connect: nil, firstByte: nil, idle: .seconds(2), total: nil)
             async let response = loader.response(for: request)
             source.yield([65])
             // Twice the limit. The limit leaves a busy machine time for the answer.
@@ -207,7 +207,7 @@ extension HTTPClient.Configuration {
 }
 
 /// Keeps what comes.
-private final class Collector: DownloadSink {
+private final class Collector: Download.Sink {
     let bytes = Box<[UInt8]>([])
 
     func write(_ bytes: [UInt8]) async throws { self.bytes.withLock { $0 += bytes } }

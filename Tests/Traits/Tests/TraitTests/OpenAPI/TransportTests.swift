@@ -132,7 +132,7 @@ struct TransportTests {
 
     @Test("R9: cancellation throws CancellationError", arguments: [true, false])
     func cancellation(usesSession: Bool) async throws {
-        let gate = MockGate()
+        let gate = MockLoader.Gate()
         mock.otherwise(.held(by: gate, .status(200)))
         let session = Session(loader: mock)
         let transport = usesSession ? RefrainTransport(session) : RefrainTransport(mock)

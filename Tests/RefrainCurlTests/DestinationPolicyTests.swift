@@ -1,11 +1,13 @@
 import RefrainCore
 import Testing
 
-@testable import RefrainHTTP
+@testable import RefrainCurl
 
 @Suite("Where connections may be made to")
 struct DestinationPolicyTests {
-    private func allows(_ address: String, _ policy: DestinationPolicy = .publicOnly) throws -> Bool {
+    private func allows(_ address: String, _ policy: CurlLoader.DestinationPolicy = .publicOnly) throws
+        -> Bool
+    {
         policy.allows(try #require(AddressRange.bytes(of: address), "\(address)"))
     }
 
@@ -65,7 +67,9 @@ struct DestinationPolicyTests {
 
     @Test("ranges of the caller's are allowed besides, and everything is without a policy")
     func exceptions() throws {
-        let policy = try DestinationPolicy.publicOnly(and: ["10.1.0.0/16", "fd00::/8", "127.0.0.1"])
+        let policy = try CurlLoader.DestinationPolicy.publicOnly(and: [
+            "10.1.0.0/16", "fd00::/8", "127.0.0.1",
+        ])
         for address in ["10.1.2.3", "fd12::1", "127.0.0.1", "::ffff:10.1.2.3", "1.1.1.1"] {
             #expect(try allows(address, policy), "\(address)")
         }
@@ -80,6 +84,6 @@ struct DestinationPolicyTests {
         ]
     )
     func noRange(text: String) {
-        #expect(throws: InvalidArgument.self) { try DestinationPolicy.publicOnly(and: [text]) }
+        #expect(throws: InvalidArgument.self) { try CurlLoader.DestinationPolicy.publicOnly(and: [text]) }
     }
 }

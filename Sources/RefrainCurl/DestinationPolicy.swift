@@ -1,79 +1,83 @@
-/// Which addresses a transport may connect to: the guard against server-side request forgery.
-///
-/// ```swift
-/// var configuration = CurlLoader.Configuration()
-/// configuration.destinations = .publicOnly
-/// ```
-///
-/// The policy is held against each address that a connection is about to be made to, after the name was resolved: for
-/// redirects as well as for the first request, and for a name that has another answer than a moment before. A request
-/// to a refused address fails with ``HTTPError/Code/destinationRefused``; of several addresses of a name the others are
-/// tried. Defaults to ``any``.
-public struct DestinationPolicy: Hashable, Sendable {
-    private let isPublicOnly: Bool
-    private let allowed: [AddressRange]
+public import RefrainCore
 
-    private init(isPublicOnly: Bool, allowed: [AddressRange]) {
-        self.isPublicOnly = isPublicOnly
-        self.allowed = allowed
-    }
-
-    /// All addresses.
-    public static let any = DestinationPolicy(isPublicOnly: false, allowed: [])
-
-    /// Addresses that are globally reachable, by the registries of RFC 6890.
+extension CurlLoader {
+    /// Which addresses a transport may connect to: the guard against server-side request forgery.
     ///
-    /// Refused are private, loopback, link-local, shared, documentation, benchmarking, multicast and reserved
-    /// addresses, also where they stand in an address of IPv6: IPv4-mapped, NAT64, 6to4, Teredo
-    /// and ISATAP.
-    public static let publicOnly = DestinationPolicy(isPublicOnly: true, allowed: [])
-
-    /// As ``publicOnly``, and besides the addresses in these ranges, such as `10.1.0.0/16` or `fd00::/8`.
+    /// ```swift
+    /// var configuration = CurlLoader.Configuration()
+    /// configuration.destinations = .publicOnly
+    /// ```
     ///
-    /// - Throws: `InvalidArgument` for text that is no range of addresses.
-    @_optimize(none)
-    public static func publicOnly(and ranges: [String]) throws(InvalidArgument) -> DestinationPolicy {
-        var allowed: [AddressRange] = []
-        for text in ranges {
-            guard let range = AddressRange(text) else {
-                throw InvalidArgument("ranges", is: text, expected: "an address, or a range such as 10.1.0.0/16")
+    /// The policy is held against each address that a connection is about to be made to, after the name was resolved:
+    /// for redirects as well as for the first request, and for a name that has another answer than a moment before. A
+    /// request to a refused address fails with ``/RefrainHTTP/HTTPError/Code/destinationRefused``; of several addresses
+    /// of a name the others are tried. Defaults to ``any``.
+    public struct DestinationPolicy: Hashable, Sendable {
+        private let isPublicOnly: Bool
+        private let allowed: [AddressRange]
+
+        private init(isPublicOnly: Bool, allowed: [AddressRange]) {
+            self.isPublicOnly = isPublicOnly
+            self.allowed = allowed
+        }
+
+        /// All addresses.
+        public static let any = DestinationPolicy(isPublicOnly: false, allowed: [])
+
+        /// Addresses that are globally reachable, by the registries of RFC 6890.
+        ///
+        /// Refused are private, loopback, link-local, shared, documentation, benchmarking, multicast and reserved
+        /// addresses, also where they stand in an address of IPv6: IPv4-mapped, NAT64, 6to4, Teredo
+        /// and ISATAP.
+        public static let publicOnly = DestinationPolicy(isPublicOnly: true, allowed: [])
+
+        /// As ``publicOnly``, and besides the addresses in these ranges, such as `10.1.0.0/16` or `fd00::/8`.
+        ///
+        /// - Throws: `InvalidArgument` for text that is no range of addresses.
+        @_optimize(none)
+        public static func publicOnly(and ranges: [String]) throws(InvalidArgument) -> DestinationPolicy {
+            var allowed: [AddressRange] = []
+            for text in ranges {
+                guard let range = AddressRange(text) else {
+                    throw InvalidArgument("ranges", is: text, expected: "an address, or a range such as 10.1.0.0/16")
+                }
+                allowed.append(range)
             }
-            allowed.append(range)
+            return DestinationPolicy(isPublicOnly: true, allowed: allowed)
         }
-        return DestinationPolicy(isPublicOnly: true, allowed: allowed)
-    }
 
-    /// Whether every address is allowed.
-    package var allowsAll: Bool { !isPublicOnly }
+        /// Whether every address is allowed.
+        var allowsAll: Bool { !isPublicOnly }
 
-    /// Whether a connection to an address of IPv4 (4 bytes) or IPv6 (16 bytes, in network order) is allowed.
-    package func allows(_ address: [UInt8]) -> Bool {
-        guard isPublicOnly else { return true }
-        if allowed.contains(where: { $0.contains(address) }) { return true }
-        switch address.count {
-        case 4: return Self.isPublic(v4: address)
-        case 16: return isPublic(v6: address)
-        default: return false
+        /// Whether a connection to an address of IPv4 (4 bytes) or IPv6 (16 bytes, in network order) is allowed.
+        func allows(_ address: [UInt8]) -> Bool {
+            guard isPublicOnly else { return true }
+            if allowed.contains(where: { $0.contains(address) }) { return true }
+            switch address.count {
+            case 4: return Self.isPublic(v4: address)
+            case 16: return isPublic(v6: address)
+            default: return false
+            }
         }
-    }
 
-    @_optimize(none)
-    private static func isPublic(v4 address: [UInt8]) -> Bool {
-        !AddressRange.specialV4.contains { $0.contains(address) }
-    }
+        @_optimize(none)
+        private static func isPublic(v4 address: [UInt8]) -> Bool {
+            !AddressRange.specialV4.contains { $0.contains(address) }
+        }
 
-    @_optimize(none)
-    private func isPublic(v6 address: [UInt8]) -> Bool {
-        // An address that stands for one of IPv4 is judged by that one.
-        if AddressRange.mapped.contains(address) || AddressRange.nat64.contains(address) {
-            return allows(Array(address[12...]))
+        @_optimize(none)
+        private func isPublic(v6 address: [UInt8]) -> Bool {
+            // An address that stands for one of IPv4 is judged by that one.
+            if AddressRange.mapped.contains(address) || AddressRange.nat64.contains(address) {
+                return allows(Array(address[12...]))
+            }
+            if AddressRange.sixToFour.contains(address), !allows(Array(address[2..<6])) { return false }
+            // ISATAP (RFC 5214 §6.1)
+            if address[9..<12].elementsEqual([0, 0x5E, 0xFE]), address[8] & 0xFC == 0, !allows(Array(address[12...])) {
+                return false
+            }
+            return AddressRange.globalV6.contains(address) && !AddressRange.specialV6.contains { $0.contains(address) }
         }
-        if AddressRange.sixToFour.contains(address), !allows(Array(address[2..<6])) { return false }
-        // ISATAP (RFC 5214 §6.1)
-        if address[9..<12].elementsEqual([0, 0x5E, 0xFE]), address[8] & 0xFC == 0, !allows(Array(address[12...])) {
-            return false
-        }
-        return AddressRange.globalV6.contains(address) && !AddressRange.specialV6.contains { $0.contains(address) }
     }
 }
 
