@@ -192,7 +192,10 @@ extension Download {
             guard result == EEXIST else {
                 return result == 0 ? nil : HTTPBody.FileError(path: path, operation: .move, errno: result)
             }
-            // A link replaces no file, but a rename does: the hidden name is there only in between.
+            // A link replaces no file, but a rename does: the hidden name is there only in between. A process that is
+            // killed then leaves it, and the next one removes it.
+            let name = stem + "replacing.part"
+            if AbandonedFile.link(descriptor, to: name) { return move(name) }
             switch hide(descriptor) {
             case .success(let hidden): return move(hidden)
             case .failure(let error): return error

@@ -43,6 +43,24 @@ final class FileSinkTests {
         try sink.finish()
     }
 
+    #if os(Linux)
+    @Test("what a process has left that was killed as it replaced a file is removed", arguments: [false, true])
+    func abandoned(isAlive: Bool) async throws {
+        try await write("first", to: path("file"))
+        let hidden = path(".file.replacing.part")
+        try await write("left", to: hidden)
+        let other = open(hidden, O_RDONLY | O_CLOEXEC)
+        defer { close(other) }
+        if isAlive { try #require(flock(other, LOCK_EX | LOCK_NB) == 0) }
+        try await write("second", to: path("file"))
+        #expect(try text(path("file")) == "second")
+        // That of a process that is alive stays its own.
+        #expect(kind(of: hidden) == (isAlive ? S_IFREG : 0))
+        if isAlive { #expect(try text(hidden) == "left") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).count == (isAlive ? 2 : 1))
+    }
+    #endif
+
     @Test("a pipe or a device is refused, and stays what it is")
     func special() throws {
         let pipe = path("pipe")
