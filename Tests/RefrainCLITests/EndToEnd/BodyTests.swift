@@ -51,7 +51,7 @@ struct BodyTests {
     func sizes(size: Int) async throws {
         let file = try ScratchFile(String(repeating: "x", count: size))
         let ended = try await shell("\"$1\" get -d @\(file.path) \"$2\"")
-        #expect(ended.status == 0)
+        #expect(ended.status == 0, "\(ended.errors)")
         #expect(server.requests(toPath: "/echo").map(\.bodyLength) == [size])
         file.remove()
     }
