@@ -98,11 +98,11 @@ struct LoopTaskTests {
         // An earlier answer, so that there is a connection, and the request leaves at once.
         _ = try await loader.response(for: HTTPRequest(server.baseURL + "/ok"))
         var request = try HTTPRequest(server.baseURL + "/delay?ms=50")
-        request.timeouts = Timeout.Limits(connect: nil, firstByte: nil, idle: .milliseconds(400), total: nil)
+        request.timeouts = Timeout.Limits(connect: nil, firstByte: nil, idle: .milliseconds(1500), total: nil)
         let (path, idle) = ("/delay", request)
         let waiting = Task(executorPreference: loader.taskExecutor) { try await loader.response(for: idle).status }
         #expect(await eventually { server.count(path: path) == 1 })
-        await Task(executorPreference: loader.taskExecutor) { _ = usleep(1_000_000) }.value
+        await Task(executorPreference: loader.taskExecutor) { _ = usleep(2_500_000) }.value
         #expect(try await waiting.value == 200)
     }
 }
