@@ -54,6 +54,11 @@ final class TransferDriver {
     /// 10,000 of them the limits of all others would be overrun by seconds.
     private static let transfersPerIteration = 64
 
+    /// To wake a thread takes longer than to tell a caller: while libcurl has more to do, so many are told together,
+    /// and none later than after this time, in nanoseconds.
+    private static let endsAtOnce = 16
+    private static let longestHold: MonotonicTime = 200_000
+
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi
         self.configuration = configuration
@@ -104,6 +109,7 @@ final class TransferDriver {
         tellCallers()
         guard let multi else { return }
         var mustGoOn = true
+        var tellBy = now &+ Self.longestHold
         while mustGoOn {
             // First of all: what has run out of time must not be started. But what has arrived while the thread was
             // busy with something else counts.
@@ -121,7 +127,9 @@ final class TransferDriver {
             now = .now
             mustGoOn = takeMessages(multi)
             if now >= nextLimit, enforceLimits() { mustGoOn = true }
+            if mustGoOn, ended.count < Self.endsAtOnce, now < tellBy { continue }
             tellCallers()
+            tellBy = now &+ Self.longestHold
         }
     }
 
