@@ -38,8 +38,7 @@ final class TransferDriver {
     private var hosts: [Origin?: OriginQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
     @exclusivity(unchecked) private var idle = IdleHandles()
-    /// Transfers that have ended, but whose callers do not know yet.
-    @exclusivity(unchecked) private var ended: [(Transfer, HTTPError?)] = []
+    @exclusivity(unchecked) private var ended = EndedTransfers()
     /// Origins with requests that wait for nothing but the next iteration.
     @exclusivity(unchecked) private var startable: [OriginQueue] = []
     /// Handles of transfers that have ended, which libcurl still has.
@@ -53,11 +52,6 @@ final class TransferDriver {
     /// To hand a transfer to libcurl (7.88), and to take it back, takes a walk along all connections to its host: with
     /// 10,000 of them the limits of all others would be overrun by seconds.
     private static let transfersPerIteration = 64
-
-    /// To wake a thread takes longer than to tell a caller: while libcurl has more to do, so many are told together,
-    /// and none later than after this time, in nanoseconds.
-    private static let endsAtOnce = 16
-    private static let longestHold: MonotonicTime = 200_000
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
         self.multi = multi
@@ -109,7 +103,6 @@ final class TransferDriver {
         tellCallers()
         guard let multi else { return }
         var mustGoOn = true
-        var tellBy = now &+ Self.longestHold
         while mustGoOn {
             // First of all: what has run out of time must not be started. But what has arrived while the thread was
             // busy with something else counts.
@@ -127,9 +120,8 @@ final class TransferDriver {
             now = .now
             mustGoOn = takeMessages(multi)
             if now >= nextLimit, enforceLimits() { mustGoOn = true }
-            if mustGoOn, ended.count < Self.endsAtOnce, now < tellBy { continue }
+            if mustGoOn, ended.mayGrow(now: now) { continue }
             tellCallers()
-            tellBy = now &+ Self.longestHold
         }
     }
 
@@ -274,7 +266,7 @@ final class TransferDriver {
         defer { transfer.host = nil }
         guard let slot = transfer.slot, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
-            ended.append((transfer, error))
+            ended.append(transfer, error)
             return false
         }
         if transfer.isDraining { host.removeDraining(transfer) }
@@ -288,7 +280,7 @@ final class TransferDriver {
         transfer.slot = nil
         // libcurl may call back until it has released the handle; the transfer has ended.
         slot.transfer = nil
-        ended.append((transfer, error))
+        ended.append(transfer, error)
         slot.isLookingUp = transfer.isLookingUp
         removable.append(HandleRemoval(slot: slot, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
         return removeEnded()
@@ -350,13 +342,9 @@ final class TransferDriver {
     }
 
     /// Tells the callers of all transfers that have ended since the last time.
-    ///
-    /// They are told one right after the other: the first one wakes a thread, which finds the others in its queue.
     private func tellCallers() {
         round.wakeReaders()
-        guard !ended.isEmpty else { return }
-        for (transfer, error) in ended { transfer.complete(error) }
-        ended.removeAll(keepingCapacity: ended.capacity < 1024)
+        ended.tellCallers(now: now)
     }
 
     private func removeFromActive(_ transfer: Transfer) {
