@@ -3,7 +3,7 @@ public struct AnyLoader: HTTPLoader {
     private let loading: @Sendable (HTTPRequest) async -> HTTPResult
     private let resetting: @Sendable () async -> Void
     private let hidden: (any HTTPLoader)?
-    private let joint = ChainJoint()
+    private let link = ChainLink()
 
     /// Whether the wrapped loader enforces timeouts itself.
     public let keepsTimeouts: Bool
@@ -36,7 +36,7 @@ public struct AnyLoader: HTTPLoader {
 
 extension AnyLoader: IdentifiableLoader {
     package func trace(_ identity: inout ChainIdentity) {
-        identity.pass(joint.identity, isLast: true)
+        identity.pass(link.identity, isLast: true)
         if let hidden { identity.trace(hidden) }
     }
 }

@@ -4,10 +4,10 @@
 /// may sign them for different users or send them to different servers.
 package struct ChainIdentity: Hashable, Sendable {
     /// The loaders that follow.
-    private(set) var joints: [ObjectIdentifier] = []
+    private(set) var links: [ObjectIdentifier] = []
     /// The user generations of the stages that follow, in order.
     private(set) var generations: [Int] = []
-    /// Whether the joints identify the following loaders uniquely.
+    /// Whether the links identify the following loaders uniquely.
     private(set) var isKnown = false
 
     /// Makes the identity of a loader, which must be kept alive for as long as identities are compared.
@@ -27,25 +27,25 @@ package struct ChainIdentity: Hashable, Sendable {
         if let generation = (stage as? any CredentialScoped)?.userGeneration { generations.append(generation) }
     }
 
-    /// Adds the identity of one joint.
+    /// Adds the identity of one link.
     ///
     /// The last one also identifies everything after it.
-    mutating func pass(_ joint: ObjectIdentifier, isLast: Bool) {
+    mutating func pass(_ link: ObjectIdentifier, isLast: Bool) {
         guard !isKnown else { return }
-        joints.append(joint)
+        links.append(link)
         isKnown = isLast
     }
 }
 
 /// The identity of one use of `-->`; unique to its chain.
-final class ChainJoint: Sendable {
+final class ChainLink: Sendable {
     var identity: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
 /// A loader that can describe the loaders it forwards requests to.
 package protocol IdentifiableLoader: HTTPLoader {
     /// Adds the loaders and stages that requests pass through after this one.
-    func trace(_ place: inout ChainIdentity)
+    func trace(_ identity: inout ChainIdentity)
 }
 
 /// A stage that authenticates requests for a user, which can change.

@@ -76,9 +76,9 @@ struct HTTPTaskState<Outcome, CancelHandler, CompletionHandler> {
     private mutating func finish(_ outcome: Outcome, wasCancelled: Bool) -> Action {
         phase = .finished(outcome, wasCancelled: wasCancelled)
         defer { completionHandlers = [] }
-        let leaving = takeCancelHandlers()
+        let removed = takeCancelHandlers()
         return Action(
-            cancelHandlers: wasCancelled ? leaving : [],
+            cancelHandlers: wasCancelled ? removed : [],
             completionHandlers: completionHandlers,
             outcome: outcome
         )

@@ -7,7 +7,7 @@ infix operator --> : ChainPrecedence
 
 /// Puts a stage before a loader; the result is a loader.
 public func --> (stage: some HTTPMiddleware, loader: any HTTPLoader) -> some HTTPLoader {
-    ChainedLoader(stage: stage.inItsOwnChain, next: loader, joint: ChainJoint(), isWhole: true)
+    ChainedLoader(stage: stage.inItsOwnChain, next: loader, link: ChainLink(), isWhole: true)
 }
 
 /// Puts a stage before another stage; the result is a stage, which still needs a loader.
@@ -23,18 +23,18 @@ public func --> (first: some HTTPMiddleware, second: some HTTPMiddleware) -> som
 struct ChainedLoader: IdentifiableLoader {
     let stage: any HTTPMiddleware
     let next: any HTTPLoader
-    let joint: ChainJoint
-    /// Whether the joint identifies the loader as well as the stage.
+    let link: ChainLink
+    /// Whether the link identifies the loader as well as the stage.
     let isWhole: Bool
 
     func load(_ request: HTTPRequest) async -> HTTPResult { await stage.load(request, next: next) }
 
     func reset() async { await stage.reset(next: next) }
 
-    func trace(_ place: inout ChainIdentity) {
-        place.pass(joint.identity, isLast: isWhole)
-        place.trace(stage)
-        place.trace(next)
+    func trace(_ identity: inout ChainIdentity) {
+        identity.pass(link.identity, isLast: isWhole)
+        identity.trace(stage)
+        identity.trace(next)
     }
 }
 
@@ -42,7 +42,7 @@ struct ChainedLoader: IdentifiableLoader {
 struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMiddleware {
     let first: First
     let second: Second
-    private let joint = ChainJoint()
+    private let link = ChainLink()
 
     init(first: First, second: Second) {
         self.first = first
@@ -63,7 +63,7 @@ struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMid
     }
 
     private func second(before next: any HTTPLoader) -> ChainedLoader {
-        ChainedLoader(stage: second, next: next, joint: joint, isWhole: false)
+        ChainedLoader(stage: second, next: next, link: link, isWhole: false)
     }
 }
 

@@ -6,7 +6,7 @@ struct CoalescingStateMachine<Key: Hashable, Caller> {
     /// The registration of a waiting request.
     struct Registration: Equatable {
         /// The number of the request.
-        let ticket: UInt64
+        let number: UInt64
         /// The number of its exchange.
         let exchange: UInt64
         /// Whether the exchange must be started.
@@ -27,30 +27,30 @@ struct CoalescingStateMachine<Key: Hashable, Caller> {
 
     private var exchanges: [UInt64: Exchange] = [:]
     private var exchangeByKey: [Key: UInt64] = [:]
-    private var exchangeByTicket: [UInt64: UInt64] = [:]
+    private var exchangeByRegistration: [UInt64: UInt64] = [:]
     private var lastNumber: UInt64 = 0
 
     /// The number of exchanges with waiting requests.
     var exchangeCount: Int { exchanges.count }
 
     /// The number of waiting requests.
-    var callerCount: Int { exchangeByTicket.count }
+    var callerCount: Int { exchangeByRegistration.count }
 
     /// Registers a request for a key.
     mutating func arrive(_ caller: Caller, for key: Key) -> Registration {
-        let ticket = nextNumber()
+        let registration = nextNumber()
         let known = exchangeByKey[key]
         let number = known ?? nextNumber()
-        exchanges[number, default: Exchange(key: key)].callers[ticket] = caller
+        exchanges[number, default: Exchange(key: key)].callers[registration] = caller
         exchangeByKey[key] = number
-        exchangeByTicket[ticket] = number
-        return Registration(ticket: ticket, exchange: number, isFirst: known == nil)
+        exchangeByRegistration[registration] = number
+        return Registration(number: registration, exchange: number, isFirst: known == nil)
     }
 
     /// Removes a request without a result; returns nil if it was removed or finished before.
-    mutating func leave(ticket: UInt64) -> Departure? {
-        guard let number = exchangeByTicket.removeValue(forKey: ticket),
-            let caller = exchanges[number]?.callers.removeValue(forKey: ticket)
+    mutating func leave(_ registration: UInt64) -> Departure? {
+        guard let number = exchangeByRegistration.removeValue(forKey: registration),
+            let caller = exchanges[number]?.callers.removeValue(forKey: registration)
         else { return nil }
         guard let exchange = exchanges[number], exchange.callers.isEmpty else {
             return Departure(caller: caller, abandoned: nil)
@@ -64,7 +64,7 @@ struct CoalescingStateMachine<Key: Hashable, Caller> {
     mutating func finish(exchange number: UInt64) -> [Caller] {
         guard let exchange = exchanges.removeValue(forKey: number) else { return [] }
         exchangeByKey[exchange.key] = nil
-        for ticket in exchange.callers.keys { exchangeByTicket[ticket] = nil }
+        for registration in exchange.callers.keys { exchangeByRegistration[registration] = nil }
         return Array(exchange.callers.values)
     }
 
@@ -73,7 +73,7 @@ struct CoalescingStateMachine<Key: Hashable, Caller> {
         defer {
             exchanges = [:]
             exchangeByKey = [:]
-            exchangeByTicket = [:]
+            exchangeByRegistration = [:]
         }
         return exchanges.values.flatMap(\.callers.values)
     }

@@ -21,7 +21,7 @@ final class CoalescingTable: Sendable {
     typealias Launch = @Sendable (_ exchange: @escaping @Sendable () async -> Void) -> Task<Void, Never>
 
     private let state = Locked(State())
-    private let flights = InFlightRequests(.staysOpen)
+    private let inFlight = InFlightRequests(.staysOpen)
     private let launch: Launch
 
     /// Makes a table without exchanges.
@@ -56,19 +56,19 @@ final class CoalescingTable: Sendable {
     ) async -> HTTPResult? {
         guard !Task.isCancelled else { return nil }
         let caller = Waiter()
-        let (place, hasJoined) = state.withLock { state in
-            let place = state.shared.arrive(caller, for: key)
-            guard place.isFirst else { return (place, state.joinHandlers[place.exchange]) }
-            state.tasks[place.exchange] = start(place.exchange, request, next)
-            state.joinHandlers[place.exchange] = onJoin
-            return (place, nil)
+        let (registration, hasJoined) = state.withLock { state in
+            let registration = state.shared.arrive(caller, for: key)
+            guard registration.isFirst else { return (registration, state.joinHandlers[registration.exchange]) }
+            state.tasks[registration.exchange] = start(registration.exchange, request, next)
+            state.joinHandlers[registration.exchange] = onJoin
+            return (registration, nil)
         }
         hasJoined?()
         return await withTaskCancellationHandler {
             await caller.value
         } onCancel: {
             let abandoned = state.withLock { state in
-                state.shared.leave(ticket: place.ticket)?.abandoned.flatMap { state.tasks[$0] }
+                state.shared.leave(registration.number)?.abandoned.flatMap { state.tasks[$0] }
             }
             abandoned?.cancel()
             caller.fulfill(nil)
@@ -81,13 +81,13 @@ final class CoalescingTable: Sendable {
         for task in tasks { task.cancel() }
         for caller in callers { caller.fulfill(nil) }
         for part in parts { await part.reset() }
-        await flights.reset(rest)
+        await inFlight.reset(rest)
     }
 
     /// Starts an exchange in a new task, because several requests share it.
     private func start(_ number: UInt64, _ request: HTTPRequest, _ next: any HTTPLoader) -> Task<Void, Never> {
         launch { [self] in
-            let result = await flights.load(request, next: next)
+            let result = await inFlight.load(request, next: next)
             let callers = state.withLock { state in
                 state.tasks[number] = nil
                 state.joinHandlers[number] = nil

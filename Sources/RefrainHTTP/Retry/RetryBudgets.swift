@@ -15,7 +15,7 @@ extension Retry {
             /// The last URL that was asked for: its part up to the path, and the budget.
             ///
             /// To take a URL apart costs ten times as much as to compare it.
-            var last: (place: String, budget: RetryBudget)?
+            var last: (origin: String, budget: RetryBudget)?
         }
 
         /// How many origins are remembered.
@@ -48,13 +48,13 @@ extension Retry {
             guard let state else { return Origin(url).map(make) }
             let text = url.absoluteString
             let known = state.withLock { state in
-                state.last.flatMap { last in URLText.place(of: text, is: last.place) ? last.budget : nil }
+                state.last.flatMap { last in URLText.origin(of: text, is: last.origin) ? last.budget : nil }
             }
             if let known { return known }
             guard let origin = Origin(url) else { return nil }
             return state.withLock { state in
                 let budget = budget(for: origin, in: &state)
-                state.last = (URLText.place(of: text), budget)
+                state.last = (URLText.origin(of: text), budget)
                 return budget
             }
         }
@@ -71,26 +71,26 @@ extension Retry {
 
 extension URLText {
     /// The part of an absolute URL that says where it leads: scheme and authority.
-    fileprivate static func place(of url: String) -> String {
+    fileprivate static func origin(of url: String) -> String {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
         let slashes = url.utf8[colon...].prefix(3)
-        return String(url[..<(url.utf8[slashes.endIndex...].firstIndex(where: endsPlace) ?? url.endIndex)])
+        return String(url[..<(url.utf8[slashes.endIndex...].firstIndex(where: endsOrigin) ?? url.endIndex)])
     }
 
     /// Whether that part of a URL is this one.
-    fileprivate static func place(of url: String, is place: String) -> Bool {
+    fileprivate static func origin(of url: String, is origin: String) -> Bool {
         let isSame = url.utf8.withContiguousStorageIfAvailable { url in
-            place.utf8.withContiguousStorageIfAvailable { place in
-                guard url.count >= place.count else { return false }
-                for index in place.indices where url[index] != place[index] { return false }
-                return url.count == place.count || endsPlace(url[place.count])
+            origin.utf8.withContiguousStorageIfAvailable { origin in
+                guard url.count >= origin.count else { return false }
+                for index in origin.indices where url[index] != origin[index] { return false }
+                return url.count == origin.count || endsOrigin(url[origin.count])
             }
         }
         // Text that is not in one piece is not compared: then the URL is taken apart.
         return isSame == true
     }
 
-    private static func endsPlace(_ byte: UInt8) -> Bool {
+    private static func endsOrigin(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 }

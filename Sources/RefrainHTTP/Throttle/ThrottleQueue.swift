@@ -1,20 +1,20 @@
 /// Assigns slots to waiters in order of arrival: takes events, returns the waiters to admit.
 ///
-/// Waiters are ordered by ticket. A waiter that leaves early leaves a gap in the tickets, which is skipped.
+/// Waiters are ordered by number. A waiter that leaves early leaves a gap in the numbers, which is skipped.
 struct ThrottleQueue<Waiter> {
     /// The result of an arrival.
     enum Arrival: Equatable {
         /// The arrival took a free slot.
         case runs
-        /// The arrival waits with this ticket.
-        case waits(ticket: UInt64)
+        /// The arrival waits with this number.
+        case waits(number: UInt64)
     }
 
     private(set) var limit: Int
     private(set) var runningCount = 0
     private var waiters: [UInt64: Waiter] = [:]
-    private var firstTicket: UInt64 = 0
-    private var nextTicket: UInt64 = 0
+    private var firstNumber: UInt64 = 0
+    private var nextNumber: UInt64 = 0
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
@@ -30,14 +30,14 @@ struct ThrottleQueue<Waiter> {
     /// Takes a slot, or appends the waiter to the queue.
     mutating func arrive(_ waiter: Waiter) -> Arrival {
         if takeFreeSlot() { return .runs }
-        let ticket = nextTicket
-        nextTicket &+= 1
-        waiters[ticket] = waiter
-        return .waits(ticket: ticket)
+        let number = nextNumber
+        nextNumber &+= 1
+        waiters[number] = waiter
+        return .waits(number: number)
     }
 
     /// Removes a waiter; returns nil if it was admitted or removed before.
-    mutating func leave(ticket: UInt64) -> Waiter? { waiters.removeValue(forKey: ticket) }
+    mutating func leave(_ number: UInt64) -> Waiter? { waiters.removeValue(forKey: number) }
 
     /// Frees a slot; returns the waiter that takes it.
     mutating func finish() -> Waiter? {
@@ -57,9 +57,9 @@ struct ThrottleQueue<Waiter> {
     ///
     /// Running requests are not affected.
     mutating func removeAll() -> [Waiter] {
-        var leaving: [Waiter] = []
-        while let waiter = removeFirst() { leaving.append(waiter) }
-        return leaving
+        var removed: [Waiter] = []
+        while let waiter = removeFirst() { removed.append(waiter) }
+        return removed
     }
 
     private mutating func admitOne() -> Waiter? {
@@ -70,13 +70,13 @@ struct ThrottleQueue<Waiter> {
 
     private mutating func removeFirst() -> Waiter? {
         guard !waiters.isEmpty else {
-            firstTicket = nextTicket
+            firstNumber = nextNumber
             return nil
         }
-        while firstTicket < nextTicket {
-            let ticket = firstTicket
-            firstTicket += 1
-            if let waiter = waiters.removeValue(forKey: ticket) { return waiter }
+        while firstNumber < nextNumber {
+            let number = firstNumber
+            firstNumber += 1
+            if let waiter = waiters.removeValue(forKey: number) { return waiter }
         }
         return nil
     }

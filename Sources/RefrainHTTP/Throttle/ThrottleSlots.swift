@@ -17,8 +17,8 @@ final class ThrottleSlots: Sendable {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
                 let answer: Bool? = queue.withLock { queue in
                     guard !waiter.isCancelled else { return false }
-                    guard case .waits(let ticket) = queue.arrive(waiter) else { return true }
-                    waiter.ticket = ticket
+                    guard case .waits(let number) = queue.arrive(waiter) else { return true }
+                    waiter.number = number
                     waiter.continuation = continuation
                     return nil
                 }
@@ -27,7 +27,7 @@ final class ThrottleSlots: Sendable {
         } onCancel: {
             let continuation = queue.withLock { queue -> UnsafeContinuation<Bool, Never>? in
                 waiter.isCancelled = true
-                guard let ticket = waiter.ticket, queue.leave(ticket: ticket) != nil else { return nil }
+                guard let number = waiter.number, queue.leave(number) != nil else { return nil }
                 return waiter.continuation.take()
             }
             continuation?.resume(returning: false)
@@ -48,14 +48,14 @@ final class ThrottleSlots: Sendable {
 
     /// Ends all waits without a slot.
     func removeAll() {
-        let leaving = queue.withLock { $0.removeAll().compactMap { $0.continuation.take() } }
-        for continuation in leaving { continuation.resume(returning: false) }
+        let removed = queue.withLock { $0.removeAll().compactMap { $0.continuation.take() } }
+        for continuation in removed { continuation.resume(returning: false) }
     }
 
     /// A request that waits for a slot.
     private final class Waiter: @unchecked Sendable {
         // @unchecked Sendable: accessed only while the queue's lock is held.
-        var ticket: UInt64?
+        var number: UInt64?
         var continuation: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
     }

@@ -5,7 +5,7 @@ extension HTTPHeaders {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) })
     }
 
-    /// Makes fields from field lines; of several with one name, the last one counts, at the place of the first.
+    /// Makes fields from field lines; of several with one name, the last one counts, at the position of the first.
     ///
     /// To keep repeats, write an array literal or call ``add(_:_:)``.
     public init(_ fields: [Field]) {

@@ -66,19 +66,19 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
 
     /// The first value of a name, or nil.
     ///
-    /// Setting replaces all fields of that name by one at the place of the first, in the spelling of `name`; setting
+    /// Setting replaces all fields of that name by one at the position of the first, in the spelling of `name`; setting
     /// nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { Self.isSame($0.name, name) }?.value }
         set {
             guard let newValue else { return remove(name) }
-            guard let place = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
+            guard let index = fields.firstIndex(where: { Self.isSame($0.name, name) }) else {
                 return add(name, newValue)
             }
-            fields[place] = Field(name: name, value: newValue)
-            if fields.count > place + 1 {
-                let tail = fields[(place + 1)...].filter { !Self.isSame($0.name, name) }
-                fields.replaceSubrange((place + 1)..., with: tail)
+            fields[index] = Field(name: name, value: newValue)
+            if fields.count > index + 1 {
+                let tail = fields[(index + 1)...].filter { !Self.isSame($0.name, name) }
+                fields.replaceSubrange((index + 1)..., with: tail)
             }
         }
     }

@@ -3,7 +3,7 @@ import RefrainTesting
 import Testing
 
 @Suite("AnyClock and RetryClocks")
-struct ErasedClockTests {
+struct AnyClockTests {
     @Test("time goes on from the moment when the clock was hidden")
     func offsets() async {
         let clock = TestClock()

@@ -125,7 +125,7 @@ struct EarlyAnswerTests {
     }
 
     /// What a server does with a request whose body has not come to its end, and what the request comes to.
-    struct Turn: Sendable, CustomTestStringConvertible {
+    struct ServerReply: Sendable, CustomTestStringConvertible {
         var answer: String
         var closes: Bool
         var status: HTTPStatus?
@@ -133,26 +133,30 @@ struct EarlyAnswerTests {
         var testDescription: String { (answer.isEmpty ? "nothing" : answer) + (closes ? ", and closes" : "") }
 
         static let all = [
-            Turn(answer: "401 Unauthorized\r\nContent-Length: 2", closes: false, status: 401),
-            Turn(answer: "413 Content Too Large\r\nConnection: close\r\nContent-Length: 2", closes: true, status: 413),
-            Turn(answer: "302 Found\r\nLocation: /\r\nConnection: close", closes: true, status: 302),
-            Turn(answer: "200 OK\r\nContent-Length: 2", closes: true, status: 200),
-            Turn(answer: "", closes: true, status: nil),
+            ServerReply(answer: "401 Unauthorized\r\nContent-Length: 2", closes: false, status: 401),
+            ServerReply(
+                answer: "413 Content Too Large\r\nConnection: close\r\nContent-Length: 2",
+                closes: true,
+                status: 413
+            ),
+            ServerReply(answer: "302 Found\r\nLocation: /\r\nConnection: close", closes: true, status: 302),
+            ServerReply(answer: "200 OK\r\nContent-Length: 2", closes: true, status: 200),
+            ServerReply(answer: "", closes: true, status: nil),
         ]
     }
 
     @Test(
         "an upload whose source gives nothing more ends when the server has refused it, or has gone",
         .timeLimit(.minutes(5)),
-        arguments: Turn.all
+        arguments: ServerReply.all
     )
-    func silentSource(turn: Turn) async throws {
+    func silentSource(reply: ServerReply) async throws {
         let ended = Counter()
         let server = RawServer { connection in
             // Until the body's beginning has come, so that its source is what is waited for.
             guard connection.readHead() != nil, connection.read(3) != nil else { return }
-            if !turn.answer.isEmpty { connection.write("HTTP/1.1 \(turn.answer)\r\n\r\nno") }
-            if !turn.closes { connection.waitForEnd() }
+            if !reply.answer.isEmpty { connection.write("HTTP/1.1 \(reply.answer)\r\n\r\nno") }
+            if !reply.closes { connection.waitForEnd() }
         }
         let body = HTTPBody.stream(length: 10) {
             AsyncStream { continuation in
@@ -161,7 +165,7 @@ struct EarlyAnswerTests {
             }
         }
         let result = await loader.load(try request(to: server, body))
-        if let status = turn.status {
+        if let status = reply.status {
             #expect(try result.get().status == status)
             #expect(try await result.get().body.collect() == Array("no".utf8))
         } else {

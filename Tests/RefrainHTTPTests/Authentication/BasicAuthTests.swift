@@ -134,21 +134,21 @@ struct BasicAuthTests {
 
     @Test("A reset discards credentials, and ends the waits for them")
     func reset() async {
-        let door = MockLoader.Gate()
-        let gate = MockLoader().otherwise(.held(by: door, .status(200)))
+        let gate = MockLoader.Gate()
+        let held = MockLoader().otherwise(.held(by: gate, .status(200)))
         let basic = BasicAuth(.beforehand) { _ in
-            _ = await gate.load(sampleRequest())
+            _ = await held.load(sampleRequest())
             return try BasicAuth.Credentials(user: "Ada", password: "secret")
         }
         let mock = MockLoader().otherwise(Self.guarded)
         let loader = basic --> mock
         let task = loader.load(sampleRequest()) { _ in }
-        await door.arrivals(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
         await loader.reset()
         #expect(await task.result.errorCode == .cancelled)
         #expect(basic.numberOfWaitingRequests == 0)
         #expect(mock.requests.isEmpty)
-        await door.release()
+        await gate.release()
         #expect(await loader.load(sampleRequest()).status == 200)
     }
 }

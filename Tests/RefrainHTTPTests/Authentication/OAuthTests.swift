@@ -187,10 +187,10 @@ struct OAuthTests {
 
     @Test("A request that leaves while it waits returns at once, and the refresh goes on for the others")
     func leaving() async {
-        let door = MockLoader.Gate()
-        let gate = MockLoader().otherwise(.held(by: door, .status(200)))
+        let gate = MockLoader.Gate()
+        let held = MockLoader().otherwise(.held(by: gate, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
-            _ = await gate.load(sampleRequest())
+            _ = await held.load(sampleRequest())
             return server.refresh()
         } logIn: {
             nil
@@ -200,7 +200,7 @@ struct OAuthTests {
         let calls = TrackedCalls()
         let first = calls.start(sampleRequest("first"), on: loader)
         // It waited for the store, was refused, and waits for the refresh.
-        await door.arrivals(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
         #expect(oauth.numberOfWaitingRequests == 1)
         let second = calls.start(sampleRequest("second"), on: loader)
         await calls.settle()
@@ -208,27 +208,27 @@ struct OAuthTests {
         first.cancel()
         #expect(await first.result.errorCode == .cancelled)
         #expect(oauth.numberOfWaitingRequests == 1)
-        await door.release()
+        await gate.release()
         #expect(await second.result.status == 200)
         #expect(server.refreshes == 1)
     }
 
     @Test("A reset ends the refresh and all who wait for it, and what the refresh brought is not kept")
     func reset() async {
-        let door = MockLoader.Gate()
-        let gate = MockLoader().otherwise(.held(by: door, .status(200)))
+        let gate = MockLoader.Gate()
+        let held = MockLoader().otherwise(.held(by: gate, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
-            _ = await gate.load(sampleRequest())
+            _ = await held.load(sampleRequest())
             return server.refresh()
         } logIn: {
             nil
         }
         let loader = oauth --> MockLoader().otherwise(server.reply)
         let task = loader.load(sampleRequest()) { _ in }
-        await door.arrivals(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
         await loader.reset()
         #expect(await task.result.errorCode == .cancelled)
-        #expect(door.count == 0)
+        #expect(gate.count == 0)
         #expect(await store.token() == Self.stale)
         await oauth.forgetToken()
         #expect(await store.token() == nil)
@@ -237,15 +237,15 @@ struct OAuthTests {
     /// A store that takes its time to erase its token.
     private final class SlowStore: OAuth.TokenStore {
         let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "ada"))
-        let door: MockLoader.Gate
+        let gate: MockLoader.Gate
 
-        init(_ door: MockLoader.Gate) { self.door = door }
+        init(_ gate: MockLoader.Gate) { self.gate = gate }
 
         func token() async -> OAuth.Token? { await store.token() }
 
         func save(_ token: OAuth.Token?) async {
             if token == nil {
-                _ = await MockLoader().then(.held(by: door, .status(200))).load(sampleRequest())
+                _ = await MockLoader().then(.held(by: gate, .status(200))).load(sampleRequest())
             }
             await store.save(token)
         }
@@ -253,15 +253,15 @@ struct OAuthTests {
 
     @Test("A forgotten token does not come back from a store that was slow to erase it")
     func forgottenForGood() async {
-        let door = MockLoader.Gate()
-        let oauth = OAuth(store: SlowStore(door)) { OAuth.Token(accessToken: "ben") }
+        let gate = MockLoader.Gate()
+        let oauth = OAuth(store: SlowStore(gate)) { OAuth.Token(accessToken: "ben") }
         let mock = MockLoader().otherwise(.status(200))
         let loader = oauth --> mock
         #expect(await loader.load(sampleRequest()).status == 200)
         let forgetting = Task { await oauth.forgetToken() }
-        await door.arrivals(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
         #expect(await loader.load(sampleRequest()).status == 200)
-        await door.release()
+        await gate.release()
         await forgetting.value
         #expect(await loader.load(sampleRequest()).status == 200)
         #expect(mock.requests.last?.headers["Authorization"] == "Bearer ben")
@@ -372,9 +372,9 @@ struct OAuthTests {
 
     /// A stage whose refreshes wait until they are released.
     private func heldOAuth(_ hold: MockLoader.Gate, _ clock: TestClock) -> OAuth {
-        let gate = MockLoader().then(.held(by: hold, .status(200)))
+        let held = MockLoader().then(.held(by: hold, .status(200)))
         return OAuth(store: store, clocks: clock.retryClocks()) { [server] _ in
-            _ = await gate.load(sampleRequest())
+            _ = await held.load(sampleRequest())
             return server.refresh()
         } logIn: {
             nil

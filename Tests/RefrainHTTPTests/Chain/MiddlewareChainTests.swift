@@ -5,7 +5,7 @@ import Testing
 @testable import RefrainHTTP
 
 @Suite("The arrow")
-struct ArrowTests {
+struct MiddlewareChainTests {
     private func tag(_ name: String) -> ModifyRequest {
         ModifyRequest { request in
             var request = request

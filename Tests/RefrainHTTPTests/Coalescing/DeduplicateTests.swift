@@ -512,43 +512,45 @@ struct DeduplicateTests {
     func model() {
         forEachSeed { random in
             var machine = CoalescingStateMachine<Int, Int>()
-            /// Who waits, by ticket: the key and the exchange.
+            /// Who waits, by number: the key and the exchange.
             var waiting: [UInt64: (key: Int, exchange: UInt64)] = [:]
-            var allTickets: [UInt64] = []
-            var ownTicket: [Int: UInt64] = [:]
+            var allNumbers: [UInt64] = []
+            var ownNumber: [Int: UInt64] = [:]
             for caller in 0..<Int.random(in: 1...50, using: &random) {
                 let live = Set(waiting.values.map(\.exchange)).sorted()
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0..<5:
                     let key = Int.random(in: 0..<3, using: &random)
                     let shared = waiting.values.first { $0.key == key }?.exchange
-                    let place = machine.arrive(caller, for: key)
-                    guard place.isFirst == (shared == nil), shared ?? place.exchange == place.exchange,
-                        place.isFirst == !live.contains(place.exchange)
+                    let registration = machine.arrive(caller, for: key)
+                    guard registration.isFirst == (shared == nil),
+                        shared ?? registration.exchange == registration.exchange,
+                        registration.isFirst == !live.contains(registration.exchange)
                     else { return false }
-                    waiting[place.ticket] = (key, place.exchange)
-                    allTickets.append(place.ticket)
-                    ownTicket[caller] = place.ticket
+                    waiting[registration.number] = (key, registration.exchange)
+                    allNumbers.append(registration.number)
+                    ownNumber[caller] = registration.number
                 case 5, 6, 7:
                     // Any earlier caller, also one that has left or has a result.
-                    guard let ticket = allTickets.randomElement(using: &random) else { continue }
-                    let place = waiting.removeValue(forKey: ticket)
-                    let departure = machine.leave(ticket: ticket)
-                    guard (departure == nil) == (place == nil) else { return false }
-                    guard let departure, let place else { continue }
-                    let isLast = !waiting.values.contains { $0.exchange == place.exchange }
-                    guard departure.abandoned == (isLast ? place.exchange : nil), ownTicket[departure.caller] == ticket
+                    guard let number = allNumbers.randomElement(using: &random) else { continue }
+                    let registered = waiting.removeValue(forKey: number)
+                    let departure = machine.leave(number)
+                    guard (departure == nil) == (registered == nil) else { return false }
+                    guard let departure, let registered else { continue }
+                    let isLast = !waiting.values.contains { $0.exchange == registered.exchange }
+                    guard departure.abandoned == (isLast ? registered.exchange : nil),
+                        ownNumber[departure.caller] == number
                     else { return false }
                 case 8:
                     // Also an exchange that was abandoned, or never was.
                     let number = live.randomElement(using: &random) ?? UInt64.random(in: 0...99, using: &random)
                     let expected = waiting.filter { $0.value.exchange == number }.keys
-                    let answered = machine.finish(exchange: number).compactMap { ownTicket[$0] }
+                    let answered = machine.finish(exchange: number).compactMap { ownNumber[$0] }
                     guard answered.sorted() == expected.sorted() else { return false }
-                    for ticket in answered { waiting[ticket] = nil }
+                    for caller in answered { waiting[caller] = nil }
                 default:
                     guard Int.random(in: 0..<5, using: &random) == 0 else { continue }
-                    let sentAway = machine.endAll().compactMap { ownTicket[$0] }
+                    let sentAway = machine.endAll().compactMap { ownNumber[$0] }
                     guard sentAway.sorted() == waiting.keys.sorted() else { return false }
                     waiting = [:]
                 }

@@ -4,7 +4,7 @@ import RefrainTesting
 import Testing
 
 @Suite("RateLimiter")
-struct PaceTests {
+struct RateLimiterTests {
     private let clock = TestClock(.autoAdvancing)
 
     @Test("R18, R24: a request that is held back for too long is not tried again, by no loop round it")

@@ -106,10 +106,10 @@ struct ThrottleAndRetryTests {
         #expect(mock.requests.count == 2)
     }
 
-    @Test("R20: the deadline ends the wait for a judgement, and the answer stands")
-    func deadlineEndsJudgement() async throws {
+    @Test("R20: the deadline ends the wait for a decision, and the answer stands")
+    func deadlineEndsDecision() async throws {
         let hold = MockLoader.Gate()
-        let slow = SlowJudge(gate: MockLoader().then(.held(by: hold, .status(200))))
+        let slow = SlowStrategy(gate: MockLoader().then(.held(by: hold, .status(200))))
         let mock = MockLoader().otherwise(.status(503))
         let chain = Retry(slow, budgets: nil, clocks: clock.retryClocks()) --> mock
         var limited = sampleRequest()
@@ -126,7 +126,7 @@ struct ThrottleAndRetryTests {
 }
 
 /// Wants to try again what failed, but takes its time to say so.
-private struct SlowJudge: RetryStrategy {
+private struct SlowStrategy: RetryStrategy {
     let gate: MockLoader
 
     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {

@@ -26,7 +26,7 @@ struct ThrottleQueueTests {
         forEachSeed { random in
             var model = Model(limit: Int.random(in: 1...4, using: &random))
             var queue = ThrottleQueue<Int>(limit: model.limit)
-            var tickets: [Int: UInt64] = [:]
+            var numbers: [Int: UInt64] = [:]
             for name in 0..<Int.random(in: 1...60, using: &random) {
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0..<5:
@@ -36,9 +36,9 @@ struct ThrottleQueueTests {
                     switch queue.arrive(name) {
                     case .runs:
                         guard runs, admitted == [name] else { return false }
-                    case .waits(let ticket):
+                    case .waits(let number):
                         guard !runs, admitted.isEmpty else { return false }
-                        tickets[name] = ticket
+                        numbers[name] = number
                     }
                 case 5, 6:
                     guard model.running > 0 else { continue }
@@ -46,10 +46,10 @@ struct ThrottleQueueTests {
                     guard queue.finish() == model.admit().first else { return false }
                 case 7:
                     // Any earlier waiter, also one that has left the queue.
-                    guard let leaver = tickets.keys.sorted().randomElement(using: &random) else { continue }
+                    guard let leaver = numbers.keys.sorted().randomElement(using: &random) else { continue }
                     let stood = model.line.contains(leaver)
                     model.line.removeAll { $0 == leaver }
-                    guard queue.leave(ticket: tickets[leaver] ?? 0) == (stood ? leaver : nil) else { return false }
+                    guard queue.leave(numbers[leaver] ?? 0) == (stood ? leaver : nil) else { return false }
                 case 8:
                     model.limit = Int.random(in: 1...5, using: &random)
                     guard queue.setLimit(model.limit) == model.admit() else { return false }
@@ -75,7 +75,7 @@ struct ThrottleQueueTests {
         var queue = ThrottleQueue<Int>(limit: 1)
         let arrivals = (-1..<100_000).map { queue.arrive($0) }
         #expect(arrivals[0] == .runs)
-        let leavers = (UInt64(0)..<99_999).compactMap { queue.leave(ticket: $0) }
+        let leavers = (UInt64(0)..<99_999).compactMap { queue.leave($0) }
         #expect(leavers == Array(0..<99_999))
         let (last, nobody) = (queue.finish(), queue.finish())
         #expect(last == 99_999)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("A list of slots", .computing)
-struct SlotListTests {
+struct SlotMapTests {
     @Test("10,000 seeded orders of coming and going hold what a set holds")
     func model() {
         forEachSeed { random in

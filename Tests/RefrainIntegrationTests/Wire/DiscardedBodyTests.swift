@@ -36,7 +36,7 @@ struct DiscardedBodyTests {
     /// A slow body takes 14 hours: what ends within this time has not waited for it, however busy the machine is.
     ///
     /// That nothing of it is read, not even for a second, is tested without sockets.
-    private static let patience = Duration.seconds(30)
+    private static let limit = Duration.seconds(30)
 
     private func timed(_ body: () async throws -> HTTPResponse) async throws -> (HTTPResponse, Duration) {
         let clock = ContinuousClock()
@@ -55,7 +55,7 @@ struct DiscardedBodyTests {
         let chain = try chain(connections)
         let (response, time) = try await timed { try await chain.response(for: HTTPRequest(server.baseURL + "/x")) }
         #expect(response.status == 200 && response.attempts.count == 3)
-        #expect(time < Self.patience, "\(time)")
+        #expect(time < Self.limit, "\(time)")
     }
 
     @Test("R28: a redirect is followed whatever comes behind its head", arguments: [true, false])
@@ -70,7 +70,7 @@ struct DiscardedBodyTests {
         let chain = try chain()
         let (response, time) = try await timed { try await chain.response(for: HTTPRequest(server.baseURL + "/x")) }
         #expect(response.status == 200)
-        #expect(time < Self.patience, "\(time)")
+        #expect(time < Self.limit, "\(time)")
     }
 
     /// Bodies that cannot be read to their end, with the fields that announce them.
@@ -138,7 +138,7 @@ struct DiscardedBodyTests {
         let (response, time) = try await timed { [request] in try await chain.response(for: request) }
         #expect(response.status == 503 && response.attempts.count == 3)
         #expect(try #require(response.body.length) < 100)
-        #expect(time < Self.patience, "\(time)")
+        #expect(time < Self.limit, "\(time)")
     }
 
     @Test("R28: a small body that comes late is drained, so that its connection lives")
@@ -196,7 +196,7 @@ struct DiscardedBodyTests {
         let loader = try Retry(BodyReader(), budgets: nil) --> transport()
         let (response, time) = try await timed { try await loader.response(for: HTTPRequest(server.baseURL + "/x")) }
         #expect(response.status == 200 && response.attempts.count == 2)
-        #expect(time < Self.patience, "\(time)")
+        #expect(time < Self.limit, "\(time)")
     }
 
     @Test("R33: a redirector is asked again where no attempt could reach what it pointed to")

@@ -11,7 +11,7 @@ import Foundation
 private struct ForeignRequest: Error {}
 
 @Suite("Sessions that share exchanges")
-struct SharingTests {
+struct CoalescingTests {
     private let stage = Deduplicate()
     private let mayEnd = Signal()
 
