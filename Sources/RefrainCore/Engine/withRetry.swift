@@ -41,6 +41,37 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     return outcome
 }
 
+/// Runs an operation, and runs it again while `decide` returns `.retry`; past the deadline it returns the last outcome.
+///
+/// - SeeAlso: ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which documents the parameters.
+@inlinable
+public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
+    timeout: Duration? = nil,
+    clock: C = TimerClock(),
+    operation: (Attempt) async -> Outcome,
+    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>
+) async throws(CancellationError) -> Outcome where C.Duration == Duration {
+    try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
+        outcome
+    }
+}
+
+extension Attempt {
+    /// What follows an attempt of an operation, as the `decide` closure of `withRetry` returns it.
+    public enum Step<Outcome> {
+        /// The call ends with this outcome.
+        case finish(Outcome, RetryReason)
+
+        /// Another attempt follows after a delay.
+        ///
+        /// - `after`: the delay. Clamped to zero … `Duration.longestDelay`.
+        /// - `isFree`: whether the next attempt does not count towards the limit (see ``Attempt/countedAttempts``).
+        case retry(after: Duration, RetryReason, isFree: Bool = false)
+    }
+}
+
+extension Attempt.Step: Sendable where Outcome: Sendable {}
+
 /// The loop of ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which returns nil if the task was cancelled.
 ///
 /// The size of a `CancellationError` is known only at run time, so a function that throws one keeps its storage beside
@@ -106,17 +137,62 @@ package nonisolated(nonsending) func withAttempts(
     }
 }
 
-/// Runs an operation, and runs it again while `decide` returns `.retry`; past the deadline it returns the last outcome.
-///
-/// - SeeAlso: ``withRetry(timeout:clock:operation:decide:onTimeout:)``, which documents the parameters.
-@inlinable
-public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
-    timeout: Duration? = nil,
-    clock: C = TimerClock(),
-    operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>
-) async throws(CancellationError) -> Outcome where C.Duration == Duration {
-    try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
-        outcome
+/// What came of the delay between two attempts.
+@usableFromInline
+package enum RetryPause: Sendable {
+    /// It is over, and this attempt follows.
+    case ends(Attempt)
+    /// The deadline leaves no time for it; its length.
+    case reachesDeadline(Duration)
+    /// The task was cancelled.
+    case cancelled
+}
+
+extension Attempt {
+    /// Waits for the attempt after this one.
+    ///
+    /// - Parameters:
+    ///   - requested: the delay; clamped to zero … `Duration.longestDelay`.
+    ///   - isFree: whether the next attempt does not count towards the limit.
+    ///   - timeLeft: returns the time left now; nil: no limit.
+    ///   - waits: waits for a delay; returns false if the task was cancelled.
+    @inlinable
+    @inline(__always)
+    package nonisolated(nonsending) func pause(
+        for requested: Duration,
+        isFree: Bool,
+        timeLeft: () -> Duration?,
+        waits: (Duration) async -> Bool
+    ) async -> RetryPause {
+        // Without a delay this is also the check before the next attempt.
+        guard !Task.isCancelled else { return .cancelled }
+        let delay = requested > .zero ? requested.clampedToDelay : .zero
+        var remaining = timeLeft()
+        if let remaining, delay >= remaining { return .reachesDeadline(delay) }
+        if delay > .zero {
+            guard await waits(delay), !Task.isCancelled else { return .cancelled }
+            // A delay can last longer than requested, on a busy machine or one that was suspended.
+            if remaining != nil { remaining = timeLeft() }
+            if let remaining, remaining <= .zero { return .reachesDeadline(delay) }
+        }
+        return .ends(next(after: delay, isFree: isFree, remaining: remaining))
     }
+}
+
+/// When a call with a timeout ends, on the clock of its delays.
+///
+/// An object, because an asynchronous function keeps room in its frame for every value whose size is known only at run
+/// time, as that of an instant of the standard library's clocks.
+@usableFromInline
+final class ClockDeadline<C: Clock> where C.Duration == Duration {
+    private let clock: C
+    private let instant: C.Instant
+
+    @usableFromInline
+    init(after duration: Duration, _ clock: C) {
+        self.clock = clock
+        instant = clock.now.advanced(by: duration)
+    }
+
+    @usableFromInline var timeLeft: Duration { clock.now.duration(to: instant) }
 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// A schedule of delays between attempts, with a limit on the number of attempts.
 ///
 /// A back-off is a value without state. It maps the number of attempts so far, the previous delay and a random source
@@ -125,5 +133,71 @@ public struct Backoff: Hashable, Sendable {
 
     private func isExhausted(after attempt: Attempt) -> Bool {
         maxAttempts.map { attempt.countedAttempts >= $0 } ?? false
+    }
+}
+
+/// How a delay is randomized, so that clients that fail together do not retry together.
+///
+/// The kinds and their names are those of Marc Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
+public enum Jitter: Hashable, Sendable {
+    /// The delay unchanged.
+    case none
+    /// Uniform between zero and the delay.
+    case full
+    /// Uniform between half the delay and the delay.
+    case equal
+    /// Uniform within a fraction of the delay to either side: 0.2 gives 80 % to 120 %.
+    ///
+    /// The fraction is clamped to 0 … 1; NaN counts as 0.
+    case proportional(Double)
+
+    /// The lowest and the highest share of a delay that this jitter gives.
+    var shares: ClosedRange<Double> {
+        switch self {
+        case .none: return 1...1
+        case .full: return 0...1
+        case .equal: return 0.5...1
+        case .proportional(let given):
+            let fraction = given > 0 ? min(given, 1) : 0
+            return (1 - fraction)...(1 + fraction)
+        }
+    }
+}
+
+extension Backoff {
+    /// Returns the delay after the given attempt, before jitter and cap, or nil at the end of the schedule.
+    ///
+    /// The result may be negative where the given values are. Products are calculated in floating point, where what is
+    /// too large becomes infinite and then `Duration.longestDelay`, so nothing can overflow.
+    func plannedDelay(afterAttempt count: Int) -> Duration? {
+        let steps = Double(count - 1)
+        switch kind {
+        case .constant(let delay), .decorrelated(let delay):
+            return delay
+        case .linear(let base, let increment):
+            let (base, increment) = (base.clampedToDelay, increment.clampedToDelay)
+            return .delay(seconds: base.inSeconds + increment.inSeconds * steps)
+        case .exponential(let base, let factor):
+            guard base > .zero else { return .zero }
+            // Also where it is NaN, which compares as false.
+            let factor = factor >= 1 ? min(factor, .greatestFiniteMagnitude) : 1
+            return .delay(seconds: base.inSeconds * pow(factor, steps))
+        case .fibonacci(let base):
+            guard base > .zero else { return .zero }
+            return .delay(seconds: base.inSeconds * Self.fibonacci(count))
+        case .explicit(let delays):
+            return delays.indices.contains(count - 1) ? delays[count - 1] : nil
+        }
+    }
+
+    /// The Fibonacci number with this index (1, 1, 2, 3, 5 …), infinite from index 1,477 on.
+    private static func fibonacci(_ index: Int) -> Double {
+        var (current, next) = (1.0, 1.0)
+        var position = 1
+        while position < index, current.isFinite {
+            (current, next) = (next, current + next)
+            position += 1
+        }
+        return current
     }
 }

@@ -72,8 +72,8 @@ struct AuthenticatedCall {
                 !refresher.isWithinRefresh
             else { return result }
             let all = Exchange(response: response, start: sent - began, duration: clocks.now - sent)
-            let facts = RetryContext(original, result, attempt: .first, remaining: nil, now: clocks.wallNow)
-            if case .unsafe(let reason, let rules) = ReplaySafety.judge(facts) {
+            let context = RetryContext(original, result, attempt: .first, remaining: nil, now: clocks.wallNow)
+            if case .unsafe(let reason, let rules) = ReplaySafety.decide(context) {
                 // The request is not sent again, but later ones must not be signed with the same credential.
                 refresher.markRefused(version)
                 return all.stands(reason, rules.union([.credentialRefresh]))

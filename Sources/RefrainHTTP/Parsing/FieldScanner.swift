@@ -104,3 +104,64 @@ struct FieldScanner {
     /// Moves back to an earlier position.
     mutating func rewind(to position: Int) { self.position = position }
 }
+
+/// Combines the lines of one field.
+enum FieldValues {
+    /// The value of a field that may occur once: its lines, if they are equal; otherwise `nil`.
+    static func single(_ lines: [String]) -> String? {
+        guard let first = lines.first else { return nil }
+        // Compared by bytes, because strings are also equal if they differ only in Unicode normalization.
+        return lines.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? first : nil
+    }
+
+    /// The elements of a comma-separated field, in order, without surrounding spaces and tabs.
+    ///
+    /// Ignores quoting, so it is for fields of tokens and numbers only.
+    static func elements(_ lines: [String]) -> [Substring.UTF8View] {
+        lines.flatMap { line in
+            line.utf8.split(separator: .comma, omittingEmptySubsequences: false).map(trimmed)
+        }
+    }
+
+    /// The bytes without leading and trailing spaces and tabs.
+    static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+        var rest = bytes
+        while let first = rest.first, first.isOptionalWhitespace { rest.removeFirst() }
+        while let last = rest.last, last.isOptionalWhitespace { rest.removeLast() }
+        return rest
+    }
+}
+
+/// Character classes of header fields, by byte value and independent of the locale.
+extension UInt8 {
+    static let tab = UInt8(ascii: "\t")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let backslash = UInt8(ascii: "\\")
+    static let comma = UInt8(ascii: ",")
+    static let semicolon = UInt8(ascii: ";")
+    static let equals = UInt8(ascii: "=")
+    static let zero = UInt8(ascii: "0")
+    static let delete: UInt8 = 0x7F
+
+    /// A space or a tab (OWS, RFC 9110 §5.6.3).
+    var isOptionalWhitespace: Bool { self == .space || self == .tab }
+
+    var isDigit: Bool { self >= .zero && self <= UInt8(ascii: "9") }
+
+    var isLowercaseLetter: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+
+    var isLetter: Bool { (self | 0x20).isLowercaseLetter }
+
+    /// A character of a token (RFC 9110 §5.6.2).
+    var isTokenCharacter: Bool {
+        if isLetter || isDigit { return true }
+        return switch self {
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

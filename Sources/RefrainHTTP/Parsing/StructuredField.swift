@@ -74,3 +74,80 @@ package enum StructuredField {
     /// A dictionary (RFC 9651 §3.2).
     package typealias Dictionary = Members<Member>
 }
+
+extension StructuredField {
+    /// Keys and values in the order of the field.
+    ///
+    /// A repeated key keeps its first position and its last value (RFC 9651 §4.2.2).
+    public struct Members<Value: Hashable & Sendable>: Hashable, Sendable {
+        /// The keys, in order.
+        public private(set) var keys: [String] = []
+        private var values: [String: Value] = [:]
+
+        /// Makes an empty collection.
+        public init() {}
+
+        /// Whether the collection is empty.
+        public var isEmpty: Bool { keys.isEmpty }
+
+        /// The value of a key, or `nil`.
+        ///
+        /// A value set for a new key is appended.
+        public subscript(key: String) -> Value? {
+            get { values[key] }
+            set {
+                let old = values.updateOrRemove(newValue, forKey: key)
+                if old == nil, newValue != nil { keys.append(key) }
+                if old != nil, newValue == nil { keys.removeAll { $0 == key } }
+            }
+        }
+    }
+}
+
+extension Dictionary {
+    /// Sets or removes a value, and returns the previous one.
+    fileprivate mutating func updateOrRemove(_ value: Value?, forKey key: Key) -> Value? {
+        if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
+    }
+}
+
+extension StructuredField {
+    /// Parses an item from the lines of its field (RFC 9651 §4.2.3); returns `nil` if they are malformed.
+    public static func item(fieldValues: [String]) -> Item? {
+        parseAll(fieldValues) { $0.item() }
+    }
+
+    /// Parses a list from the lines of its field (RFC 9651 §4.2.1); empty without lines, `nil` if they are malformed.
+    @_optimize(none)
+    public static func list(fieldValues: [String]) -> [Member]? {
+        parseAll(fieldValues) { $0.list() }
+    }
+
+    /// Parses a dictionary from the lines of its field (RFC 9651 §4.2.2); empty without lines, `nil` if malformed.
+    public static func dictionary(fieldValues: [String]) -> Dictionary? {
+        parseAll(fieldValues) { $0.dictionary() }
+    }
+
+    /// Runs a parser on all lines, joined by commas, and returns `nil` unless it consumes all of them.
+    private static func parseAll<Value>(_ lines: [String], _ parse: (inout StructuredFieldParser) -> Value?) -> Value? {
+        var parser = StructuredFieldParser(lines.count == 1 ? lines[0] : lines.joined(separator: ", "))
+        guard let value = parse(&parser), parser.isAtEnd else { return nil }
+        return value
+    }
+}
+
+extension StructuredField {
+    /// Serializes a string item (RFC 9651 §4.1.6), such as an idempotency key.
+    ///
+    /// - Returns: the quoted string, or `nil` if the text contains characters other than printable ASCII.
+    @_optimize(none)
+    public static func serialize(_ string: String) -> String? {
+        var result = "\""
+        for scalar in string.unicodeScalars {
+            guard (0x20...0x7E).contains(scalar.value) else { return nil }
+            if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "\""
+    }
+}

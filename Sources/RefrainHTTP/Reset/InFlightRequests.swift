@@ -1,3 +1,10 @@
+/// The owner of an in-flight request: the task that the request runs in is its own.
+@usableFromInline
+package protocol RequestOwner: AnyObject, Sendable {
+    /// Cancels the task that the request runs in.
+    func cancelTask()
+}
+
 /// The requests in flight behind a stage, each in a task that a reset cancels and awaits.
 @usableFromInline
 package final class InFlightRequests: Sendable {
@@ -184,26 +191,26 @@ final class InFlightContext: Sendable {
     /// Whether the current code runs within a request of any chain.
     static var isInside: Bool { current != nil }
 
-    private let flights: InFlightRequests
+    private let inFlight: InFlightRequests
     fileprivate let number: UInt64
-    /// The place of a request that runs in the task of its owner.
+    /// The slot of a request that runs in the task of its owner.
     fileprivate let slot: Int
     private let outer: InFlightContext?
 
-    init(_ flights: InFlightRequests, _ number: UInt64, _ slot: Int, _ outer: InFlightContext?) {
-        self.flights = flights
+    init(_ inFlight: InFlightRequests, _ number: UInt64, _ slot: Int, _ outer: InFlightContext?) {
+        self.inFlight = inFlight
         self.number = number
         self.slot = slot
         self.outer = outer
     }
 
     func contains(_ wanted: InFlightRequests) -> Bool {
-        flights === wanted && flights.isUnderWay(number) || (outer?.contains(wanted) ?? false)
+        inFlight === wanted && inFlight.isUnderWay(number) || (outer?.contains(wanted) ?? false)
     }
 
     /// Whether the request is part of a reset in progress.
     ///
     /// A reset cancels requests one after another. A slot that a cancelled request frees must not go to a request that
     /// is about to be cancelled.
-    var isDraining: Bool { flights.isDraining(number) || (outer?.isDraining ?? false) }
+    var isDraining: Bool { inFlight.isDraining(number) || (outer?.isDraining ?? false) }
 }

@@ -24,7 +24,7 @@ package enum ReplaySafety: Hashable, Sendable {
     /// - Parameters:
     ///   - context: the request and its outcome.
     ///   - repeatable: methods that the caller declares to be idempotent, besides those of the registry.
-    package static func judge(_ context: RetryContext, repeatable: Set<HTTPMethod> = []) -> ReplaySafety {
+    package static func decide(_ context: RetryContext, repeatable: Set<HTTPMethod> = []) -> ReplaySafety {
         if context.replay == .forbidden { return .unsafe(.replayForbidden, [.replaySafety]) }
         if context.body == .onceAndRead { return .unsafe(.bodyNotReplayable, [.bodyReplay]) }
         if context.replay == .allowed { return .safe([.replaySafety]) }

@@ -79,9 +79,9 @@ public struct Retry: HTTPMiddleware {
         let inUse = strategyInUse(for: request)
         // A stage further out that has deferred the bodies reads them itself.
         let isInner = request.deferredBodies.contains(.transientErrors)
-        let asksAboutSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
+        let decidesOnSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
         let sent = request.deferring(.transientErrors)
-        let outcome = await run(sent, asksAboutSuccess: asksAboutSuccess) { sent, isFirst in
+        let outcome = await run(sent, decidesOnSuccess: decidesOnSuccess) { sent, isFirst in
             let result = await isFirst ? next.load(sent) : NestedRetry.within { await next.load(sent) }
             guard inUse?.decidesByHead == false, !isInner, case .success(let response) = result,
                 response.status.rawValue >= 400, response.isDeferred(for: request)
@@ -113,7 +113,7 @@ public struct Retry: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - request: the original request, which each attempt is made from (rule R6).
-    ///   - asksAboutSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
+    ///   - decidesOnSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
     ///   - attempt: makes one attempt; it is given the request to send, and whether it is the first one. Later ones are
     ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that spends its attempts
     ///     says so in its outcome.
@@ -125,7 +125,7 @@ public struct Retry: HTTPMiddleware {
     @inline(__always)
     package func run(
         _ request: HTTPRequest,
-        asksAboutSuccess: Bool,
+        decidesOnSuccess: Bool,
         attempt: (HTTPRequest, Bool) async -> AttemptOutcome,
         decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
         record: @escaping @Sendable ([AttemptRecord]) -> Void = { _ in }
@@ -138,7 +138,7 @@ public struct Retry: HTTPMiddleware {
             call.outcome = await attempt(sent, call.isFirst)
         } decide: {
             // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
-            if call.ends(asksAboutSuccess: asksAboutSuccess, record) { return false }
+            if call.ends(decidesOnSuccess: decidesOnSuccess, record) { return false }
             await call.decide(decide, record)
             return call.goesOn
         }
@@ -149,4 +149,24 @@ public struct Retry: HTTPMiddleware {
     ///
     /// A request that would have been sent again ends with ``HTTPError/Code/cancelled``.
     public func reset() async { configuration.resets.cancel() }
+}
+
+/// Whether the present code runs within an attempt of an outer retry stage (rule R24).
+package enum NestedRetry {
+    @TaskLocal private static var attempt: ActiveOperation?
+
+    /// Whether it does.
+    package static var isInside: Bool { attempt?.goesOn ?? false }
+
+    /// Runs an operation as part of an attempt.
+    package static func within<Result>(_ operation: () async -> Result) async -> Result {
+        let attempt = ActiveOperation()
+        defer { attempt.end() }
+        return await $attempt.withValue(attempt, operation: operation)
+    }
+
+    /// Runs an operation that has attempts of its own, whichever attempt of another request began it.
+    package static func outside<Result>(_ operation: () async -> Result) async -> Result {
+        await $attempt.withValue(nil, operation: operation)
+    }
 }

@@ -32,14 +32,49 @@ public struct RetryAfterPolicy: Hashable, Sendable {
     }
 }
 
-private enum ServerDelaysOption: HTTPRequestOption {
+private enum RetryAfterPolicyOption: HTTPRequestOption {
     static let defaultValue = RetryAfterPolicy.honoured
 }
 
 extension HTTPRequest {
     /// How far the server's own delays count for this request.
     public var retryAfterPolicy: RetryAfterPolicy {
-        get { self[option: ServerDelaysOption.self] }
-        set { self[option: ServerDelaysOption.self] = newValue }
+        get { self[option: RetryAfterPolicyOption.self] }
+        set { self[option: RetryAfterPolicyOption.self] = newValue }
+    }
+}
+
+/// How long the server wants to be left alone (rules R15, R16 and R19): a pure function of the context.
+struct ServerRetryDelay {
+    /// The wait, from now.
+    let delay: Duration
+    /// The rules that gave it.
+    let rules: Rules
+
+    /// Reads `Retry-After`, and where there is none the rate-limit fields of a refusal.
+    static func read(_ context: RetryContext, fields: RateLimiter.Fields) -> ServerRetryDelay? {
+        guard context.retryAfterPolicy.isHonoured else { return nil }
+        if let retryAfter = retryAfter(in: context) {
+            let delay = retryAfter.delay(
+                date: context.headers[values: "Date"],
+                age: context.headers[values: "Age"],
+                wallClock: context.now
+            )
+            if case .date = retryAfter { return ServerRetryDelay(delay: delay, rules: [.retryAfter, .responseDate]) }
+            return ServerRetryDelay(delay: delay, rules: [.retryAfter])
+        }
+        // The fields are there with every answer, a redirect's, too; only a refusal says that the limit was reached.
+        guard case .status(let status) = context.outcome, status.rawValue >= 400,
+            let limit = fields.binding(wallClock: context.now, values: { context.headers[values: $0] }),
+            // A 429 speaks of a limit by itself. Any other refusal does only where the limit is known to be used up.
+            status == .tooManyRequests || limit.remaining == 0,
+            let delay = limit.retryDelay
+        else { return nil }
+        return ServerRetryDelay(delay: delay, rules: [.rateLimit])
+    }
+
+    /// The value of a well-formed `Retry-After`, or of its like in milliseconds.
+    static func retryAfter(in context: RetryContext) -> RetryAfter? {
+        RetryAfter.read(context.headers, now: context.now)
     }
 }

@@ -64,7 +64,7 @@ extension RetryDecision {
     /// This decision after the rules on repetition and on server delays (rules R2, R4 and R15 to R20).
     func applyingRules(_ context: RetryContext) -> RetryDecision {
         guard !followsRules, case .retry(let delay) = action else { return self }
-        switch ReplaySafety.judge(context) {
+        switch ReplaySafety.decide(context) {
         case .unsafe(let reason, let rules):
             return .finish(reason, rules)
         case .safe(let safe):
@@ -84,5 +84,108 @@ extension RetryDecision {
         var decision = self
         decision.action = .retry(Delay(schedule: wanted...wanted, server: server, bound: delay.bound))
         return decision
+    }
+}
+
+extension RetryDecision {
+    /// The wait before another attempt: the longer of what the server and the schedule want (rules R17 and R18).
+    public struct Delay: Sendable, Hashable {
+        /// What the schedule gives, jitter included.
+        public var schedule: ClosedRange<Duration>
+        /// What the server wants, or nil.
+        public var server: Duration?
+        /// What no jitter may push a server's delay over: its cap and the deadline.
+        public var bound: Duration?
+
+        /// Describes a wait.
+        public init(schedule: ClosedRange<Duration>, server: Duration? = nil, bound: Duration? = nil) {
+            self.schedule = schedule
+            self.server = server
+            self.bound = bound
+        }
+
+        /// The shortest and the longest wait that can come out.
+        public var range: ClosedRange<Duration> {
+            guard let server else { return schedule }
+            return max(server, schedule.lowerBound)...max(jitteredRetryAfter(1), schedule.upperBound)
+        }
+
+        /// One wait out of the range.
+        public func sample(using random: RandomSource) -> Duration {
+            let spread = schedule.upperBound.inSeconds - schedule.lowerBound.inSeconds
+            let planned =
+                spread > 0
+                ? Duration.delay(seconds: schedule.lowerBound.inSeconds + spread * random.unit()) : schedule.upperBound
+            let scheduled = min(max(planned, schedule.lowerBound), schedule.upperBound)
+            guard server != nil else { return scheduled }
+            return max(jitteredRetryAfter(random.unit()), scheduled)
+        }
+
+        /// The server's delay with a share of the jitter it may get: a tenth of it, and no more than a second.
+        ///
+        /// Clients that were told the same moment should not all return at it; none may return before it.
+        private func jitteredRetryAfter(_ share: Double) -> Duration {
+            guard let server else { return .zero }
+            let added = Duration.delay(seconds: min(server.inSeconds / 10, 1) * share)
+            let longest = server.addingSaturated(added)
+            guard let bound else { return longest }
+            return max(server, min(longest, bound))
+        }
+    }
+}
+
+/// Decides when another attempt follows, and whether there is time for it (rules R15 to R20).
+enum RetryTiming {
+    /// Returns the decision for a retry that is wanted: after which delay it follows, or why it does not.
+    static func decide(
+        _ context: RetryContext,
+        schedule: ClosedRange<Duration>,
+        reason: RetryReason,
+        rules: Rules,
+        fields: RateLimiter.Fields = RateLimiter.Fields()
+    ) -> RetryDecision {
+        var decision: RetryDecision
+        let cap = context.retryAfterPolicy.cap
+        if let server = ServerRetryDelay.read(context, fields: fields) {
+            let rules = rules.union(server.rules)
+            if server.delay > cap || context.remaining.map({ server.delay >= $0 }) ?? false {
+                let action = RetryDecision.Action.retryAfterTooLong(until: context.now.advanced(by: server.delay))
+                return RetryDecision(action: action, reason: .retryAfterTooLong, rules: rules.union([.delayCap]))
+            }
+            // A delay that ends at the deadline leaves no time for the attempt: jitter adds at most half of the rest.
+            let bound = min(cap, context.remaining.map { server.delay + ($0 - server.delay) / 2 } ?? cap)
+            let delay = RetryDecision.Delay(schedule: schedule, server: server.delay, bound: bound)
+            decision = .retry(delay, reason, rules.union([.longerDelay]))
+        } else {
+            decision = .retry(RetryDecision.Delay(schedule: schedule), reason, rules.union([.schedule]))
+        }
+        if let remaining = context.remaining, case .retry(let delay) = decision.action,
+            delay.range.lowerBound >= remaining
+        {
+            return .finish(.deadlineExceeded, decision.rules.union([.deadline]))
+        }
+        decision.needsFreshConnection = Classification.needsFreshConnection(context)
+        return decision
+    }
+}
+
+/// What a retry is paid for, where the budget asks for the kind of failure (see ``RetryBudget/Cause``).
+package enum BudgetCause {
+    static func of(_ result: HTTPResult, _ decision: RetryDecision) -> RetryBudget.Cause {
+        switch result {
+        case .failure(let error): of(.failure(error.code), decision.rules)
+        case .success(let response): of(.status(response.status), decision.rules)
+        }
+    }
+
+    /// The cause of a retry after an outcome, by the rules that decided on it.
+    package static func of(_ outcome: RetryContext.Outcome, _ rules: Rules) -> RetryBudget.Cause {
+        switch outcome {
+        case .failure(let code): code == .timedOut ? .timeout : .transient
+        // A server that names a time asks for rest, whatever its status.
+        case .status where !rules.isDisjoint(with: [.retryAfter, .rateLimit]): .throttled
+        case .status(.tooManyRequests): .throttled
+        case .status(let status): status == .serviceUnavailable ? .unavailable : .transient
+        }
     }
 }

@@ -91,8 +91,8 @@ final class RetryExecution {
     /// Whether the call ends with the last outcome although no strategy was asked.
     @inline(never)
     @usableFromInline
-    func ends(asksAboutSuccess: Bool, _ record: ([AttemptRecord]) -> Void) -> Bool {
-        guard let decision = decisionWithoutStrategy(asksAboutSuccess: asksAboutSuccess) else { return false }
+    func ends(decidesOnSuccess: Bool, _ record: ([AttemptRecord]) -> Void) -> Bool {
+        guard let decision = decisionWithoutStrategy(decidesOnSuccess: decidesOnSuccess) else { return false }
         _ = conclude(decision)
         record(attempts)
         return true
@@ -130,12 +130,12 @@ final class RetryExecution {
     }
 
     /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
-    private func decisionWithoutStrategy(asksAboutSuccess: Bool) -> RetryDecision? {
+    private func decisionWithoutStrategy(decidesOnSuccess: Bool) -> RetryDecision? {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
         elapsed = clocks.now - began
         if outcome.isSuccess {
             // The caller's validation is the last word on a status that would be a failure without it.
-            if !asksAboutSuccess || outcome.result.isClientOrServerError { return .finish(.succeeded) }
+            if !decidesOnSuccess || outcome.result.isClientOrServerError { return .finish(.succeeded) }
         }
         if case .failure(let error) = outcome.result {
             if error.code == .cancelled { return .finish(.cancelled, [.cancellation]) }

@@ -70,7 +70,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case .final(let reason, let by): return .finish(reason, by)
         case .transient(let reason, let by): (cause, rules) = (reason, by)
         }
-        switch ReplaySafety.judge(context, repeatable: repeatableMethods) {
+        switch ReplaySafety.decide(context, repeatable: repeatableMethods) {
         case .unsafe(let reason, let by): return .finish(reason, by)
         case .safe(let by): rules.formUnion(by)
         }

@@ -100,3 +100,101 @@ package enum URLText {
         return parts.string ?? "(a URL with credentials)"
     }
 }
+
+extension URLText {
+    /// The URL as a transport must send it: with the normalized host of its ``Origin``.
+    ///
+    /// A transport that normalized hosts by other rules could connect to a host other than the one whose certificate,
+    /// credentials and budget were looked up.
+    package static func sent(_ url: URL) -> String {
+        let text = url.absoluteString
+        guard let origin = Origin(url), !origin.host.utf8.contains(UInt8(ascii: ":")),
+            let host = hostRange(in: text), text[host].lowercased() != origin.host
+        else { return text }
+        return "\(text[..<host.lowerBound])\(origin.host)\(text[host.upperBound...])"
+    }
+
+    /// The range of the host in an absolute URL whose host is not a bracketed address.
+    private static func hostRange(in text: String) -> Range<String.Index>? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8)
+        else { return nil }
+        let authority = text.utf8[colon...].dropFirst(3).prefix { !"/?#".utf8.contains($0) }
+        let start = authority.lastIndex(of: UInt8(ascii: "@")).map(authority.index(after:)) ?? authority.startIndex
+        let end = authority[start...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+        return start..<end
+    }
+}
+
+extension URLText {
+    /// Removes a possible user and password from text that is not a valid URL.
+    ///
+    /// Removes everything between the scheme and the last `@`, because malformed text has no definite boundaries.
+    static func withoutUserinfo(_ text: String) -> String {
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let start = text.utf8[scheme.endIndex...].starts(with: "://".utf8) ? scheme + "://" : ""
+        return start + text[text.utf8.index(after: at)...]
+    }
+
+    /// Removes users and passwords from the URLs within a text, such as a field's value.
+    package static func withoutUserinfo(in text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+        var result: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            result.append(byte)
+            guard byte == UInt8(ascii: "/"), rest.first == UInt8(ascii: "/") else { continue }
+            result.append(rest.removeFirst())
+            let authority = rest.prefix { $0 > 0x20 && !"/?#\"<>".utf8.contains($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension URLText {
+    /// The URL without the segments `.` and `..` of its path (RFC 3986 §5.2.4); other text is returned unchanged.
+    ///
+    /// Foundation removes them from a relative reference that it resolves, but not from an absolute URL.
+    package static func withoutDotSegments(_ text: String) -> String {
+        let bytes = text.utf8
+        guard hasDotAfterSlash(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return text }
+        let authority = bytes[colon...].dropFirst(3)
+        guard let start = authority.firstIndex(where: { "/?#".utf8.contains($0) }), bytes[start] == slash else {
+            return text
+        }
+        let end = bytes[start...].firstIndex { "?#".utf8.contains($0) } ?? bytes.endIndex
+        var kept: [Substring] = []
+        let segments = text[start..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for (index, segment) in zip(segments.indices, segments) {
+            guard segment == "." || segment == ".." else {
+                kept.append(segment)
+                continue
+            }
+            if segment == ".." { _ = kept.popLast() }
+            // The folder that the last one stands for ends in a slash.
+            if index == segments.endIndex - 1 { kept.append("") }
+        }
+        return "\(text[..<start])/\(kept.joined(separator: "/"))\(text[end...])"
+    }
+
+    /// Whether any segment begins with a dot, as few do.
+    ///
+    /// It looks at memory: to go through the text as a collection takes forty times as long.
+    private static func hasDotAfterSlash(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var index = 1
+            while index < bytes.count {
+                if bytes[index] == dot, bytes[index - 1] == slash { return true }
+                index += 1
+            }
+            return false
+        }
+    }
+
+    private static var slash: UInt8 { UInt8(ascii: "/") }
+    private static var dot: UInt8 { UInt8(ascii: ".") }
+}

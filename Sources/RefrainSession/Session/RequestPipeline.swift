@@ -77,7 +77,7 @@ final class RequestPipeline: Sendable {
     private func follow(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
         await redirect.follow(request) { hop in
             let owner = call.request
-            let outcome = await retry.run(hop.deferring(.transientErrors), asksAboutSuccess: request.hasStrategy) {
+            let outcome = await retry.run(hop.deferring(.transientErrors), decidesOnSuccess: request.hasStrategy) {
                 await attempt($0, isFirst: $1, call)
             } decide: { outcome, context, hop in
                 await owner.interceptors.decide(outcome, in: context, for: owner, hop.retryStrategy)

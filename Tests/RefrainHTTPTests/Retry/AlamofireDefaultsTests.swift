@@ -6,20 +6,22 @@ import Testing
 struct AlamofireDefaultsTests {
     private let policy = RetryPolicy()
 
-    private func reason(_ policy: RetryPolicy, _ facts: RetryContext) -> RetryReason { policy.decide(in: facts).reason }
+    private func reason(_ policy: RetryPolicy, _ context: RetryContext) -> RetryReason {
+        policy.decide(in: context).reason
+    }
 
     @Test("A: default methods: DELETE, GET, HEAD, OPTIONS, PUT and TRACE, and none besides")
     func methods() {
         #expect(RetryPolicy.defaultRetryableHTTPMethods == ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"])
         for method: HTTPMethod in ["get", "POST", "PATCH", "CONNECT", "QUERY", "PROPFIND"] {
-            #expect(!policy.decide(in: facts(method, .status(503))).retries, "\(method)")
+            #expect(!policy.decide(in: context(method, .status(503))).retries, "\(method)")
         }
     }
 
     @Test("A: default statuses: of all there can be, 408, 500, 502, 503 and 504")
     func statuses() {
         #expect(RetryPolicy.defaultRetryableHTTPStatusCodes == [408, 500, 502, 503, 504])
-        let retried = (100...999).filter { policy.decide(in: facts(.get, .status(HTTPStatus(rawValue: $0)))).retries }
+        let retried = (100...999).filter { policy.decide(in: context(.get, .status(HTTPStatus(rawValue: $0)))).retries }
         #expect(retried == [408, 500, 502, 503, 504])
     }
 
@@ -47,8 +49,8 @@ struct AlamofireDefaultsTests {
         #expect(retryable.count == 18 && retryable.union(others).count == 48)
         #expect(RetryPolicy.defaultRetryableErrorCodes == retryable)
         for code in retryable.union(others) {
-            #expect(policy.decide(in: facts(.get, .failure(code))).retries == retryable.contains(code), "\(code)")
-            #expect(code.worthReason.count > 10, "\(code)")
+            #expect(policy.decide(in: context(.get, .failure(code))).retries == retryable.contains(code), "\(code)")
+            #expect(code.retryabilityReason.count > 10, "\(code)")
         }
     }
 
@@ -56,32 +58,32 @@ struct AlamofireDefaultsTests {
     func order() throws {
         // Whatever the later ones say, an earlier one has the word.
         let open = RetryPolicy(retryableHTTPMethods: [.post], retryableHTTPStatusCodes: [503])
-        #expect(reason(open, facts(.post, .status(503), attempt: 3)) == .attemptsUsedUp)
-        #expect(reason(open, facts(.get, .status(404), attempt: 3)) == .attemptsUsedUp)
-        #expect(reason(open, facts(.get, .failure(.badURL), attempt: 3)) == .attemptsUsedUp)
-        #expect(reason(open, facts(.get, .status(503))) == .notReplayable)
-        #expect(reason(open, facts(.get, .status(404))) == .notReplayable)
-        #expect(reason(open, facts(.get, .failure(.timedOut))) == .notReplayable)
-        #expect(reason(open, facts(.post, .status(404))) == .finalStatus)
-        #expect(reason(open, facts(.post, .failure(.badURL))) == .finalFailure)
-        #expect(open.decide(in: facts(.post, .status(503))).retries)
-        #expect(open.decide(in: facts(.post, .failure(.timedOut))).retries)
+        #expect(reason(open, context(.post, .status(503), attempt: 3)) == .attemptsUsedUp)
+        #expect(reason(open, context(.get, .status(404), attempt: 3)) == .attemptsUsedUp)
+        #expect(reason(open, context(.get, .failure(.badURL), attempt: 3)) == .attemptsUsedUp)
+        #expect(reason(open, context(.get, .status(503))) == .notReplayable)
+        #expect(reason(open, context(.get, .status(404))) == .notReplayable)
+        #expect(reason(open, context(.get, .failure(.timedOut))) == .notReplayable)
+        #expect(reason(open, context(.post, .status(404))) == .finalStatus)
+        #expect(reason(open, context(.post, .failure(.badURL))) == .finalFailure)
+        #expect(open.decide(in: context(.post, .status(503))).retries)
+        #expect(open.decide(in: context(.post, .failure(.timedOut))).retries)
         // Neither a success nor a cancellation is a matter of attempts.
-        #expect(reason(open, facts(.post, .status(200), attempt: 3)) == .succeeded)
-        #expect(reason(open, facts(.post, .failure(.cancelled), attempt: 3)) == .cancelled)
+        #expect(reason(open, context(.post, .status(200), attempt: 3)) == .succeeded)
+        #expect(reason(open, context(.post, .failure(.cancelled), attempt: 3)) == .cancelled)
     }
 
     @Test("A: RetryPolicy: 0.5, 1, 2, 4 s are its delays, and they grow with each of its settings")
     func delays() throws {
         let longer = RetryPolicy(retryLimit: 4)
         #expect(
-            (1...5).map { longer.decide(in: facts(.get, .status(503), attempt: $0)).range?.upperBound } == [
+            (1...5).map { longer.decide(in: context(.get, .status(503), attempt: $0)).range?.upperBound } == [
                 .milliseconds(500), .seconds(1), .seconds(2), .seconds(4), nil,
             ]
         )
         let steep = RetryPolicy(retryLimit: 3, exponentialBackoffBase: 10, exponentialBackoffScale: 0.001)
         #expect(
-            (1...4).map { steep.decide(in: facts(.get, .status(503), attempt: $0)).range } == [
+            (1...4).map { steep.decide(in: context(.get, .status(503), attempt: $0)).range } == [
                 .milliseconds(1)...(.milliseconds(1)), .milliseconds(10)...(.milliseconds(10)),
                 .milliseconds(100)...(.milliseconds(100)), nil,
             ]

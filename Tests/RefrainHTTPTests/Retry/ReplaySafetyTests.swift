@@ -5,8 +5,8 @@ import Testing
 struct ReplaySafetyTests {
     private let unsafeMethods: [HTTPMethod] = [.post, .patch, .connect, "FROBNICATE", "get"]
 
-    private func isSafe(_ facts: RetryContext, repeatable: Set<HTTPMethod> = []) -> Bool {
-        if case .safe = ReplaySafety.judge(facts, repeatable: repeatable) { return true }
+    private func isSafe(_ context: RetryContext, repeatable: Set<HTTPMethod> = []) -> Bool {
+        if case .safe = ReplaySafety.decide(context, repeatable: repeatable) { return true }
         return false
     }
 
@@ -16,28 +16,28 @@ struct ReplaySafetyTests {
             .get, .head, .options, .trace, .put, .delete, "PROPFIND", "REPORT", "SEARCH", .query, "MKCOL", "LOCK-NOT",
         ]
         for method in methods.dropLast() {
-            #expect(isSafe(facts(method, .status(503))), "\(method)")
-            #expect(isSafe(facts(method, .failure(.timedOut))), "\(method)")
+            #expect(isSafe(context(method, .status(503))), "\(method)")
+            #expect(isSafe(context(method, .failure(.timedOut))), "\(method)")
         }
-        #expect(!isSafe(facts(methods[11], .status(503))))
+        #expect(!isSafe(context(methods[11], .status(503))))
     }
 
     @Test("R1: the caller can name further methods")
     func namedMethods() {
-        #expect(!isSafe(facts("FROBNICATE", .status(503))))
-        #expect(isSafe(facts("FROBNICATE", .status(503)), repeatable: ["FROBNICATE"]))
+        #expect(!isSafe(context("FROBNICATE", .status(503))))
+        #expect(isSafe(context("FROBNICATE", .status(503)), repeatable: ["FROBNICATE"]))
     }
 
     @Test("R2: other methods are not sent again once a byte can have left")
     func unsafeOutcomes() {
         for method in unsafeMethods {
             for status: HTTPStatus in [500, 502, 503, 504, 403, 409, 413, 429] {
-                #expect(!isSafe(facts(method, .status(status))), "\(method) \(status)")
+                #expect(!isSafe(context(method, .status(status))), "\(method) \(status)")
             }
             for code in HTTPError.Code.allCases where code != .requestNotProcessed {
-                #expect(!isSafe(facts(method, .failure(code), bytesSent: 1)), "\(method) \(code)")
+                #expect(!isSafe(context(method, .failure(code), bytesSent: 1)), "\(method) \(code)")
             }
-            #expect(!isSafe(facts(method, .status(503), headers: ["Retry-After": "1"])), "\(method)")
+            #expect(!isSafe(context(method, .status(503), headers: ["Retry-After": "1"])), "\(method)")
         }
     }
 
@@ -47,16 +47,16 @@ struct ReplaySafetyTests {
             for code: HTTPError.Code in [
                 .networkConnectionLost, .timedOut, .cannotConnectToHost, .secureConnectionFailed,
             ] {
-                #expect(isSafe(facts(method, .failure(code), bytesSent: 0)), "\(method) \(code)")
+                #expect(isSafe(context(method, .failure(code), bytesSent: 0)), "\(method) \(code)")
             }
             for code: HTTPError.Code in [
                 .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .secureConnectionFailed,
             ] {
-                #expect(isSafe(facts(method, .failure(code), bytesSent: nil)), "\(method) \(code)")
-                #expect(!isSafe(facts(method, .failure(code), bytesSent: 40)), "\(method) \(code)")
+                #expect(isSafe(context(method, .failure(code), bytesSent: nil)), "\(method) \(code)")
+                #expect(!isSafe(context(method, .failure(code), bytesSent: 40)), "\(method) \(code)")
             }
             for code: HTTPError.Code in [.networkConnectionLost, .timedOut, .unknown, .badServerResponse] {
-                #expect(!isSafe(facts(method, .failure(code), bytesSent: nil)), "\(method) \(code)")
+                #expect(!isSafe(context(method, .failure(code), bytesSent: nil)), "\(method) \(code)")
             }
         }
     }
@@ -64,29 +64,29 @@ struct ReplaySafetyTests {
     @Test("R2: (b) what the server says it did not process may be sent again")
     func notProcessed() {
         for method in unsafeMethods {
-            #expect(isSafe(facts(method, .failure(.requestNotProcessed))))
+            #expect(isSafe(context(method, .failure(.requestNotProcessed))))
             for status: HTTPStatus in [408, 421, 425] {
-                #expect(isSafe(facts(method, .status(status))), "\(method) \(status)")
+                #expect(isSafe(context(method, .status(status))), "\(method) \(status)")
             }
-            #expect(isSafe(facts(method, .status(413), headers: ["Retry-After": "1"])))
-            #expect(!isSafe(facts(method, .status(413), headers: ["Retry-After": "soon"])))
+            #expect(isSafe(context(method, .status(413), headers: ["Retry-After": "1"])))
+            #expect(!isSafe(context(method, .status(413), headers: ["Retry-After": "soon"])))
         }
     }
 
     @Test("R2: (c) a request with an idempotency key may be sent again")
     func keyed() {
         for method in unsafeMethods {
-            #expect(isSafe(facts(method, .status(503), key: true)))
-            #expect(isSafe(facts(method, .failure(.timedOut), key: true)))
+            #expect(isSafe(context(method, .status(503), key: true)))
+            #expect(isSafe(context(method, .failure(.timedOut), key: true)))
         }
     }
 
     @Test("R2: (d) the caller's word decides, and forbidden holds for every method")
     func permission() {
         for method in unsafeMethods + [.get, .put] {
-            #expect(isSafe(facts(method, .status(503), replay: .allowed)))
-            #expect(!isSafe(facts(method, .status(503), key: true, replay: .forbidden)))
-            #expect(!isSafe(facts(method, .failure(.cannotConnectToHost), bytesSent: 0, replay: .forbidden)))
+            #expect(isSafe(context(method, .status(503), replay: .allowed)))
+            #expect(!isSafe(context(method, .status(503), key: true, replay: .forbidden)))
+            #expect(!isSafe(context(method, .failure(.cannotConnectToHost), bytesSent: 0, replay: .forbidden)))
         }
     }
 
@@ -96,21 +96,21 @@ struct ReplaySafetyTests {
             ("1", true), ("0", true), ("Mon, 03 Jun 2019 11:00:00 GMT", true), ("-1", false), ("", false),
             ("1.5", false),
         ] {
-            #expect(isSafe(facts(.post, .status(429), headers: ["Retry-After": value])) == safe, "\(value)")
+            #expect(isSafe(context(.post, .status(429), headers: ["Retry-After": value])) == safe, "\(value)")
         }
-        #expect(!isSafe(facts(.post, .status(429))))
+        #expect(!isSafe(context(.post, .status(429))))
         let contradictory = HTTPHeaders([("Retry-After", "1"), ("Retry-After", "2")])
-        #expect(!isSafe(facts(.post, .status(429), headers: contradictory)))
+        #expect(!isSafe(context(.post, .status(429), headers: contradictory)))
     }
 
     @Test("R4: a body that was read and cannot be had again is not sent again, whatever else allows it")
     func spentBodies() {
         for method: HTTPMethod in [.put, .post, .get] {
-            let spent = facts(method, .status(503), body: .onceAndRead, key: true, replay: .allowed)
-            #expect(ReplaySafety.judge(spent) == .unsafe(.bodyNotReplayable, Rules(4)))
+            let spent = context(method, .status(503), body: .onceAndRead, key: true, replay: .allowed)
+            #expect(ReplaySafety.decide(spent) == .unsafe(.bodyNotReplayable, Rules(4)))
         }
-        #expect(isSafe(facts(.put, .failure(.cannotConnectToHost), bytesSent: 0, body: .once)))
-        #expect(isSafe(facts(.put, .status(503), body: .replayable)))
-        #expect(isSafe(facts(.put, .status(503), body: .none)))
+        #expect(isSafe(context(.put, .failure(.cannotConnectToHost), bytesSent: 0, body: .once)))
+        #expect(isSafe(context(.put, .status(503), body: .replayable)))
+        #expect(isSafe(context(.put, .status(503), body: .none)))
     }
 }

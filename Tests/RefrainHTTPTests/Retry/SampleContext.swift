@@ -1,7 +1,7 @@
 import RefrainHTTP
 
-/// The facts of one attempt, with what a test does not name at its plainest.
-func facts(
+/// A context of one attempt. What a test does not name has its simplest value.
+func context(
     _ method: HTTPMethod = .get,
     _ outcome: RetryContext.Outcome,
     headers: HTTPHeaders = [:],
@@ -15,17 +15,17 @@ func facts(
     progress: Int64? = nil,
     now: WallClock.Instant = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 ) -> RetryContext {
-    var facts = RetryContext(method: method, outcome: outcome, now: now)
-    facts.headers = headers
-    facts.bytesSent = bytesSent
-    facts.body = body
-    facts.hasIdempotencyKey = key
-    facts.replay = replay
-    facts.attempt = Attempt(number: attempt)
-    facts.remaining = remaining
-    facts.retryAfterPolicy = retryAfterPolicy
-    facts.progress = progress
-    return facts
+    var context = RetryContext(method: method, outcome: outcome, now: now)
+    context.headers = headers
+    context.bytesSent = bytesSent
+    context.body = body
+    context.hasIdempotencyKey = key
+    context.replay = replay
+    context.attempt = Attempt(number: attempt)
+    context.remaining = remaining
+    context.retryAfterPolicy = retryAfterPolicy
+    context.progress = progress
+    return context
 }
 
 extension RetryDecision {
