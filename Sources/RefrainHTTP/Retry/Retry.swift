@@ -37,11 +37,13 @@ public struct Retry: HTTPMiddleware {
         // Not inlined: the compiler would put the call into the frame, which a task keeps in blocks of one kilobyte.
         @inline(never)
         @usableFromInline
-        func begin(_ request: HTTPRequest) -> RetryExecution { RetryExecution(request, self) }
+        func begin(_ request: HTTPRequest, decidesOnSuccess: Bool) -> RetryExecution {
+            RetryExecution(request, self, decidesOnSuccess: decidesOnSuccess)
+        }
     }
 
     /// A strategy, and what is known of it by its type; a class, so that each request in back-off holds one reference.
-    private final class StrategyInUse: Sendable {
+    private final class StrategyInUse: AttemptDecider {
         let strategy: any RetryStrategy
         /// Whether it finishes on every success, so that it is not asked about one.
         let isPolicy: Bool
@@ -55,6 +57,31 @@ public struct Retry: HTTPMiddleware {
             isPolicy = kind == RetryPolicy.self
             decidesByHead = isPolicy || kind == Backoff.self || kind == RetryAfterStrategy.self
         }
+
+        func decide(
+            _ outcome: AttemptOutcome,
+            in context: RetryContext,
+            for request: HTTPRequest
+        ) async -> RetryDecision {
+            // An outer stage makes the attempts (rule R24).
+            guard !context.isNested else { return .finish(.nested, [.nesting]) }
+            return await strategy.decide(outcome.result, in: context)
+        }
+
+        func record(_ attempts: [AttemptRecord]) {}
+    }
+
+    /// Decides where there is no strategy.
+    private final class NoStrategy: AttemptDecider {
+        static let shared = NoStrategy()
+
+        func decide(
+            _ outcome: AttemptOutcome,
+            in context: RetryContext,
+            for request: HTTPRequest
+        ) async -> RetryDecision { .finish(.noStrategy) }
+
+        func record(_ attempts: [AttemptRecord]) {}
     }
 
     /// Makes the stage.
@@ -81,17 +108,13 @@ public struct Retry: HTTPMiddleware {
         let isInner = request.deferredBodies.contains(.transientErrors)
         let decidesOnSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
         let sent = request.deferring(.transientErrors)
-        let outcome = await run(sent, decidesOnSuccess: decidesOnSuccess) { sent, isFirst in
+        let decider = inUse ?? NoStrategy.shared as any AttemptDecider
+        let outcome = await run(sent, decidesOnSuccess: decidesOnSuccess, for: decider) { sent, isFirst in
             let result = await isFirst ? next.load(sent) : NestedRetry.within { await next.load(sent) }
             guard inUse?.decidesByHead == false, !isInner, case .success(let response) = result,
                 response.status.rawValue >= 400, response.isDeferred(for: request)
             else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
-        } decide: { outcome, context, _ in
-            guard let inUse else { return .finish(.noStrategy) }
-            // An outer stage makes the attempts (rule R24).
-            guard !context.isNested else { return .finish(.nested, [.nesting]) }
-            return await inUse.strategy.decide(outcome.result, in: context)
         }
         guard !isInner, !outcome.isRedirect else { return outcome.result }
         return await collect(outcome, for: request)
@@ -113,24 +136,22 @@ public struct Retry: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - request: the original request, which each attempt is made from (rule R6).
-    ///   - decidesOnSuccess: whether `decide` is asked about a success, too; a failure is always asked about.
+    ///   - decidesOnSuccess: whether `decider` is asked about a success, too; a failure is always asked about.
+    ///   - decider: returns what follows an attempt; the rules are applied to it. Receives the record.
     ///   - attempt: makes one attempt; it is given the request to send, and whether it is the first one. Later ones are
     ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that spends its attempts
     ///     says so in its outcome.
-    ///   - decide: returns what follows an attempt of the request. The rules are applied to what it returns.
-    ///   - record: receives the record after each decision, with the newest attempt last.
     ///
-    /// Inlined, so that the closures need no frames of their own: they last as long as the request.
+    /// Inlined, so that the closure needs no frame of its own: it lasts as long as the request.
     @inlinable
     @inline(__always)
     package func run(
         _ request: HTTPRequest,
         decidesOnSuccess: Bool,
-        attempt: (HTTPRequest, Bool) async -> AttemptOutcome,
-        decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
-        record: @escaping @Sendable ([AttemptRecord]) -> Void = { _ in }
+        for decider: any AttemptDecider,
+        attempt: (HTTPRequest, Bool) async -> AttemptOutcome
     ) async -> AttemptOutcome {
-        let call = configuration.begin(request)
+        let call = configuration.begin(request, decidesOnSuccess: decidesOnSuccess)
         // One that cannot be sent has its outcome already.
         guard call.outcome == nil else { return call.ending(request) }
         await withAttempts {
@@ -138,8 +159,8 @@ public struct Retry: HTTPMiddleware {
             call.outcome = await attempt(sent, call.isFirst)
         } decide: {
             // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
-            if call.ends(decidesOnSuccess: decidesOnSuccess, record) { return false }
-            await call.decide(decide, record)
+            if call.ends(decider) { return false }
+            await call.decide(decider)
             return call.goesOn
         }
         return call.ending(request)

@@ -1,3 +1,13 @@
+/// What decides on the attempts of a call, and receives their record.
+@usableFromInline
+package protocol AttemptDecider: AnyObject, Sendable {
+    /// Returns what follows an attempt; the rules are applied to it.
+    func decide(_ outcome: AttemptOutcome, in context: RetryContext, for request: HTTPRequest) async -> RetryDecision
+
+    /// Receives the record after each decision, with the newest attempt last.
+    func record(_ attempts: [AttemptRecord])
+}
+
 /// One call of a retry stage: its attempts so far, and what they came to.
 ///
 /// It gathers the context, asks the strategy and the budget, and records the decision; the rules are in
@@ -25,6 +35,8 @@ final class RetryExecution {
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
     private let isNested = NestedRetry.isInside
+    /// Whether a success is decided on, too.
+    private let decidesOnSuccess: Bool
 
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
     @exclusivity(unchecked) private var budget: RetryBudget?
@@ -36,7 +48,8 @@ final class RetryExecution {
     @exclusivity(unchecked) private var deposits: Bool
 
     /// Begins a call; that of a request that cannot be sent has its outcome at once.
-    init(_ request: HTTPRequest, _ configuration: Retry.Configuration) {
+    init(_ request: HTTPRequest, _ configuration: Retry.Configuration, decidesOnSuccess: Bool) {
+        self.decidesOnSuccess = decidesOnSuccess
         do throws(HTTPError) {
             self.request = try request.withIdempotencyKeyWritten().beginningCall(on: configuration.clocks)
         } catch {
@@ -91,23 +104,20 @@ final class RetryExecution {
     /// Whether the call ends with the last outcome although no strategy was asked.
     @inline(never)
     @usableFromInline
-    func ends(decidesOnSuccess: Bool, _ record: ([AttemptRecord]) -> Void) -> Bool {
-        guard let decision = decisionWithoutStrategy(decidesOnSuccess: decidesOnSuccess) else { return false }
+    func ends(_ decider: any AttemptDecider) -> Bool {
+        guard let decision = decisionWithoutStrategy else { return false }
         _ = conclude(decision)
-        record(attempts)
+        decider.record(attempts)
         return true
     }
 
     /// Asks a strategy about the last outcome, applies the rules, records what follows, and waits for the next attempt.
     @inline(never)
     @usableFromInline
-    func decide(
-        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision,
-        _ record: @escaping @Sendable ([AttemptRecord]) -> Void
-    ) async {
+    func decide(_ decider: any AttemptDecider) async {
         goesOn = false
-        let step = await ask(decide)
-        record(attempts)
+        let step = await ask(decider)
+        decider.record(attempts)
         guard case .retry(let delay, _, let isFree) = step else { return }
         let pause = await attempt.pause(for: delay, isFree: isFree) {
             remaining
@@ -130,7 +140,7 @@ final class RetryExecution {
     }
 
     /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
-    private func decisionWithoutStrategy(decidesOnSuccess: Bool) -> RetryDecision? {
+    private var decisionWithoutStrategy: RetryDecision? {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
         elapsed = clocks.now - began
         if outcome.isSuccess {
@@ -168,12 +178,10 @@ final class RetryExecution {
     /// What needs no waiting is done apart: a task keeps the memory of its largest frame until it ends, also while it
     /// waits for its next attempt.
     @inline(never)
-    private func ask(
-        _ decide: @escaping @Sendable (AttemptOutcome, RetryContext, HTTPRequest) async -> RetryDecision
-    ) async -> Attempt.Step<Void> {
+    private func ask(_ decider: any AttemptDecider) async -> Attempt.Step<Void> {
         guard let question = question() else { return .finish((), .cancelled) }
         let (_, isLate) = await request.withinDeadline(on: clocks) {
-            question.answer = await decide(question.outcome, question.context, question.request)
+            question.answer = await decider.decide(question.outcome, in: question.context, for: question.request)
         }
         return conclude(question, isLate: isLate)
     }

@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 /// The state that a request publishes while its pipeline runs.
-extension Request: RequestOwner {
+extension Request: RequestOwner, AttemptDecider {
     /// A check of a response, or a reader of its content; returns what is wrong with it.
     typealias Inspection = @Sendable (HTTPRequest, HTTPResponse) -> RefrainError?
 
@@ -112,6 +112,16 @@ extension Request: RequestOwner {
         }
     }
 
+    /// Returns what follows an attempt: what the retriers decide, or else the policy of the request or the session.
+    @usableFromInline
+    package func decide(
+        _ outcome: AttemptOutcome,
+        in context: RetryContext,
+        for request: HTTPRequest
+    ) async -> RetryDecision {
+        await interceptors.decide(outcome, in: context, for: self, request.retryStrategy)
+    }
+
     /// Publishes a failed attempt before the retriers run.
     ///
     /// Not inlined: the frame of a request whose retriers are asked would have room for it.
@@ -125,7 +135,8 @@ extension Request: RequestOwner {
     }
 
     /// Publishes the record after a decision, with the newest attempt last.
-    func publish(_ attempts: [AttemptRecord]) {
+    @usableFromInline
+    package func record(_ attempts: [AttemptRecord]) {
         guard let last = attempts.indices.last else { return }
         state.withLock { state in
             if attempts[last].decision == .retry { state.retryCount += 1 }

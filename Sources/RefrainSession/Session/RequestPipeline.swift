@@ -77,12 +77,9 @@ final class RequestPipeline: Sendable {
     private func follow(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
         await redirect.follow(request) { hop in
             let owner = call.request
-            let outcome = await retry.run(hop.deferring(.transientErrors), decidesOnSuccess: request.hasStrategy) {
+            let sent = hop.deferring(.transientErrors)
+            let outcome = await retry.run(sent, decidesOnSuccess: request.hasStrategy, for: owner) {
                 await attempt($0, isFirst: $1, call)
-            } decide: { outcome, context, hop in
-                await owner.interceptors.decide(outcome, in: context, for: owner, hop.retryStrategy)
-            } record: { attempts in
-                owner.publish(attempts)
             }
             return owner.isComplete(outcome, of: hop) ? outcome : await owner.completed(outcome, of: hop)
         }
