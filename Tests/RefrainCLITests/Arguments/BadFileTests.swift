@@ -72,7 +72,7 @@ struct BadFileTests {
         "--netrc-file, of which no word is shown",
         arguments: [
             ("machine\n", "f:1: machine lacks its value"), ("machine h\nlogin\n", "f:2: login lacks its value"),
-            ("login me\n", "f:1: login stands before any machine"),
+            ("login me\n", "f:1: login comes before any machine"),
             ("machine h\n password \"SECRET\n", "f:2: a quotation mark is not closed"),
             ("machine h login me password my SECRET\n", "f:1: there is a word that is none of machine"),
         ]
