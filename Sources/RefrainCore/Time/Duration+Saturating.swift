@@ -69,4 +69,11 @@ extension FixedWidthInteger {
         guard overflow else { return sum }
         return other < 0 ? .min : .max
     }
+
+    /// Returns the difference, which stops at the end of the range.
+    package func subtractingSaturated(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        guard overflow else { return difference }
+        return other < 0 ? .max : .min
+    }
 }
