@@ -20,7 +20,7 @@ struct FleetBudget {
     /// What a retry costs where the minimum is closed, in retries.
     static let closedCost: Int64 = 4
 
-    /// Withdraws one retry; says what covered it, or why nothing did, and how likely that was.
+    /// Withdraws one retry; returns what covered it, or why nothing did, and how likely that was.
     ///
     /// - Parameter chance: a number from 0 up to 1.
     mutating func withdraw(

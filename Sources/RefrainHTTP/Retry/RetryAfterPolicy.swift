@@ -2,13 +2,13 @@
 public struct RetryAfterPolicy: Hashable, Sendable {
     /// Whether `Retry-After` and rate-limit fields set the wait.
     public let isHonoured: Bool
-    /// The longest wait that a server may ask for; a longer one ends the call at once.
+    /// The longest delay that a server may request; a longer one ends the call at once.
     public let cap: Duration
 
     /// Honoured up to five minutes: long enough for a rate limit's window, too short for a maintenance window.
     public static let honoured = RetryAfterPolicy(isHonoured: true, cap: .seconds(300))
 
-    /// Not looked at; the schedule alone sets the wait.
+    /// Ignored; the schedule alone determines the delay.
     public static let ignored = RetryAfterPolicy(isHonoured: false, cap: .longestDelay)
 
     /// Honoured up to a cap.
@@ -44,11 +44,11 @@ extension HTTPRequest {
     }
 }
 
-/// How long the server wants to be left alone (rules R15, R16 and R19): a pure function of the context.
+/// The delay that the server requests (rules R15, R16 and R19): a pure function of the context.
 struct ServerRetryDelay {
-    /// The wait, from now.
+    /// The delay, from now.
     let delay: Duration
-    /// The rules that gave it.
+    /// The rules that determined it.
     let rules: Rules
 
     /// Reads `Retry-After`, and where there is none the rate-limit fields of a refusal.
@@ -63,10 +63,10 @@ struct ServerRetryDelay {
             if case .date = retryAfter { return ServerRetryDelay(delay: delay, rules: [.retryAfter, .responseDate]) }
             return ServerRetryDelay(delay: delay, rules: [.retryAfter])
         }
-        // The fields are there with every answer, a redirect's, too; only a refusal says that the limit was reached.
+        // Every response has the fields, a redirect, too; only a refusal means that the limit was reached.
         guard case .status(let status) = context.outcome, status.rawValue >= 400,
             let limit = fields.binding(wallClock: context.now, values: { context.headers[values: $0] }),
-            // A 429 speaks of a limit by itself. Any other refusal does only where the limit is known to be used up.
+            // A 429 is about a limit by itself. Any other refusal is only if the limit is known to be used up.
             status == .tooManyRequests || limit.remaining == 0,
             let delay = limit.retryDelay
         else { return nil }

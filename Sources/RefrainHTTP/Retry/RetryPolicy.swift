@@ -20,7 +20,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     public var criteria: Criteria
     /// When the attempts come, and how many there are.
     public var schedule: Backoff
-    /// When the attempts come that follow a timeout, 429 or 503; nil: as ``schedule`` says (rule R32).
+    /// The delays after a timeout, 429 or 503; nil: those of ``schedule`` (rule R32).
     ///
     /// Defaults to nil, since rule R12 has one schedule for all. Longer waits, such as from 2 s, bring more requests
     /// over an interruption of a few seconds, and make each of them wait longer; from 5 s on, the retries of a large
@@ -41,7 +41,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         self.rateLimitFields = rateLimitFields
     }
 
-    /// The policy that the rules describe: what `Session()` and `refrain get` use when told nothing else.
+    /// The policy that the rules describe: the default of `Session()` and `refrain get`.
     public static let recommended = RetryPolicy(criteria: .rules())
 
     /// The same policy with another schedule.
@@ -137,7 +137,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         }
     }
 
-    /// Alamofire's order: the limit decides first, then the method, then the status or the failure.
+    /// Classifies by lists, in Alamofire's order: the limit, then the method, then the status or the failure.
     private func listed(
         _ context: RetryContext,
         _ methods: Set<HTTPMethod>,
