@@ -15,12 +15,12 @@ package enum Classification: Hashable, Sendable {
         }
     }
 
-    /// Whether the next attempt needs another connection: the server has tied its refusal to this one.
+    /// Whether the next attempt needs another connection, because the server refused on this connection.
     package static func needsFreshConnection(_ context: RetryContext) -> Bool {
         context.outcome == .status(.requestTimeout) || context.outcome == .status(.misdirectedRequest)
     }
 
-    /// Statuses over 499 by which the server refuses for good (rule R7).
+    /// Statuses from 500 on that are final (rule R7).
     static let finalServerErrors: Set<HTTPStatus> = [501, 505, 506, 508, 510, 511]
 
     private static func classify(_ status: HTTPStatus, _ context: RetryContext) -> Classification {
@@ -78,7 +78,7 @@ extension HTTPError.Code {
         case final
     }
 
-    /// Whether this failure is worth another attempt under ``RetryPolicy/recommended`` (rule R8).
+    /// Whether another attempt may succeed after this failure, under ``RetryPolicy/recommended`` (rule R8).
     public var retryability: Retryability { entry.retryability }
 
     /// The reason for ``retryability``, as a phrase.

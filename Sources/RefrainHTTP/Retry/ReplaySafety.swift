@@ -12,11 +12,11 @@ extension HTTPRequest {
 
 /// Whether a request may be sent again (rules R1, R2, R4 and R5).
 ///
-/// A request that is idempotent, or that was certainly not processed, may be sent again; any other must not.
+/// An idempotent request, or one that was provably not processed, may be sent again; any other must not.
 package enum ReplaySafety: Hashable, Sendable {
-    /// A second copy does no harm, by these rules.
+    /// The request may be sent again, by these rules.
     case safe(Rules)
-    /// A second copy could do harm, or cannot be made.
+    /// The request must not be sent again, or its body cannot be.
     case unsafe(RetryReason, Rules)
 
     /// Returns whether the request of this context may be sent again.

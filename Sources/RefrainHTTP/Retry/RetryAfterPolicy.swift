@@ -1,6 +1,6 @@
-/// How far a server's own delays count (rules R15 and R18).
+/// Whether, and up to which delay, a server's delays are honoured (rules R15 and R18).
 public struct RetryAfterPolicy: Hashable, Sendable {
-    /// Whether `Retry-After` and rate-limit fields set the wait.
+    /// Whether `Retry-After` and rate-limit fields determine the delay.
     public let isHonoured: Bool
     /// The longest delay that a server may request; a longer one ends the call at once.
     public let cap: Duration
@@ -18,7 +18,7 @@ public struct RetryAfterPolicy: Hashable, Sendable {
         RetryAfterPolicy(isHonoured: true, cap: cap.clampedToDelay)
     }
 
-    /// Honoured up to a cap that comes from outside.
+    /// Honoured up to a cap from outside the program.
     ///
     /// - Throws: `InvalidArgument` for a negative cap.
     public static func validated(upTo cap: Duration) throws(InvalidArgument) -> RetryAfterPolicy {
@@ -37,7 +37,7 @@ private enum RetryAfterPolicyOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How far the server's own delays count for this request.
+    /// Whether, and up to which delay, the server's delays are honoured for this request.
     public var retryAfterPolicy: RetryAfterPolicy {
         get { self[option: RetryAfterPolicyOption.self] }
         set { self[option: RetryAfterPolicyOption.self] = newValue }
@@ -73,7 +73,7 @@ struct ServerRetryDelay {
         return ServerRetryDelay(delay: delay, rules: [.rateLimit])
     }
 
-    /// The value of a well-formed `Retry-After`, or of its like in milliseconds.
+    /// The value of a well-formed `Retry-After`, or of its variant in milliseconds.
     static func retryAfter(in context: RetryContext) -> RetryAfter? {
         RetryAfter.read(context.headers, now: context.now)
     }

@@ -1,4 +1,4 @@
-/// What a decision about another attempt is based on.
+/// The input of a decision about another attempt.
 ///
 /// A value, so that `refrain explain` can obtain a decision without a request.
 public struct RetryContext: Sendable {
@@ -13,9 +13,7 @@ public struct RetryContext: Sendable {
     // On the heap, because it passes through the frames of several asynchronous functions.
     private var contents: CopyOnWriteBox<Details>
 
-    /// All that the decision is based on.
-    ///
-    /// The properties below read it. What is not public there is set here.
+    /// The values of the properties below; those that are not public are set here.
     package var details: Details {
         get { contents.fields }
         _modify { yield &contents.fields }
@@ -60,10 +58,10 @@ public struct RetryContext: Sendable {
         _modify { yield &contents.fields.remaining }
     }
 
-    /// How far the server's delays are honoured (rule R18).
+    /// Up to which delay the server's delays are honoured (rule R18).
     package var retryAfterPolicy: RetryAfterPolicy { contents.fields.retryAfterPolicy }
 
-    /// The present on the wall clock.
+    /// The current time of the wall clock.
     package var now: WallClock.Instant { contents.fields.now }
 
     /// Whether the outcome follows another exchange of the same attempt, which may have been processed (rule R2).
@@ -78,7 +76,7 @@ public struct RetryContext: Sendable {
     /// Whether a download must start over, because the response did not continue it (rule R11).
     package var startsOver: Bool { contents.fields.startsOver }
 
-    /// Whether a status validation of the caller's accepted the response's status.
+    /// Whether a status validation of the caller accepted the response's status.
     package var isStatusAccepted: Bool { contents.fields.isStatusAccepted }
 
     /// Whether the attempt runs within an attempt of an outer retry stage, which has all the retries (rule R24).

@@ -10,12 +10,12 @@
 public struct RetryDecision: Sendable {
     /// What follows.
     public enum Action: Sendable, Hashable {
-        /// The outcome stands.
+        /// The call ends with the outcome.
         case finish
         /// Another attempt follows after this delay.
         // Indirect: decisions pass through the frames of several asynchronous functions.
         indirect case retry(Delay)
-        /// The outcome stands, because the server requests a longer delay than is allowed (rule R18).
+        /// The call ends, because the server requests a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }
 
@@ -36,7 +36,7 @@ public struct RetryDecision: Sendable {
     /// Whether the rules on repetition and on server delays have been applied.
     var followsRules = true
 
-    /// The outcome stands.
+    /// The call ends with the outcome.
     public static func finish(_ reason: RetryReason = .strategyDeclined) -> RetryDecision {
         RetryDecision(action: .finish, reason: reason)
     }
@@ -49,7 +49,7 @@ public struct RetryDecision: Sendable {
         return decision
     }
 
-    /// The outcome stands, by these rules.
+    /// The call ends with the outcome, by these rules.
     package static func finish(_ reason: RetryReason, _ rules: Rules) -> RetryDecision {
         RetryDecision(action: .finish, reason: reason, rules: rules)
     }
@@ -76,7 +76,7 @@ extension RetryDecision {
         }
     }
 
-    /// This decision with another delay; a server's delay holds where it is the longer one (rule R17).
+    /// This decision with another delay; a server's delay is kept if it is longer (rule R17).
     package func withDelay(_ wanted: Duration) -> RetryDecision {
         guard case .retry(let delay) = action else { return self }
         let wanted = wanted.clampedToDelay
@@ -136,7 +136,7 @@ extension RetryDecision {
 
 /// Decides when another attempt follows, and whether there is time for it (rules R15 to R20).
 enum RetryTiming {
-    /// Returns the decision for a retry that is wanted: after which delay it follows, or why it does not.
+    /// Returns the decision for a requested retry: the delay after which it follows, or why it does not.
     static func decide(
         _ context: RetryContext,
         schedule: ClosedRange<Duration>,

@@ -28,9 +28,9 @@ final class RetryExecution {
 
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
     @exclusivity(unchecked) private var budget: RetryBudget?
-    /// What the last retry was paid for; a success gives it back to a budget of tokens.
+    /// The cause of the last retry that the budget covered; a success refunds its cost to a budget of tokens.
     @exclusivity(unchecked) private var lastPaid: RetryBudget.Cause?
-    /// Whether a retry is paid for and not made as yet.
+    /// Whether a retry was covered by the budget and is not made yet.
     private var isPaidAhead = false
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     @exclusivity(unchecked) private var deposits: Bool
@@ -243,7 +243,7 @@ final class RetryExecution {
     private func affordable(_ decision: RetryDecision, _ result: HTTPResult) -> Step {
         guard case .retry(let wanted) = decision.action else { return Step(decision: decision) }
         var delay = wanted.sample(using: configuration.random)
-        // A strategy may have taken its time.
+        // A strategy may have taken long.
         let remaining = remaining
         // Jitter may take what a server's own delay leaves, but not more (rule R18).
         if let remaining, delay >= remaining, wanted.server != nil { delay = wanted.range.lowerBound }
@@ -313,14 +313,14 @@ final class RetryExecution {
         log.creditedBudget = ObjectIdentifier(budget)
     }
 
-    /// Returns what was paid for a retry that is not made after all.
+    /// Refunds the cost of a retry that is not made.
     private func refund() {
         guard isPaidAhead, let lastPaid else { return }
         isPaidAhead = false
         budget?.refund(for: lastPaid)
     }
 
-    /// Ends the call where its time ran out between the decision and the next attempt.
+    /// Ends the call if its deadline passed between the decision and the next attempt.
     private func endAtTimeout() {
         refund()
         log.endLast(.deadlineExceeded)

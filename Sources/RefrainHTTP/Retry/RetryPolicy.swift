@@ -1,4 +1,4 @@
-/// The built-in strategy: what is worth another attempt, how often, and when.
+/// The built-in strategy: which outcomes are retried, how often, and when.
 ///
 /// ``recommended`` is the policy of Documentation/Rules.md. `RetryPolicy()`, and the initializer with
 /// Alamofire's six settings, decide by fixed lists as Alamofire's policy does.
@@ -8,7 +8,7 @@
 /// request.retryStrategy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
 /// ```
 public struct RetryPolicy: HTTPRetryStrategy, Hashable {
-    /// How outcomes are told apart.
+    /// How outcomes are classified.
     public enum Criteria: Hashable, Sendable {
         /// By rules R1 to R11; further methods may be declared repeatable, and statuses replaced or added.
         case rules(repeatable: Set<HTTPMethod> = [], statuses: Set<HTTPStatus>? = nil, added: Set<HTTPStatus> = [])
@@ -16,9 +16,9 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case lists(methods: Set<HTTPMethod>, statuses: Set<HTTPStatus>, errors: Set<HTTPError.Code>)
     }
 
-    /// How outcomes are told apart.
+    /// How outcomes are classified.
     public var criteria: Criteria
-    /// When the attempts come, and how many there are.
+    /// The delays between attempts, and their number.
     public var schedule: Backoff
     /// The delays after a timeout, 429 or 503; nil: those of ``schedule`` (rule R32).
     ///

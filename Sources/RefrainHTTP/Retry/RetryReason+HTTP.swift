@@ -3,13 +3,13 @@ extension RetryReason {
     public static let transientStatus = RetryReason(rawValue: "transientStatus")
     /// The status is one that another attempt does not change (rule R7).
     public static let finalStatus = RetryReason(rawValue: "finalStatus")
-    /// The transport failed in a way that may pass (rule R8).
+    /// The failure is one after which another attempt may succeed (rule R8).
     public static let transientFailure = RetryReason(rawValue: "transientFailure")
-    /// The failure will not pass by itself (rule R8).
+    /// The failure is one that another attempt does not change (rule R8).
     public static let finalFailure = RetryReason(rawValue: "finalFailure")
     /// The request may have been processed, and must not be processed twice (rule R2).
     public static let notReplayable = RetryReason(rawValue: "notReplayable")
-    /// The caller forbade to send the request again (rule R2).
+    /// The caller does not allow the request to be sent again (rule R2).
     public static let replayForbidden = RetryReason(rawValue: "replayForbidden")
     /// The body can be read only once, and was (rule R4).
     public static let bodyNotReplayable = RetryReason(rawValue: "bodyNotReplayable")
@@ -35,15 +35,15 @@ extension RetryReason {
     public static let strategyDeclined = RetryReason(rawValue: "strategyDeclined")
     /// The request's strategy returned a delay.
     public static let strategyRetried = RetryReason(rawValue: "strategyRetried")
-    /// A check of the caller's found the answer unacceptable.
+    /// A check of the caller rejected the response.
     public static let validationFailed = RetryReason(rawValue: "validationFailed")
     /// The credentials were refreshed, and the request is sent once more (rule R27).
     public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
 
-    /// The request was held back, since a rate limit of its origin is used up (rule R19).
+    /// The request was delayed, because a rate limit of its origin is used up (rule R19).
     public static let paced = RetryReason(rawValue: "paced")
 
-    /// The reasons after which an outer loop adds no attempts either: everything was tried, or must not be.
+    /// The reasons after which an outer loop adds no attempts either: all attempts are made, or must not be made.
     fileprivate static let terminal: Set<RetryReason> = [
         .attemptsUsedUp, .timeUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
         .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined,
