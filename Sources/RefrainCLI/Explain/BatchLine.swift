@@ -21,11 +21,11 @@ struct BatchLine: Decodable {
             now: try members.number(.now, in: ExplainLimits.now).map { WallClock.Instant(sinceEpoch: .seconds($0)) }
                 ?? .now
         )
-        facts.headers = try members.headers(.headers)
+        facts.details.headers = try members.headers(.headers)
         facts.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
-        facts.body = try members.choice(.body) ?? .none
-        facts.replay = try members.choice(.replay) ?? .automatic
-        facts.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
+        facts.details.body = try members.choice(.body) ?? .none
+        facts.details.replay = try members.choice(.replay) ?? .automatic
+        facts.details.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
         let deadline = try members.number(.deadline, in: 0...Double.greatestFiniteMagnitude)
         let elapsed = try members.number(.elapsed, in: 0...Double.greatestFiniteMagnitude) ?? 0
         facts.remaining = deadline.map { ExplainTime.remaining(deadline: $0, elapsed: elapsed) }

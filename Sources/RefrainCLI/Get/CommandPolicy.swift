@@ -45,7 +45,7 @@ struct CommandPolicy: RetryStrategy {
         if condition.holds(for: response) { return .finish(.succeeded) }
         // An answer that is not there yet is as good as a server that is not.
         var waiting = context
-        waiting.outcome = .status(.serviceUnavailable)
+        waiting.details.outcome = .status(.serviceUnavailable)
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
         (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
@@ -57,7 +57,7 @@ struct CommandPolicy: RetryStrategy {
         var decision = policy.decide(in: context)
         if retriesAll, case .finish = decision.action, [.finalStatus, .finalFailure].contains(decision.reason) {
             var transient = context
-            transient.outcome = .status(.serviceUnavailable)
+            transient.details.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else { return decision }

@@ -27,10 +27,10 @@ extension Error {
     }
 }
 
-/// Returns why an error must not be retried, whatever a predicate says; nil where it may be.
+/// Returns why an error must not be retried, whatever a predicate returns; nil if it may be.
 ///
 /// Cancellation is never retried, whichever error stands for it. An error that is marked as exhausted is retried only
-/// where the caller asks for it.
+/// if `includingExhausted` is true.
 @usableFromInline
 func nonRetryableReason(for error: any Error, includingExhausted: Bool) -> RetryReason? {
     let type = type(of: error)

@@ -137,12 +137,12 @@ package nonisolated(nonsending) func withAttempts(
     }
 }
 
-/// What came of the delay between two attempts.
+/// The result of the delay between two attempts.
 @usableFromInline
 package enum RetryPause: Sendable {
-    /// It is over, and this attempt follows.
+    /// The delay has ended, and this attempt follows.
     case ends(Attempt)
-    /// The deadline leaves no time for it; its length.
+    /// The deadline leaves no time for a delay of this length.
     case reachesDeadline(Duration)
     /// The task was cancelled.
     case cancelled

@@ -1,5 +1,5 @@
 extension Duration {
-    /// The longest wait that anything in this package asks a clock for: 2⁴⁰ seconds, some 35,000 years.
+    /// The longest delay that this package passes to a clock: 2⁴⁰ seconds, some 35,000 years.
     ///
     /// Instants of the standard clocks can be moved by it without an overflow.
     public static let longestDelay = Duration.seconds(1 << 40)

@@ -31,7 +31,7 @@ package struct DownloadCheckpoint: Hashable, Sendable {
     }
 }
 
-/// A sink that is told of each response before its content.
+/// A sink that receives each response before its content.
 package protocol DownloadObserver: Download.Sink {
     /// Content of a response follows.
     ///

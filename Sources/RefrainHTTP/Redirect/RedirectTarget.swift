@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where a response sends its request (rule R26): a pure function of both.
+/// The target of a redirect (rule R26): a pure function of the response and its request.
 enum RedirectTarget {
     /// The response is the answer.
     case none
-    /// The request goes on, as this one.
+    /// The redirect is followed with this request.
     case follow(HTTPRequest)
-    /// The response points nowhere that may be followed.
+    /// The redirect must not be followed.
     case refused(HTTPError.Code, String)
 
     /// Reads a response.
@@ -88,7 +88,7 @@ enum RedirectTarget {
         origin?.scheme == "https" && target?.scheme != "https"
     }
 
-    /// Whether no attempt at a redirect's target could connect to it, so that its origin is asked again (rule R33).
+    /// Whether no attempt could connect to a redirect's target, so that the origin gets the request again (rule R33).
     ///
     /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
     /// again. Where no attempts follow one another, this one would not either.

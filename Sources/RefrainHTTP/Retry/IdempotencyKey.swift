@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension HTTPRequest {
-    /// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
+    /// Makes a request that is not idempotent safe to repeat: the server recognizes a second copy by its key (rule R5).
     ///
     /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string.
     /// It is the same on every attempt of one call.

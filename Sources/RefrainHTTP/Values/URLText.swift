@@ -38,7 +38,7 @@ package enum URLText {
             throw refuse(.badURL, "has the port \(port); ports go from 1 to 65535")
         }
         guard Origin(url) != nil else {
-            throw refuse(.badURL, "names a host that DNS does not know; spell it as it stands there (xn--…)")
+            throw refuse(.badURL, "names a host that is invalid in DNS; use its ASCII form (xn--…)")
         }
         return url
     }

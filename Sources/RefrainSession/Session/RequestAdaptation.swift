@@ -68,7 +68,7 @@ enum RequestAdaptation {
         of owner: Request,
         in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        let ((attempt, adapted), isLate) = await original.withinDeadline(on: pipeline.clocks) {
+        let ((attempt, adapted), isLate) = await original.withinDeadline {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
             let attempt = owner.beginAttempt()
