@@ -140,7 +140,7 @@ public struct Retry: HTTPMiddleware {
             // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
             if call.ends(decidesOnSuccess: decidesOnSuccess, record) { return false }
             await call.decide(decide, record)
-            return call.goesOn
+            return call.continues
         }
         return call.ending(request)
     }
@@ -156,7 +156,7 @@ package enum NestedRetry {
     @TaskLocal private static var attempt: ActiveOperation?
 
     /// Whether it does.
-    package static var isInside: Bool { attempt?.goesOn ?? false }
+    package static var isInside: Bool { attempt?.isActive ?? false }
 
     /// Runs an operation as part of an attempt.
     package static func within<Result>(_ operation: () async -> Result) async -> Result {
