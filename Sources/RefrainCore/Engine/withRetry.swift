@@ -130,10 +130,10 @@ package nonisolated(nonsending) func withAttempts(
     _ operation: () async -> Void,
     decide: () async -> Bool
 ) async {
-    var goesOn = !Task.isCancelled
-    while goesOn {
+    var continues = !Task.isCancelled
+    while continues {
         await operation()
-        goesOn = await decide()
+        continues = await decide()
     }
 }
 

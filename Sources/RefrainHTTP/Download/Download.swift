@@ -15,7 +15,7 @@ public final class Download: Sendable {
     public let sink: any Sink
 
     private let state: Locked<DownloadState>
-    /// The sink, where it asks to be told of each response that brings content.
+    /// The sink, if it observes each response with content.
     let observer: (any DownloadObserver)?
 
     /// Makes a download.
@@ -25,14 +25,14 @@ public final class Download: Sendable {
         state = Locked(DownloadState())
     }
 
-    /// Makes a download into a sink that is its own observer, as a cast would find out.
+    /// Makes a download into a sink that is its own observer, without a cast.
     package init(toObserver sink: some Sink & DownloadObserver) {
         self.sink = sink
         observer = sink
         state = Locked(DownloadState())
     }
 
-    /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
+    /// Makes a download that resumes an earlier one; the sink holds the bytes that the checkpoint counts.
     ///
     /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.
     package init(to sink: any Sink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
@@ -58,7 +58,7 @@ public final class Download: Sendable {
     /// The total number of bytes, if the server has sent it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
-    /// Where the download stands, if it can go on from there.
+    /// The state of the download, if it can be resumed from there.
     package var checkpoint: DownloadCheckpoint? { state.withLock { $0.offset > 0 ? $0.checkpoint : nil } }
 
     /// Discards the received bytes, so that the next attempt requests the whole.
@@ -145,7 +145,7 @@ extension HTTPLoader {
     /// content in memory first, up to ``HTTPRequest/maximumBodySize``, and starts over where a connection broke.
     ///
     /// - Parameters:
-    ///   - request: asks for the content.
+    ///   - request: the request for the content.
     ///   - path: the path of the file. A file that is there is replaced when the download is complete, not before.
     /// - Returns: the response, with an empty body.
     /// - Throws: `CancellationError` where the calling task was cancelled; ``HTTPError``, with the code

@@ -17,7 +17,7 @@ extension HTTPRequest {
         set { self[option: SecretHeadersOption.self] = newValue }
     }
 
-    /// Whether a redirect is followed; on unless turned off.
+    /// Whether redirects are followed; defaults to true.
     public var followsRedirects: Bool {
         get { self[option: FollowsRedirectsOption.self] }
         set { self[option: FollowsRedirectsOption.self] = newValue }

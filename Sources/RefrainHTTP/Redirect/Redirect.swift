@@ -86,7 +86,7 @@ public struct Redirect: HTTPMiddleware {
     public func reset() async { configuration.resets.cancel() }
 }
 
-/// What changes the request of a redirect; nil stands for a redirect that is not followed.
+/// Changes the request of a redirect; returns nil for a redirect that must not be followed.
 ///
 /// A stage may call it more than once for one redirect, so it must have no side effects.
 package typealias RedirectModifier =

@@ -24,7 +24,7 @@ final class RedirectHops {
     private let follows: Bool
     private let limit: Int
     private let clocks: RetryClocks
-    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    /// The token of the sleeps of the stage that the call belongs to; a reset cancels it.
     private let token: CancellationToken
     private let began: Duration
     private var hopBegan: Duration

@@ -90,8 +90,8 @@ enum RedirectTarget {
 
     /// Whether no attempt could connect to a redirect's target, so that the origin gets the request again (rule R33).
     ///
-    /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
-    /// again. Where no attempts follow one another, this one would not either.
+    /// The origin gets it at most as often as the target did, and only if the request may be sent again. If a call has
+    /// no retries, it has none here either.
     @_optimize(none)
     static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
         guard case .failure(let error) = result, let reason = error.attempts.last?.reason,
@@ -140,7 +140,7 @@ enum RedirectTarget {
         return parts.url
     }
 
-    /// RFC 9110 §15.4: 301 and 302 may turn POST into GET, as clients always did; 303 asks for GET.
+    /// RFC 9110 §15.4: 301 and 302 may turn POST into GET, as clients always did; 303 requires GET.
     private static func becomesGet(_ status: HTTPStatus, _ method: HTTPMethod) -> Bool {
         switch status.rawValue {
         case 301, 302: method == .post

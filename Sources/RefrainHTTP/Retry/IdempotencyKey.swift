@@ -38,7 +38,7 @@ extension HTTPRequest {
         set { self[option: IdempotencyKeyOption.self] = newValue }
     }
 
-    /// Whether the request carries a key, set by option or by hand; an empty one does not count.
+    /// Whether the request has a key, as an option or as a field; an empty one does not count.
     public var hasIdempotencyKey: Bool {
         if let written = headers[IdempotencyKey.fieldName] {
             return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" }

@@ -35,7 +35,7 @@ package enum ReplaySafety: Hashable, Sendable {
 
     /// Whether a line of the record proves that its request was not processed.
     static func wasNotProcessed(_ line: AttemptRecord) -> Bool {
-        if let status = line.status { return status.saysThatNothingWasProcessed }
+        if let status = line.status { return status.provesNotProcessed }
         guard let error = line.error else { return false }
         return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.isKnownUnsent)
     }
@@ -51,14 +51,14 @@ package enum ReplaySafety: Hashable, Sendable {
         case .status(.contentTooLarge), .status(.tooManyRequests):
             return ServerRetryDelay.retryAfter(in: context) != nil
         case .status(let status):
-            return status.saysThatNothingWasProcessed
+            return status.provesNotProcessed
         }
     }
 }
 
 extension HTTPStatus {
     /// Whether this status alone proves that the server has not processed the request (rule R2 b).
-    fileprivate var saysThatNothingWasProcessed: Bool {
+    fileprivate var provesNotProcessed: Bool {
         self == .requestTimeout || self == .misdirectedRequest || self == .tooEarly || self == .unauthorized
     }
 }

@@ -161,7 +161,7 @@ public struct Retry: HTTPMiddleware {
             // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
             if call.ends(decider) { return false }
             await call.decide(decider)
-            return call.goesOn
+            return call.continues
         }
         return call.ending(request)
     }
@@ -177,7 +177,7 @@ package enum NestedRetry {
     @TaskLocal private static var attempt: ActiveOperation?
 
     /// Whether it does.
-    package static var isInside: Bool { attempt?.goesOn ?? false }
+    package static var isInside: Bool { attempt?.isActive ?? false }
 
     /// Runs an operation as part of an attempt.
     package static func within<Result>(_ operation: () async -> Result) async -> Result {

@@ -16,7 +16,7 @@ package protocol AttemptDecider: AnyObject, Sendable {
 /// leads to another, so that those used for every request have no exclusivity checks.
 @usableFromInline
 final class RetryExecution {
-    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    /// The token of the sleeps of the stage that the call belongs to; a reset cancels it.
     let token: CancellationToken
     /// The outcome of the last attempt, and in the end that of the call.
     @exclusivity(unchecked) @usableFromInline var outcome: AttemptOutcome?
@@ -30,7 +30,7 @@ final class RetryExecution {
     @exclusivity(unchecked) private var elapsed = Duration.zero
     @exclusivity(unchecked) private var log = AttemptLog()
     /// Whether another attempt follows the last decision of a strategy.
-    @usableFromInline private(set) var goesOn = false
+    @usableFromInline private(set) var continues = false
     private var needsFreshConnection = false
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
@@ -41,9 +41,9 @@ final class RetryExecution {
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
     @exclusivity(unchecked) private var budget: RetryBudget?
     /// The cause of the last retry that the budget covered; a success refunds its cost to a budget of tokens.
-    @exclusivity(unchecked) private var lastPaid: RetryBudget.Cause?
+    @exclusivity(unchecked) private var lastWithdrawal: RetryBudget.Cause?
     /// Whether a retry was covered by the budget and is not made yet.
-    private var isPaidAhead = false
+    private var hasPendingWithdrawal = false
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     @exclusivity(unchecked) private var deposits: Bool
 
@@ -90,7 +90,7 @@ final class RetryExecution {
     func prepare() -> HTTPRequest {
         var request = request
         if !isFirst {
-            isPaidAhead = false
+            hasPendingWithdrawal = false
             // A response that is read as it arrives gives its connection back when it is released.
             outcome = nil
             request.attemptNumber = attempt.number
@@ -115,7 +115,7 @@ final class RetryExecution {
     @inline(never)
     @usableFromInline
     func decide(_ decider: any AttemptDecider) async {
-        goesOn = false
+        continues = false
         let step = await ask(decider)
         decider.record(attempts)
         guard case .retry(let delay, _, let isFree) = step else { return }
@@ -127,7 +127,7 @@ final class RetryExecution {
         switch pause {
         case .ends(let next):
             progress = .attempt(next, since: clocks.now)
-            goesOn = true
+            continues = true
         case .reachesDeadline: endAtTimeout()
         case .cancelled: outcome = nil
         }
@@ -268,7 +268,7 @@ final class RetryExecution {
             let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
             return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
         }
-        (lastPaid, isPaidAhead) = (cause, true)
+        (lastWithdrawal, hasPendingWithdrawal) = (cause, true)
         return Step(decision: decision, delay: delay, credit: answer.credit)
     }
 
@@ -279,7 +279,7 @@ final class RetryExecution {
         }
         switch decision.reason {
         case .succeeded:
-            if deposits || lastPaid != nil { budget?.depositSuccess(after: lastPaid) }
+            if deposits || lastWithdrawal != nil { budget?.depositSuccess(after: lastWithdrawal) }
             return result
         case .deadlineExceeded: return HTTPError.deadlineExceeded(request, result)
         case .cancelled:
@@ -323,9 +323,9 @@ final class RetryExecution {
 
     /// Refunds the cost of a retry that is not made.
     private func refund() {
-        guard isPaidAhead, let lastPaid else { return }
-        isPaidAhead = false
-        budget?.refund(for: lastPaid)
+        guard hasPendingWithdrawal, let lastWithdrawal else { return }
+        hasPendingWithdrawal = false
+        budget?.refund(for: lastWithdrawal)
     }
 
     /// Ends the call if its deadline passed between the decision and the next attempt.

@@ -13,7 +13,7 @@ extension RetryReason {
     public static let replayForbidden = RetryReason(rawValue: "replayForbidden")
     /// The body can be read only once, and was (rule R4).
     public static let bodyNotReplayable = RetryReason(rawValue: "bodyNotReplayable")
-    /// The time that the strategy allows for attempts is over; the last outcome stands.
+    /// The time that the strategy allows for attempts is over.
     ///
     /// A strategy of your own returns it; ``RetryReason/deadlineExceeded`` is the timeout of the call itself.
     public static let timeUsedUp = RetryReason(rawValue: "timeUsedUp")

@@ -45,7 +45,7 @@ extension HTTPRetryStrategy {
     /// A delay from a number of seconds; at once where it is negative or no number, at most `Duration.longestDelay`.
     public func retryDelay(seconds: Double) -> Duration { .delay(seconds: seconds) }
 
-    /// Returns the decision that the delay stands for.
+    /// Returns the decision to retry after the delay, or to finish.
     public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
         retryDelay(for: result).map { .retry(after: $0) } ?? .finish()
     }
@@ -63,7 +63,7 @@ extension Retry {
         /// Makes a strategy from a closure.
         public init(_ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?) { self.delay = delay }
 
-        /// Returns the decision that the closure's delay stands for.
+        /// Returns the decision to retry after the closure's delay, or to finish.
         public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
             await delay(result, context.attempt).map { .retry(after: $0) } ?? .finish()
         }

@@ -174,7 +174,7 @@ extension URLText {
                 continue
             }
             if segment == ".." { _ = kept.popLast() }
-            // The folder that the last one stands for ends in a slash.
+            // The folder that the last segment denotes ends in a slash.
             if index == segments.endIndex - 1 { kept.append("") }
         }
         return "\(text[..<start])/\(kept.joined(separator: "/"))\(text[end...])"
