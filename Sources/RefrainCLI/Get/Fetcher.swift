@@ -314,8 +314,12 @@ final class Fetcher: Sendable {
         }
         // The content came with the response; what an earlier attempt has left in the sink is not part of it.
         try await target.sink.startOver()
-        try await target.heads?.writeHeads()
-        if brings { for try await chunk in response.body { try await target.sink.write(chunk) } }
+        if brings {
+            try await target.begin(response)
+            for try await chunk in response.body { try await target.sink.write(chunk) }
+        } else {
+            try await target.heads?.writeHeads()
+        }
         if response.status.isSuccess { try await check(response, target, job) }
         try target.finish()
     }

@@ -1,0 +1,63 @@
+import RefrainCore
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("What scripts meet")
+struct ScriptTests {
+    private let server: FaultServer
+    private let folder: ScratchFile
+
+    init() throws {
+        server = try FaultServer()
+        folder = try ScratchFile()
+        try folder.makeFolder()
+        server.on("/gone") { _ in [.respond(.init(404, body: "it is gone"))] }
+        server.on("/job") { _ in [.respond(.init(200, body: "{\"state\": \"done\"}"))] }
+        server.on("/later") { _ in [.respond(.init(503, headers: [("Retry-After", "30")], body: "too busy"))] }
+    }
+
+    /// Runs the command; BASE stands for the address of the server, DIR for the folder.
+    private func get(_ words: [String]) async throws -> Executable.Ended {
+        let words = words.map { $0.replacing("BASE", with: server.baseURL).replacing("DIR", with: folder.path) }
+        return try await Executable.run(["get", "--backoff", "constant:5ms"] + words)
+    }
+
+    private func text(_ name: String) throws -> String {
+        String(decoding: try folder.file(name).bytes(), as: UTF8.self)
+    }
+
+    @Test(
+        "a content that comes with its answer goes to files that can be continued, too",
+        arguments: [
+            (["--fail-with-body", "--output-dir", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--fail-with-body", "-C", "-o", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--fail-with-body", "--segments", "2", "-o", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--fail-with-body", "--progress", "json", "-C", "-o", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--fail-with-body", "--from", "DIR/list", "--output-dir", "DIR/out"], "it is gone"),
+            (["--until", "STATUS in 404", "-C", "-o", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--until", "STATUS in 404", "--output-dir", "DIR/out", "BASE/gone"], "it is gone"),
+            (["--until", "STATUS in 404", "--from", "DIR/list", "-o", "DIR/out"], "it is gone"),
+            (["--until-json", ".state == \"done\"", "-C", "-o", "DIR/out", "BASE/job"], "{\"state\": \"done\"}"),
+        ]
+    )
+    func files(words: [String], content: String) async throws {
+        try await folder.file("list").overwrite("\(server.baseURL)/gone\n")
+        let ended = try await get(["--attempts", "1"] + words)
+        #expect(ended.status == (words[0] == "--fail-with-body" ? 22 : 0), "\(ended.errors)")
+        let files = folder.files.filter { $0.hasPrefix("out") && !$0.contains(".refrain.sqlite") }
+        #expect(files.count == 1 && !ended.errors.contains("cannotWriteToFile"), "\(files) \(ended.errors)")
+        #expect(try files.allSatisfy { try text($0) == content })
+        folder.remove()
+    }
+}
