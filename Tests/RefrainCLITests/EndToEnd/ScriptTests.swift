@@ -60,4 +60,55 @@ struct ScriptTests {
         #expect(try files.allSatisfy { try text($0) == content })
         folder.remove()
     }
+
+    @Test(
+        "proxies, keys, referrers and secrets that end alike are not to be seen in the list of processes",
+        arguments: [
+            ["--socks4", "a:SECRET@127.0.0.1:PORT"], ["--socks4a", "a:SECRET@127.0.0.1:PORT"],
+            ["--socks5", "a:SECRET@127.0.0.1:PORT"], ["--socks5-hostname=a:SECRET@127.0.0.1:PORT"],
+            ["--user=SECRET:hunter2", "--data-raw", "hunter2", "--url-query", "2"], ["-e", "http://a:SECRET@h/"],
+            ["--idempotency-key=SECRET"],
+        ]
+    )
+    func blanked(words: [String]) async throws {
+        let silent = try SilentListener()
+        defer { silent.close() }
+        let words = words.map { $0.replacing("PORT", with: "\(silent.port)") }
+        let running = try Executable.start(["get"] + words + ["http://127.0.0.1:\(silent.port)/"])
+        let list = try await commandLine(of: running)
+        #expect(list.contains("get") && !list.contains("SECRET"), "\(list)")
+        running.signal(9)
+        _ = await running.end()
+        folder.remove()
+    }
+
+    @Test("a password is not to be seen while options are read from standard input")
+    func blankedEarly() async throws {
+        let pipe = try ScratchFile.pipe()
+        // Opened for both, the pipe has a writer that writes nothing.
+        let line = "exec \"$0\" \"$@\" 0<>'\(pipe.path)'"
+        let words = ["-c", line, Executable.path, "get", "-u", "me:SECRET", "-K", "-", "http://127.0.0.1:9/"]
+        let running = try Executable.start(words, program: "/bin/sh")
+        let list = try await commandLine(of: running)
+        #expect(list.contains("get") && !list.contains("SECRET"), "\(list)")
+        running.signal(9)
+        _ = await running.end()
+        pipe.remove()
+        folder.remove()
+    }
+
+    /// What `ps` shows of a process, as soon as it shows no secret, or after some seconds.
+    private func commandLine(of running: Executable.Running) async throws -> String {
+        var list = ""
+        for _ in 0..<500 {
+            #if os(Linux)
+            list = await ScratchFile.at("/proc/\(running.pid)/cmdline").read()
+            #else
+            list = try await Executable.run(["-o", "args=", "-p", "\(running.pid)"], program: "/bin/ps").text
+            #endif
+            if list.contains("get"), !list.contains("SECRET") { break }
+            await Executable.Running.onThread { _ = poll(nil, 0, 10) }
+        }
+        return list
+    }
 }
