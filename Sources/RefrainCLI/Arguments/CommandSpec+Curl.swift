@@ -195,7 +195,12 @@ extension CommandSpec.Group {
             "Repeat after any failure, and after any status of 400 or more, as far as it is safe to send again."
         ),
         OptionSpec(.retryConnrefused, .none, "Repeat after a refused connection, which is the default."),
-        OptionSpec(.maxTime, short: "m", .required("SECONDS"), "The time for each attempt, as --timeout."),
+        OptionSpec(
+            .maxTime,
+            short: "m",
+            .required("SECONDS"),
+            "The time for each request, as --deadline; with --retry, --attempts, --retry-for, --retry-max-time or --deadline the time for each attempt, as --timeout."
+        ),
         OptionSpec(.connectTimeout, .required("SECONDS"), "The time to connect, TLS included. Default: 10."),
     ]
 

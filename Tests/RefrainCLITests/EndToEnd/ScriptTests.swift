@@ -61,6 +61,20 @@ struct ScriptTests {
         folder.remove()
     }
 
+    @Test("--max-time is for the whole request; with an option that repeats it, for each attempt")
+    func maxTime() async throws {
+        let whole = try await get(["--max-time", "1", "BASE/hang"])
+        #expect(whole.status == 1 && whole.errors.contains("deadlineExceeded"), "\(whole.errors)")
+        #expect(server.log.count == 1)
+        for words in [["--retry", "1", "--retry-delay", "0.05"], ["--attempts", "2"]] {
+            server.clearLog()
+            let each = try await get(words + ["-m", "1", "BASE/hang"])
+            #expect(each.status == 1 && each.errors.contains("timedOut"), "\(each.errors)")
+            #expect(server.log.count == 2, "\(words)")
+        }
+        folder.remove()
+    }
+
     @Test(
         "proxies, keys, referrers and secrets that end alike are not to be seen in the list of processes",
         arguments: [
