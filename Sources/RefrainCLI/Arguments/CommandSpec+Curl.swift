@@ -46,13 +46,13 @@ extension CommandSpec.Group {
                 .cookie,
                 short: "b",
                 .required("DATA|FILE"),
-                "Send these cookies, NAME=VALUE; or read them from a file in Netscape's form."
+                "Send these cookies, NAME=VALUE; or read them from a file in Netscape's form, and keep those of answers as -c does."
             ),
             OptionSpec(
                 .cookieJar,
                 short: "c",
                 .required("FILE"),
-                "Keep cookies between requests, and write them to this file at the end."
+                "Keep cookies between requests, and write them to this file at the end. Requests are made one after the other without -j or -Z."
             ),
             OptionSpec(
                 .compressed,
@@ -253,7 +253,12 @@ extension CommandSpec.Group {
         OptionSpec(.ipv6, short: "6", .none, "Use addresses of IPv6 only."),
         OptionSpec(.http1, .none, "Speak HTTP/1.1 also where the server would agree to HTTP/2."),
         OptionSpec(.http2, .none, "Speak HTTP/2 where TLS agrees to it, which is the default."),
-        OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
+        OptionSpec(
+            .parallel,
+            short: "Z",
+            .none,
+            "Make requests at the same time, which is the default without -c and -b FILE."
+        ),
         OptionSpec(.parallelImmediate, .none, "As --parallel."),
         OptionSpec(.tcpNodelay, .none, "Send small pieces at once, which is the default."),
     ]

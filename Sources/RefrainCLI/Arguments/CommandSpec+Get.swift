@@ -144,7 +144,7 @@ extension CommandSpec {
                         otherShort: "P",
                         aliases: ["parallel-max"],
                         .required("N"),
-                        "How many requests run at a time, as far as files may be open for them. Default: 8."
+                        "How many requests run at a time, as far as files may be open for them. Default: 8, and 1 with -c or -b FILE without -Z, so that the cookies of an answer go with the next request."
                     ),
                     OptionSpec(.noLocation, .none, "Do not follow redirects."),
                     OptionSpec(

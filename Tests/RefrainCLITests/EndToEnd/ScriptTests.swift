@@ -75,6 +75,26 @@ struct ScriptTests {
         folder.remove()
     }
 
+    @Test("cookies of one URL go with the next, unless the number of requests at a time is given")
+    func cookies() async throws {
+        server.on("/set") { _ in
+            [.sleep(.milliseconds(300)), .respond(.init(200, headers: [("Set-Cookie", "a=b; Path=/")]))]
+        }
+        server.on("/read") { request in [.respond(.init(200, body: request.header("Cookie") ?? "none"))] }
+        let ended = try await get(["-c", "DIR/jar", "BASE/set", "BASE/read"])
+        #expect(ended.text == "a=b", "\(ended.text) \(ended.errors)")
+        try await folder.file("none").overwrite("")
+        for (words, limit) in [
+            (["-c", "DIR/jar"], 1), (["-b", "DIR/none"], 1), (["-c", "DIR/jar", "-Z"], 8), (["-b", "a=b"], 8),
+            (["-c", "DIR/jar", "-j", "3"], 3), ([], 8),
+        ] {
+            let words = words.map { $0.replacing("DIR", with: folder.path) } + ["http://h/1", "http://h/2"]
+            let settings = try GetSettings(Arguments(words, options: CommandSpec.get.options))
+            #expect(settings.concurrency == limit, "\(words)")
+        }
+        folder.remove()
+    }
+
     @Test(
         "proxies, keys, referrers and secrets that end alike are not to be seen in the list of processes",
         arguments: [
