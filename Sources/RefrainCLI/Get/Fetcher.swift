@@ -107,7 +107,7 @@ final class Fetcher: Sendable {
         finish(&outcome, target, job)
         outcome.isPrinted = stream(place) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
-        target?.progress?.end()
+        target?.progress?.end(outcome)
         return outcome
     }
 

@@ -145,4 +145,19 @@ struct ScriptTests {
         }
         return list
     }
+
+    @Test("--progress json has no rate where no bytes come, and its last event says how the request ended")
+    func progress() async throws {
+        let words = ["--attempts", "2", "--progress", "json", "-q", "-o", "DIR/x"]
+        let good = try await get(words + ["BASE/status/503?times=1"]).errors.split(separator: "\n")
+        let retry = try #require(good.first { $0.contains(#""event":"retry""#) })
+        #expect(!retry.contains("bytes_per_second") && !retry.contains("eta_s") && retry.contains(#""retries":1"#))
+        #expect(good.last?.contains(#""event":"end""#) == true && good.last?.contains(#""status":200"#) == true)
+        #expect(good.last?.contains("error") == false && good.last?.contains("bytes_per_second") == true, "\(good)")
+        let bad = try await get(words + ["BASE/gone"]).errors
+        #expect(bad.contains(#""status":404,"error":"status 404"}"#), "\(bad)")
+        let refused = try await get(words + ["http://127.0.0.1:1/"]).errors
+        #expect(refused.contains(#""status":null,"error":"cannotConnectToHost"}"#), "\(refused)")
+        folder.remove()
+    }
 }
