@@ -198,7 +198,7 @@ extension CommandSpec {
             "An answer of status 400 or more is a failure: its content is not written.",
             "The variables of --write-out: \(WriteOut.names.joined(separator: ", ")).",
             "A POST or PATCH of a line in JSON carries an idempotency key, which the state has before it is sent: the same command again sends the same one.",
-            "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later, 1 a transport failure (also when others "
+            "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later than the command goes on, 1 a transport failure (also when others "
                 + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 143 ended by SIGTERM.",
         ],
         examples: [

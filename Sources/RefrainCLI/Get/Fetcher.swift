@@ -278,7 +278,16 @@ final class Fetcher: Sendable {
             error.message = "no process accepts connections on the socket \(socket) of --unix-socket"
             return .failure(error)
         }
-        guard case .success(let response) = result else { return result }
+        let response: HTTPResponse
+        switch result {
+        case .success(let answer): response = answer
+        // An answer all the same, which says when to come back.
+        case .failure(let error):
+            guard error.code == .retryAfterTooLong, let answer = error.response,
+                settings.policy.condition != nil || answer.status.rawValue >= 400
+            else { return result }
+            response = answer
+        }
         do {
             try await complete(response, target, job)
             return result
@@ -294,7 +303,7 @@ final class Fetcher: Sendable {
                 message: "\(error)",
                 bytesSent: response.exchange.bytesSent
             )
-            failure.attempts = response.attempts
+            failure.attempts = result.attempts
             return .failure(failure)
         }
     }

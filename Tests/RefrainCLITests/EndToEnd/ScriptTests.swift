@@ -160,4 +160,21 @@ struct ScriptTests {
         #expect(refused.contains(#""status":null,"error":"cannotConnectToHost"}"#), "\(refused)")
         folder.remove()
     }
+
+    @Test(
+        "the last attempt that is allowed ends with 75 and the date, too",
+        arguments: [["--attempts", "1"], ["--retry", "0"]]
+    )
+    func comeBackLater(words: [String]) async throws {
+        let later = try await get(words + ["--report", "-", "BASE/later"])
+        #expect(later.status == 75 && later.errors.contains("come back at "), "\(later.errors)")
+        #expect(later.errors.contains("  too busy") && later.text.contains(#""come_back_at":"20"#), "\(later.text)")
+        let written = try await get(words + ["--fail-with-body", "BASE/later"])
+        #expect(written.status == 75 && written.text == "too busy", "\(written.errors)")
+        #expect(try await get(words + ["--ignore-retry-after", "BASE/later"]).status == 22)
+        #expect(try await get(words + ["BASE/status/503"]).status == 22)
+        // A request that must not be sent again is not to come back with, either.
+        #expect(try await get(words + ["-d", "x", "BASE/status/500?retry-after=30"]).status == 22)
+        folder.remove()
+    }
 }
