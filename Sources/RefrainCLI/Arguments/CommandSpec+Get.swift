@@ -59,7 +59,7 @@ extension CommandSpec {
                         .continue,
                         short: "C",
                         .none,
-                        "Keep a partial file beside its target, and go on from the one of an earlier run, if the content is still the same. "
+                        "Keep a partial file beside its target, and go on from the one of an earlier run, if the content is still the same; this takes a strong validator of the server. "
                             + "On by default with --output-dir and --from."
                     ),
                     OptionSpec(

@@ -10,6 +10,8 @@ final class Fetcher: Sendable {
     private let pacer: StartPacer?
     private let folders = OutputFolders()
     private let claimed = ClaimedPaths()
+    /// Whether it was said that partial contents are lost: once is enough for a list.
+    private let hasSaidLoss = Locked(false)
 
     /// Fetches what was asked for; `streams` are the outputs that are no files, by their paths.
     init(_ settings: GetSettings, streams: [String: Output]) {
@@ -144,6 +146,13 @@ final class Fetcher: Sendable {
         let file = target?.file
         outcome.isPartial = !isDone && file?.isPartial == true
         outcome.remark = file?.remark
+        if outcome.remark == ResumableFile.remarkOnLoss {
+            let isSaid = hasSaidLoss.withLock { isSaid in
+                defer { isSaid = true }
+                return isSaid
+            }
+            if isSaid { outcome.remark = nil }
+        }
         outcome.content = isDone ? target?.memory?.bytes : nil
         outcome.bytes = outcome.content.map { Int64($0.count) } ?? target?.sink.delivered ?? 0
         if outcome.isPartial { outcome.bytes = file?.size ?? 0 }

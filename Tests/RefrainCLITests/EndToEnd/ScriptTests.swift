@@ -177,4 +177,22 @@ struct ScriptTests {
         #expect(try await get(words + ["-d", "x", "BASE/status/500?retry-after=30"]).status == 22)
         folder.remove()
     }
+
+    @Test("-C says once that the server gives no strong validator, where that costs bytes")
+    func noValidator() async throws {
+        for (path, tag) in [("/none", ""), ("/weak", "ETag: W/\"a\"\r\n"), ("/strong", "ETag: \"a\"\r\n")] {
+            server.on(path) { _ in
+                let head = "HTTP/1.1 200 OK\r\n\(tag)Content-Length: 600000\r\n\r\n"
+                return [.text(head), .send([UInt8](repeating: 1, count: 400_000)), .close]
+            }
+        }
+        let message = "cannot be continued: the server gives no strong validator"
+        let words = ["-C", "--attempts", "2", "-o", "DIR/1", "BASE/none", "-o", "DIR/2", "BASE/weak"]
+        let ended = try await get(words)
+        #expect(ended.status == 1 && ended.errors.split(separator: message).count == 2, "\(ended.errors)")
+        let strong = try await get(["-C", "--attempts", "1", "-o", "DIR/3", "BASE/strong"])
+        #expect(strong.status == 1 && !strong.errors.contains(message), "\(strong.errors)")
+        #expect(folder.names == [".3.part", ".3.part.json"])
+        folder.remove()
+    }
 }
