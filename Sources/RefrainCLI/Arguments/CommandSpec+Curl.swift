@@ -104,7 +104,12 @@ extension CommandSpec.Group {
                 .required("USER[:PASSWORD]"),
                 "Send Basic credentials; without a password it is asked for on the terminal, without an echo."
             ),
-            OptionSpec(.netrc, short: "n", .none, "Take user and password for the host from ~/.netrc."),
+            OptionSpec(
+                .netrc,
+                short: "n",
+                .none,
+                "Take user and password for the host from ~/.netrc, if there is such a file."
+            ),
             OptionSpec(.netrcFile, .required("FILE"), "Take them from this file."),
             OptionSpec(.basic, .none, "Send Basic credentials with --user, which is the default."),
             OptionSpec(.bearer, aliases: ["oauth2-bearer"], .required("TOKEN|@FILE"), "Send a bearer token."),
@@ -169,7 +174,7 @@ extension CommandSpec.Group {
             "With -O: by the name in Content-Disposition (filename*, else filename), unless such a file is there."
         ),
         OptionSpec(.noClobber, .none, "Replace no file of -o or -O: .1, .2 and so on are added to its name."),
-        OptionSpec(.createDirs, .none, "Make the folders of -o, where they are missing."),
+        OptionSpec(.createDirs, .none, "Make the folders of -o and -O, where they are missing."),
         OptionSpec(.remoteTime, short: "R", .none, "Give files the date of Last-Modified."),
         OptionSpec(.maxFilesize, .required("SIZE"), "As --max-body, with k, M and G for powers of 1024."),
         OptionSpec(

@@ -177,7 +177,8 @@ extension CommandSpec {
                     OptionSpec(
                         .failWithBody,
                         .none,
-                        "Write the content of an answer of status 400 or more, too. Without it a short text is shown on standard error."
+                        "Write the content of an answer of status 400 or more, too; of files that can be continued (-C, --output-dir, --from) it replaces none, whole or partial. "
+                            + "Where it is not written, a short text is shown on standard error."
                     ),
                     OptionSpec(.quiet, short: "q", .none, "Show neither progress nor failures."),
                     OptionSpec(.verbose, short: "v", .none, "Draw each request's attempts as a timeline."),

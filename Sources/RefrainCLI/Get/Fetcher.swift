@@ -144,6 +144,7 @@ final class Fetcher: Sendable {
         // At once, not when the last one who knows the request lets it go: the process may end before.
         if !isDone { target?.sink.discard() }
         let file = target?.file
+        outcome.isDelivered = isDone
         outcome.isPartial = !isDone && file?.isPartial == true
         outcome.remark = file?.remark
         if outcome.remark == ResumableFile.remarkOnLoss {
@@ -309,7 +310,7 @@ final class Fetcher: Sendable {
                 code,
                 request: response.request,
                 underlyingError: error,
-                message: "\(error)",
+                message: (error as? HTTPError)?.message ?? "\(error)",
                 bytesSent: response.exchange.bytesSent
             )
             failure.attempts = result.attempts
@@ -324,7 +325,9 @@ final class Fetcher: Sendable {
             try await check(response, target, job)
             return try target.finish()
         }
-        let brings = Self.hasContent(response) && (!isError || settings.display.failsWithBody)
+        // The content of an error takes the place of no other one that a later run could go on from, or has.
+        let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
+        let brings = Self.hasContent(response) && isWritten
         guard brings || target.heads != nil else {
             // A partial file may still be gone on from after an answer that says nothing of it.
             if !isError { try await target.sink.startOver() }

@@ -61,6 +61,29 @@ struct ScriptTests {
         folder.remove()
     }
 
+    @Test("--fail-with-body replaces neither a partial file nor a whole one of those that can be continued")
+    func olderStays() async throws {
+        try await folder.file("whole").overwrite("old")
+        let failed = try await get(["-C", "--fail-with-body", "-o", "DIR/whole", "BASE/gone"])
+        #expect(failed.status == 22 && failed.errors.contains("  it is gone"), "\(failed.errors)")
+        #expect(try text("whole") == "old" && folder.names == ["whole"])
+        let isGone = Locked(false)
+        server.on("/big") { _ in
+            guard !isGone.withLock({ $0 }) else { return [.respond(.init(404, body: "it is gone"))] }
+            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 600000\r\n\r\n"
+            return [.text(head), .send([UInt8](repeating: 1, count: 400_000)), .close]
+        }
+        let words = ["--attempts", "1", "-C", "--fail-with-body", "-o", "DIR/big", "BASE/big"]
+        #expect(try await get(words).status == 1)
+        #expect(folder.names == [".big.part", ".big.part.json", "whole"])
+        isGone.withLock { $0 = true }
+        let gone = try await get(words)
+        #expect(gone.status == 22 && gone.errors.contains("  it is gone"), "\(gone.errors)")
+        #expect(folder.names == [".big.part", ".big.part.json", "whole"])
+        #expect(try folder.file(".big.part").bytes().count == 400_000)
+        folder.remove()
+    }
+
     @Test("--max-time is for the whole request; with an option that repeats it, for each attempt")
     func maxTime() async throws {
         let whole = try await get(["--max-time", "1", "BASE/hang"])
@@ -193,6 +216,47 @@ struct ScriptTests {
         let strong = try await get(["-C", "--attempts", "1", "-o", "DIR/3", "BASE/strong"])
         #expect(strong.status == 1 && !strong.errors.contains(message), "\(strong.errors)")
         #expect(folder.names == [".3.part", ".3.part.json"])
+        folder.remove()
+    }
+
+    @Test("a folder of -O that is not there is refused with the option that makes it")
+    func missingFolder() async throws {
+        let ended = try await get(["-O", "--output-dir", "DIR/none", "BASE/job"])
+        #expect(ended.status == 2 && ended.errors.contains("--create-dirs"), "\(ended.errors)")
+        #expect(server.log.isEmpty)
+        #expect(try await get(["-O", "--create-dirs", "--output-dir", "DIR/none", "BASE/job"]).status == 0)
+        #expect(folder.files == ["none/job"])
+        folder.remove()
+    }
+
+    @Test("--netrc goes on without ~/.netrc, as curl does; a file that is named must be there")
+    func noNetrc() async throws {
+        let line = "HOME='\(folder.path)' exec \"$@\""
+        let words = ["-c", line, "sh", Executable.path, "get", "-n", server.baseURL + "/job"]
+        let ended = try await Executable.run(words, program: "/bin/sh")
+        #expect(ended.status == 0 && ended.text.contains("done"), "\(ended.errors)")
+        let named = try await get(["--netrc-file", "DIR/none", "BASE/job"])
+        #expect(named.status == 2 && named.errors.contains("--netrc-file"), "\(named.errors)")
+        folder.remove()
+    }
+
+    @Test("a file that the server names and that is there is an error that says what to do")
+    func namedFileIsThere() async throws {
+        server.on("/cd") { _ in
+            [.respond(.init(200, headers: [("Content-Disposition", "attachment; filename=x")], body: "new"))]
+        }
+        try await folder.file("x").overwrite("old")
+        let ended = try await get(["-OJ", "--output-dir", "DIR", "BASE/cd"])
+        #expect(ended.status == 1 && ended.errors.contains("is there already; remove or rename it"), "\(ended.errors)")
+        #expect(!ended.errors.contains("callerFailed"), "\(ended.errors)")
+        #expect(try text("x") == "old" && folder.names == ["x"])
+        folder.remove()
+    }
+
+    @Test("explain counts attempts")
+    func explained() async throws {
+        let ended = try await Executable.run(["explain", "--status", "503", "--attempt", "2"])
+        #expect(ended.text.hasPrefix("GET, attempt 2: status 503\n"), "\(ended.text)")
         folder.remove()
     }
 }
