@@ -60,12 +60,15 @@ struct CommandPolicy: RetryStrategy {
             transient.details.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
         }
-        guard case .retry(let delay) = decision.action else { return decision }
+        guard case .retry(let delay) = decision.action else {
+            return decision.reason == .attemptsUsedUp ? comeBack(in: context) ?? decision : decision
+        }
         let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
         guard !isOver, !isVain else {
+            if let server = delay.server, server > .zero { return Self.comeBack(after: server, decision, context) }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
         // Nothing was sent to a server that is not there yet, so its request is still the first one.
@@ -73,6 +76,28 @@ struct CommandPolicy: RetryStrategy {
         if let window, context.attempt.countedAttempts >= leastAttempts {
             decision.action = within(window - context.failingFor, delay, now: context.now)
         }
+        return decision
+    }
+
+    /// The decision after the last attempt, where the server has said when it wants another one; nil: it has not.
+    private func comeBack(in context: RetryContext) -> RetryDecision? {
+        let further = policy.with(schedule: Self.standardSchedule).decide(in: context)
+        switch further.action {
+        case .retryAfterTooLong: return further
+        case .retry(let delay):
+            return delay.server.flatMap { $0 > .zero ? Self.comeBack(after: $0, further, context) : nil }
+        case .finish: return nil
+        }
+    }
+
+    private static func comeBack(
+        after delay: Duration,
+        _ decision: RetryDecision,
+        _ context: RetryContext
+    ) -> RetryDecision {
+        var decision = decision
+        decision.action = .retryAfterTooLong(until: context.now.advanced(by: delay))
+        decision.reason = .retryAfterTooLong
         return decision
     }
 

@@ -25,6 +25,8 @@ struct FetchOutcome: Sendable {
     var content: [UInt8]?
     /// Whether the content went to standard output, whose reader may have had enough.
     var isPrinted = false
+    /// Whether the content came to where it goes.
+    var isDelivered = false
     /// Whether a partial file is kept that a later run can go on from.
     var isPartial = false
     /// Whether it was done in an earlier run, and no request was made.

@@ -183,6 +183,13 @@ struct GetCommand {
     private func openStreams() throws(UsageError) -> [String: Output] {
         var streams: [String: Output] = [:]
         var hint = ""
+        if case .remoteNames(let folder) = settings.destination, !folder.isEmpty, !settings.files.createsFolders {
+            switch Directory.kind(of: folder) {
+            case .nothing: throw UsageError("--output-dir: \(folder) is not there; --create-dirs makes the folder")
+            case .folder: break
+            default: throw UsageError("--output-dir: \(folder) is no folder")
+            }
+        }
         do {
             for place in settings.destination.places {
                 switch place {

@@ -111,7 +111,8 @@ struct GetSettings: Sendable {
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
-        var limit = 8
+        let isParallel = arguments.has(.parallel) || arguments.has(.parallelImmediate)
+        var limit = Self.usesCookies(arguments) && !isParallel ? 1 : 8
         if let text = arguments.last(.cookieJar), ASCIINumber.whole(text) != nil {
             throw UsageError(
                 "-c \(text): the number of requests at a time is -j \(text) now; -c takes the file of a cookie jar"
@@ -232,10 +233,15 @@ struct GetSettings: Sendable {
         }
     }
 
+    /// Whether cookies of one answer go with the requests after it.
+    private static func usesCookies(_ arguments: Arguments) -> Bool {
+        arguments.has(.cookieJar) || arguments.all(.cookie).contains { !$0.contains("=") }
+    }
+
     /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.
     private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
+        guard usesCookies(arguments) else { return nil }
         let files = arguments.all(.cookie).filter { !$0.contains("=") }
-        guard !files.isEmpty || arguments.has(.cookieJar) else { return nil }
         let jar = CookieJar()
         for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
             let text = String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self)

@@ -38,9 +38,13 @@ struct RequestTemplate: Sendable {
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
         let perAttempt = try Self.duration(.timeout, arguments)
-        timeout = if let perAttempt { perAttempt } else { try Self.seconds(.maxTime, arguments) }
+        let maxTime = try Self.seconds(.maxTime, arguments)
+        // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
+        let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
+        timeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
-        deadline = try Self.duration(.deadline, arguments)
+        let wholeTime = try Self.duration(.deadline, arguments)
+        deadline = wholeTime ?? (isPerAttempt ? nil : maxTime)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
         case nil: key = .none
