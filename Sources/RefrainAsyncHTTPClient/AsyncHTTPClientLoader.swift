@@ -2,7 +2,7 @@
 public import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
-public import RefrainHTTP
+@_exported public import RefrainHTTP
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -151,4 +151,8 @@ extension HTTPResponse {
         )
     }
 }
+
+// NIOHTTP1 has types of these names; in this module they are Refrain's.
+typealias HTTPHeaders = RefrainHTTP.HTTPHeaders
+typealias HTTPMethod = RefrainHTTP.HTTPMethod
 #endif

@@ -1,4 +1,7 @@
 #if Tracing
+@_exported public import RefrainSession
+@_exported public import Tracing
+
 /// Opens a span for each call, the parent of the spans of its attempts.
 ///
 /// ```swift

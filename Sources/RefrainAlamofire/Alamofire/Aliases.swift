@@ -1,3 +1,5 @@
+@_exported public import Refrain
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

@@ -130,3 +130,15 @@ extension CommandSpec {
         operands: CommandName.allCases.map(\.rawValue)
     )
 }
+
+/// The commands of `refrain`.
+enum CommandName: String, Sendable, CaseIterable {
+    case get
+    case explain
+    case status
+    case serve
+    case demo
+    case simulate
+    case completions
+    case help
+}

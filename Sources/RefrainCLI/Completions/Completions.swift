@@ -46,3 +46,10 @@ enum Completions {
         return sentence
     }
 }
+
+/// A shell that can be taught to complete.
+enum Shell: String, Sendable, CaseIterable {
+    case bash
+    case zsh
+    case fish
+}

@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 /// A schedule drawn: for each retry the shortest and the longest wait, on one scale.
 struct ScheduleChart {

@@ -60,7 +60,7 @@ struct GetCommand {
                 if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
                     group.addTask {
-                        await RowPause.end()
+                        await RunPlan.pause()
                         board.post(.paused)
                     }
                 }

@@ -1,5 +1,13 @@
 internal import Refrain
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// The requests that are still to be made: those that are known, then those of a list that is being read.
 struct JobQueue: Sendable {
     /// Those whose rows of the state are known.
@@ -106,4 +114,29 @@ struct JobQueue: Sendable {
 
     /// Notes that the list has come to its end.
     mutating func endStream() { stream = nil }
+}
+
+/// Spaces the beginnings of requests: one wait before a request is made, and none after it.
+final class StartPacer: Sendable {
+    private let interval: Duration
+    private let next = Locked<ContinuousClock.Instant?>(nil)
+
+    init(interval: Duration) { self.interval = interval }
+
+    /// Waits for the turn of a request; returns at once where the task was cancelled.
+    func turn() async {
+        let now = ContinuousClock.now
+        let start = next.withLock { next in
+            let start = max(next ?? now, now)
+            next = start + interval
+            return start
+        }
+        if start > now { try? await ContinuousClock().sleep(until: start) }
+    }
+}
+
+/// The processors of the machine.
+enum Processors {
+    /// Whether two threads can be busy at the same time.
+    static let areSeveral = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 }

@@ -1,4 +1,4 @@
-import Refrain
+internal import Refrain
 
 /// The line on a terminal that says how far many requests have come.
 struct Progress {
@@ -45,4 +45,23 @@ struct Progress {
 
     /// What takes the line away.
     static let clear = "\r\u{1B}[K"
+}
+
+/// How progress is shown.
+enum ProgressKind: Sendable {
+    /// A line on a terminal.
+    case line
+    /// One JSON object per line on standard error.
+    case json
+    case none
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        let isQuiet = arguments.has(.quiet) || arguments.has(.silent) || arguments.has(.noProgressMeter)
+        switch arguments.last(.progress) {
+        case nil, "auto": self = isQuiet ? .none : .line
+        case "json": self = .json
+        case "none": self = .none
+        case .some(let other): throw .badValue(other, of: "--progress", "is none of auto, json and none")
+        }
+    }
 }

@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 /// The line of a report that stands for one request.
 enum ReportLine {

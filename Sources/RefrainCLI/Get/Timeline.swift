@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 /// The attempts of one request, drawn on one scale of time.
 struct Timeline {

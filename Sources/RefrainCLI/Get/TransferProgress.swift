@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 /// Shows how far one download has come: bytes, rate, the time that is left, and retries.
 final class TransferProgress: Sendable {

@@ -1,4 +1,4 @@
-package import RefrainHTTP
+public import RefrainHTTP
 
 /// A clock whose time a test advances.
 ///
@@ -173,5 +173,17 @@ extension TestClock: CancellableClock {
     private func resumeTimeouts() {
         guard mode == .autoAdvancing else { return }
         for continuation in state.withLock({ $0.removeDue() }) { continuation.resume() }
+    }
+}
+
+extension TestClock {
+    /// Returns the clocks of a retry: this clock, and a wall clock that advances with it.
+    ///
+    /// - Parameter wall: the wall clock's time at this clock's current time. Defaults to 2019-06-03T11:00:00Z.
+    public func retryClocks(wall: WallClock.Instant = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600)))
+        -> RetryClocks
+    {
+        let start = now
+        return RetryClocks(monotonic: AnyClock(self)) { wall.advanced(by: start.duration(to: self.now)) }
     }
 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// A loopback HTTP/1.1 server that produces faults on request, byte by byte.
 ///
 /// The URL (``catalogue`` lists the paths) or a script in Swift (``on(_:readsBody:_:)``) selects the behaviour. The
@@ -127,5 +135,30 @@ public final class FaultServer: Sendable {
         _ script: @escaping @Sendable (Request) -> [Step]
     ) {
         site.setScript(Script(readsBody: readsBody, steps: script), for: path)
+    }
+}
+
+extension FaultServer {
+    /// An error at the start of a ``FaultServer``.
+    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// The port could not be bound, usually because another process listens on it.
+        case cannotBind(port: UInt16, errno: Int32)
+        /// The system refused a socket, a pipe or a thread; `call` is the call that failed.
+        case outOfResources(call: String, errno: Int32)
+
+        /// A sentence with the system's error message.
+        public var description: String {
+            switch self {
+            case .cannotBind(let port, let code):
+                return "cannot listen on 127.0.0.1:\(port): \(Self.text(of: code))"
+            case .outOfResources(let call, let code):
+                return "\(call) failed: \(Self.text(of: code))"
+            }
+        }
+
+        private static func text(of code: Int32) -> String {
+            guard let text = strerror(code) else { return "errno \(code)" }
+            return String(cString: text)
+        }
     }
 }

@@ -15,7 +15,7 @@ final class ServerState: Sendable {
     }
 
     let log: RequestLog
-    let start = MonotonicTime.monotonic()
+    let start = ServerTime.monotonic()
     private let state = Locked(State())
 
     init(logLimit: Int) { log = RequestLog(limit: logLimit) }
@@ -26,7 +26,7 @@ final class ServerState: Sendable {
     }
 
     /// Seconds since the start.
-    var elapsed: Double { MonotonicTime.monotonic() - start }
+    var elapsed: Double { ServerTime.monotonic() - start }
 
     func setScript(_ script: Script, for path: String) {
         state.withLock { state in
@@ -147,4 +147,20 @@ struct Execution: Sendable {
     var fingerprint: String
     var finish: Double
     var number: Int
+}
+
+/// The monotonic clock and the wall clock, in seconds.
+enum ServerTime {
+    static func monotonic() -> Double { Double(SystemTime.monotonicNanoseconds) / 1e9 }
+    static func wall() -> Double { SystemTime.sinceEpoch.inSeconds }
+}
+
+extension Duration {
+    /// Milliseconds, rounded up and clamped to 0 … 1 day.
+    var milliseconds: Int32 {
+        if self <= .zero { return 0 }
+        if self >= .seconds(86_400) { return 86_400_000 }
+        let (seconds, attoseconds) = components
+        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
 }

@@ -1,3 +1,5 @@
+internal import Refrain
+
 /// Names the files of many URLs as ``OutputNaming/tree(_:)`` does, and remembers the folder of the last one.
 ///
 /// Most URLs of a list differ from the one before in their last component alone.
@@ -34,5 +36,38 @@ struct OutputTree: Sendable {
         else { return }
         prefix = String(begin)
         folder = String(path.dropLast(file.count))
+    }
+}
+
+/// The folders of a run's files: each is made, and looked into, before its first file and not for every one.
+final class OutputFolders: Sendable {
+    private let known = Locked<[String: Bool]>([:])
+
+    /// Makes the folders above a file, where they are missing.
+    ///
+    /// - Returns: whether the folder was empty before its first file. Then no earlier run has left anything in it, and
+    ///   no link leads from there to another place.
+    func prepare(above path: String) throws(SystemError) -> Bool {
+        let folder = Directory.above(path)
+        if let isFresh = known.withLock({ $0[folder] }) { return isFresh }
+        try Directory.prepareAbove(path)
+        let isFresh = Directory.isEmpty(folder.isEmpty ? "." : folder)
+        // The first look counts: another request may have come between, and written its file.
+        return known.withLock { known in
+            if let first = known[folder] { return first }
+            known[folder] = isFresh
+            return isFresh
+        }
+    }
+}
+
+/// The files that contents of this run have taken, so that none of them writes over that of another one.
+final class ClaimedPaths: Sendable {
+    private let identities = Locked<Set<String>>([])
+
+    /// Takes a file for a content; false: another one has it.
+    func claim(_ path: String) -> Bool {
+        let identity = Directory.identity(of: path)
+        return identities.withLock { $0.insert(identity).inserted }
     }
 }

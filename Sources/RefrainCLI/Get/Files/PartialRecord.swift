@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,5 +1,4 @@
 internal import Refrain
-import Refrain
 
 /// A text that is written after each request, with variables in it: curl's `--write-out`.
 struct WriteOut: Sendable {

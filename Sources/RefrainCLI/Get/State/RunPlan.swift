@@ -96,6 +96,9 @@ struct RunPlan: Sendable {
         row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= leastUrgentSize
     }
 
+    /// Waits until the rows of small files are written together; returns at once if the task was cancelled.
+    static func pause() async { try? await ContinuousClock().sleep(for: writeInterval) }
+
     /// Whether rows wait.
     var hasUnwritten: Bool { !ended.isEmpty }
 

@@ -57,3 +57,54 @@ enum SplitMix {
         return Double(bits &>> 11) / 9_007_199_254_740_992
     }
 }
+
+/// A `Range` header with a single range of bytes (RFC 9110 §14.1.2).
+enum ByteRange: Equatable {
+    case from(Int, to: Int?)
+    case last(Int)
+
+    /// Parses the field; `nil` for values that a server may ignore: other units, several ranges, malformed values.
+    init?(_ header: String) {
+        guard header.lowercased().hasPrefix("bytes=") else { return nil }
+        let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, !header.contains(",") else { return nil }
+        let numbers = ends.map { text in
+            !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) ?? Int.max : nil
+        }
+        switch (numbers[0], numbers[1]) {
+        case (nil, let count?) where ends[0].isEmpty: self = .last(count)
+        case (let first?, nil) where ends[1].isEmpty: self = .from(first, to: nil)
+        case (let first?, let last?) where first <= last: self = .from(first, to: last)
+        default: return nil
+        }
+    }
+
+    /// The range within a content of `total` bytes; `nil` if it is empty (416).
+    func resolved(in total: Int) -> Range<Int>? {
+        switch self {
+        case .from(let first, let last):
+            guard first < total else { return nil }
+            return first..<(min(last ?? total - 1, total - 1) + 1)
+        case .last(let count):
+            guard count > 0, total > 0 else { return nil }
+            return (total - min(count, total))..<total
+        }
+    }
+}
+
+/// The reason phrases of status codes (RFC 9110 §15).
+enum ReasonPhrase {
+    static func of(_ status: Int) -> String { known[status] ?? "Status \(status)" }
+
+    private static let known: [Int: String] = [
+        100: "Continue", 103: "Early Hints", 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content",
+        206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized",
+        403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 407: "Proxy Authentication Required",
+        408: "Request Timeout", 409: "Conflict", 410: "Gone", 412: "Precondition Failed", 413: "Content Too Large",
+        416: "Range Not Satisfiable", 417: "Expectation Failed", 421: "Misdirected Request",
+        422: "Unprocessable Content", 425: "Too Early", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented",
+        502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
+}

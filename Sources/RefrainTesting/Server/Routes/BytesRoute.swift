@@ -72,8 +72,8 @@ private struct Resource {
         switch call.text("last-modified") {
         case nil: lastModified = HTTPDateText.imf(1_577_836_800)
         case "none": lastModified = nil
-        case "now": lastModified = HTTPDateText.imf(MonotonicTime.wall())
-        case .some(let other): lastModified = HTTPDateText.expanded(other, now: MonotonicTime.wall())
+        case "now": lastModified = HTTPDateText.imf(ServerTime.wall())
+        case .some(let other): lastModified = HTTPDateText.expanded(other, now: ServerTime.wall())
         }
         let plain = Content.random(count: length, seed: seed)
         // Computing the digest of a longer content would exceed the timeout of clients.

@@ -48,8 +48,8 @@ extension Route {
 
     private static func reset(_ call: Call, _ left: Double) throws -> String {
         switch call.text("reset") ?? "epoch" {
-        case "epoch": return String(Int((MonotonicTime.wall() + left).rounded(.up)))
-        case "ms": return String(Int(((MonotonicTime.wall() + left) * 1000).rounded(.up)))
+        case "epoch": return String(Int((ServerTime.wall() + left).rounded(.up)))
+        case "ms": return String(Int(((ServerTime.wall() + left) * 1000).rounded(.up)))
         case "delta": return String(Int(left.rounded(.up)))
         case let other: throw BadOption(name: "reset", value: other)
         }

@@ -36,7 +36,7 @@ extension Route {
         var response = Response.text(try call.integer("status", 302, in: 300...399), "elsewhere\n")
         if let location { response.headers.append(("Location", location)) }
         for value in call.texts("retry-after") {
-            response.headers.append(("Retry-After", HTTPDateText.expanded(value, now: MonotonicTime.wall())))
+            response.headers.append(("Retry-After", HTTPDateText.expanded(value, now: ServerTime.wall())))
         }
         return .respond(response)
     }

@@ -13,7 +13,7 @@ extension Route {
                 return [.respond(then == 200 ? .ok : .text(then, "status \(then)\n"))]
             }
             var response = Response.text(code, call.text("body") ?? "status \(code)\n")
-            let now = MonotonicTime.wall()
+            let now = ServerTime.wall()
             var served = now
             if let date = call.text("date") {
                 response.addsDate = false

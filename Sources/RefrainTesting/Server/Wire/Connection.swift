@@ -185,7 +185,7 @@ final class Connection {
         let isBodiless = (100..<200).contains(response.status) || response.status == 204 || response.status == 304
         var text = "HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))\r\n"
         for (name, value) in response.headers { text += "\(name): \(value)\r\n" }
-        if response.addsDate, !response.has("Date") { text += "Date: \(HTTPDateText.imf(MonotonicTime.wall()))\r\n" }
+        if response.addsDate, !response.has("Date") { text += "Date: \(HTTPDateText.imf(ServerTime.wall()))\r\n" }
         if withBody, !isBodiless, !response.has("Content-Length"), !response.has("Transfer-Encoding") {
             text += "Content-Length: \(response.body.count)\r\n"
         }
@@ -270,7 +270,7 @@ final class Connection {
                 bodySHA256: isComplete ? SHA256.ofNothing : nil,
                 complete: isComplete,
                 time: site.elapsed,
-                unixTime: MonotonicTime.wall(),
+                unixTime: ServerTime.wall(),
                 ended: nil
             )
         )

@@ -30,9 +30,9 @@ struct ConnectionWriter {
     func wait(for duration: Duration) -> Bool {
         // Without events, only an error or a shutdown of both directions ends the wait early.
         var wait = pollfd(fd: descriptor, events: 0, revents: 0)
-        let deadline = MonotonicTime.monotonic() + Double(duration.milliseconds) / 1000
+        let deadline = ServerTime.monotonic() + Double(duration.milliseconds) / 1000
         while true {
-            let left = deadline - MonotonicTime.monotonic()
+            let left = deadline - ServerTime.monotonic()
             guard left > 0 else { return true }
             let result = poll(&wait, 1, Int32((left * 1000).rounded(.up)))
             if result > 0 { return false }

@@ -94,9 +94,9 @@ final class RequestReader {
     func drain(milliseconds: Int32) -> Bool {
         start = 0
         end = 0
-        let deadline = MonotonicTime.monotonic() + Double(milliseconds) / 1000
+        let deadline = ServerTime.monotonic() + Double(milliseconds) / 1000
         while true {
-            let left = deadline - MonotonicTime.monotonic()
+            let left = deadline - ServerTime.monotonic()
             guard milliseconds < 0 || left > 0 else { return false }
             var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&wait, 1, milliseconds < 0 ? -1 : Int32(left * 1000) + 1)

@@ -2,7 +2,7 @@ import RefrainTesting
 import Testing
 
 @Suite("FaultServer: what arrives, and its log", .serialized, .offPool)
-struct RequestTests {
+struct RequestReaderTests {
     @Test(
         "a malformed request is answered with 400 or its like, the connection is closed in order, and nothing is logged",
         arguments: [

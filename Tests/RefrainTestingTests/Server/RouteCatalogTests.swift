@@ -1,8 +1,8 @@
 import RefrainTesting
 import Testing
 
-@Suite("The catalogue of paths", .serialized, .offPool)
-struct CatalogueTests {
+@Suite("The catalog of paths", .serialized, .offPool)
+struct RouteCatalogTests {
     /// What a client sees of an entry's example.
     enum Wire: Equatable {
         case answer(Int)

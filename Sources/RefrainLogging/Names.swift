@@ -1,4 +1,0 @@
-#if Logging
-@_exported public import Logging
-@_exported public import RefrainSession
-#endif

@@ -1,4 +1,0 @@
-#if Metrics
-@_exported public import Metrics
-@_exported public import RefrainSession
-#endif
