@@ -1,6 +1,8 @@
 import RefrainHTTP
 
-/// A context of one attempt. What a test does not name has its simplest value.
+/// A context of one attempt.
+///
+/// What a test does not name has its simplest value.
 func context(
     _ method: HTTPMethod = .get,
     _ outcome: RetryContext.Outcome,
