@@ -123,7 +123,9 @@ struct ScriptTests {
         arguments: [
             ["--socks4", "a:SECRET@127.0.0.1:PORT"], ["--socks4a", "a:SECRET@127.0.0.1:PORT"],
             ["--socks5", "a:SECRET@127.0.0.1:PORT"], ["--socks5-hostname=a:SECRET@127.0.0.1:PORT"],
-            ["--user=SECRET:hunter2", "--data-raw", "hunter2", "--url-query", "2"], ["-e", "http://a:SECRET@h/"],
+            ["--user=SECRET:hunter2"]
+                + ["2", "r2", "er2", "ter2", "nter2", "unter2", "hunter2"].flatMap { ["--url-query", $0] },
+            ["-e", "http://a:SECRET@h/"],
             ["--idempotency-key=SECRET"],
         ]
     )
