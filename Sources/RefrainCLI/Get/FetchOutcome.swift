@@ -16,6 +16,8 @@ struct FetchOutcome: Sendable {
     let result: HTTPResult
     /// The bytes of content that were delivered, or that are kept to go on from.
     var bytes: Int64 = 0
+    /// The bytes of the heads that stand in front of the content in its file.
+    var headSize: Int64 = 0
     var elapsed = Duration.zero
     /// When the request began.
     var began = WallClock.Instant.now

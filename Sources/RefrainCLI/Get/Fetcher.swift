@@ -158,6 +158,7 @@ final class Fetcher: Sendable {
         outcome.bytes = outcome.content.map { Int64($0.count) } ?? target?.sink.delivered ?? 0
         if outcome.isPartial { outcome.bytes = file?.size ?? 0 }
         outcome.file = isDone ? target?.path : nil
+        if isDone, let heads = target?.heads { outcome.headSize = heads.headSize }
         if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
             let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
         {
@@ -189,7 +190,8 @@ final class Fetcher: Sendable {
                 .cannotWriteToFile,
                 request: request,
                 message: "\(job.file ?? "its file") belongs to another request, as the state says; "
-                    + "--flat tells files apart by a digest",
+                    + (job.request.output != nil
+                        ? "give this one another \"output\"" : "--flat tells files apart by a digest"),
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))

@@ -35,6 +35,7 @@ struct GetCommand {
             var isReading = false
             var isPlanning = false
             var isPausing = false
+            var isNoted = false
             var workers = 0
             while true {
                 let goesOn = !coordinator.isClosed && !Task.isCancelled
@@ -54,8 +55,13 @@ struct GetCommand {
                     isReading = true
                     group.addTask { board.post(.read(await stream.next())) }
                 }
+                if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
+                    isNoted = true
+                    change(&plan, coordinator) { plan throws(DatabaseError) in try plan.noteList(isRead: true) }
+                }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
-                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped")
+                    let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
+                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped\(remark)")
                 }
                 if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
@@ -156,6 +162,11 @@ struct GetCommand {
             let streams = try openStreams()
             let opened = try RunPlan(settings)
             plan = opened
+            do throws(DatabaseError) {
+                try opened.noteList(isRead: false)
+            } catch {
+                throw UsageError("\(settings.stateOption): \(error)")
+            }
             var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)

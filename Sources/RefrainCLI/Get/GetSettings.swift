@@ -89,6 +89,8 @@ struct GetSettings: Sendable {
     let state: String?
     /// The option that the state is there for, for messages.
     let stateOption: String
+    /// The lists of the run, by which the state knows them; empty: there is the command line alone.
+    let listName: String
     /// Whether what was done before is asked for again, unless it has not changed.
     let refreshes: Bool
     /// The time from the beginning of one request to that of the next; nil: none is kept.
@@ -149,6 +151,7 @@ struct GetSettings: Sendable {
         let count = readsStandardInput ? max(2, requests.count) : requests.count
         destination = try Destination(arguments, numberOfURLs: count)
         (state, stateOption) = try Self.state(arguments, destination, requests)
+        listName = arguments.all(.from).joined(separator: "\n")
         if segments != nil { try Self.checkSegments(arguments, destination) }
         digests = try DigestSettings(arguments, destination, numberOfURLs: count)
         jobList = JobList(
@@ -299,6 +302,11 @@ struct GetSettings: Sendable {
     func storesKey(of job: Job) -> Bool {
         if job.request.key != nil || template.generatesKeys { return true }
         return job.request.isLine && !template.method(of: job.request).isIdempotent
+    }
+
+    /// Whether a job that is done can be made again, because it changes nothing on the server.
+    func canRepeat(_ job: Job) -> Bool {
+        template.method(of: job.request).isSafe && job.request.body == nil && !template.hasBody && !storesKey(of: job)
     }
 
     /// How many options beside lists read standard input.

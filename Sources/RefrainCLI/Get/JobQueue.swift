@@ -27,6 +27,8 @@ struct JobQueue: Sendable {
     private(set) var stream: URLStream?
     /// How many jobs were taken, which is the number of the next one.
     private(set) var taken = 0
+    /// Whether a part of the list could not be looked up.
+    private var isCut = false
 
     init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job], requests: consuming [ListedRequest]) {
         count = unplanned.count + requests.count
@@ -93,7 +95,10 @@ struct JobQueue: Sendable {
     }
 
     /// Gives up what was not looked up.
-    mutating func dropUnplanned() { (unplanned, requests) = ([], []) }
+    mutating func dropUnplanned() { (unplanned, requests, isCut) = ([], [], true) }
+
+    /// Whether all requests of the list have been taken in.
+    var isReadToEnd: Bool { unplanned.isEmpty && requests.isEmpty && stream == nil && !isCut }
 
     /// How many were done in an earlier run, once that is known of all; nil: it is not, was said, or none was.
     mutating func takeSkipped() -> (skipped: Int, of: Int)? {

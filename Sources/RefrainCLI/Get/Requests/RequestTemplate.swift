@@ -132,6 +132,9 @@ struct RequestTemplate: Sendable {
     /// Whether a plain GET of a whole content is sent, so that its URL alone names it.
     var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
 
+    /// Whether the command line gives a body.
+    var hasBody: Bool { !body.body.isEmpty }
+
     /// The part of a content that the options ask for; nil: all of it.
     var range: String? { headers["Range"] }
 

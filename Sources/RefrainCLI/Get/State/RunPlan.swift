@@ -21,7 +21,10 @@ struct RunPlan: Sendable {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
             let wanted = jobs.map(entry)
-            let rows = try state.register(wanted, isDurable: wanted.contains { $0.key != nil })
+            let isDurable = wanted.contains { $0.key != nil }
+            let rows = try state.register(wanted, isDurable: isDurable) { index in
+                jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
+            }
             return jobs.indices.map { index in
                 let (job, row) = (jobs[index], rows[index])
                 return GetSettings.Job(job, entry: row ?? wanted[index], action: action(row, job))
@@ -29,6 +32,11 @@ struct RunPlan: Sendable {
         } catch {
             throw UsageError("\(settings.stateOption): \(error)")
         }
+    }
+
+    /// Notes whether all requests of the list are in the state.
+    func noteList(isRead: Bool) throws(DatabaseError) {
+        try state?.note(list: settings.listName, isRead: isRead)
     }
 
     /// The row of a request that was never made.
@@ -47,6 +55,7 @@ struct RunPlan: Sendable {
         guard let row else { return .refuse }
         guard row.outcome == .done else { return .fetch }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
+        if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate
     }
@@ -137,7 +146,8 @@ struct RunPlan: Sendable {
         entry.outcome = .done
         // A content that has not changed since leaves everything as it is.
         guard outcome.status != .notModified else { return entry }
-        entry.bytes = outcome.bytes
+        // What the file has, which the next run compares.
+        entry.bytes = outcome.bytes + outcome.headSize
         entry.validator = outcome.response?.headers["ETag"] ?? outcome.response?.headers["Last-Modified"]
         return entry
     }
