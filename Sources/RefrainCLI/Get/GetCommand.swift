@@ -57,7 +57,7 @@ struct GetCommand {
                 }
                 if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
                     isNoted = true
-                    change(&plan, coordinator) { plan throws(DatabaseError) in try plan.noteList(isRead: true) }
+                    change(&plan, coordinator) { plan throws(DatabaseError) in try plan.endList() }
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
@@ -162,11 +162,7 @@ struct GetCommand {
             let streams = try openStreams()
             let opened = try RunPlan(settings)
             plan = opened
-            do throws(DatabaseError) {
-                try opened.noteList(isRead: false)
-            } catch {
-                throw UsageError("\(settings.stateOption): \(error)")
-            }
+            try opened.beginList()
             var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)

@@ -34,10 +34,17 @@ struct RunPlan: Sendable {
         }
     }
 
-    /// Notes whether all requests of the list are in the state.
-    func noteList(isRead: Bool) throws(DatabaseError) {
-        try state?.note(list: settings.listName, isRead: isRead)
+    /// Notes that requests of the list may be missing in the state.
+    func beginList() throws(UsageError) {
+        do throws(DatabaseError) {
+            try state?.note(list: settings.listName, isRead: false)
+        } catch {
+            throw UsageError("\(settings.stateOption): \(error)")
+        }
     }
+
+    /// Notes that all requests of the list are in the state.
+    func endList() throws(DatabaseError) { try state?.note(list: settings.listName, isRead: true) }
 
     /// The row of a request that was never made.
     private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
