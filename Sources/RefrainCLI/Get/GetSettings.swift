@@ -298,17 +298,6 @@ struct GetSettings: Sendable {
         }
     }
 
-    /// Whether the idempotency key of a job is kept in the state, so that another run sends the same one.
-    func storesKey(of job: Job) -> Bool {
-        if job.request.key != nil || template.generatesKeys { return true }
-        return job.request.isLine && !template.method(of: job.request).isIdempotent
-    }
-
-    /// Whether a job that is done can be made again, because it changes nothing on the server.
-    func canRepeat(_ job: Job) -> Bool {
-        template.method(of: job.request).isSafe && job.request.body == nil && !template.hasBody && !storesKey(of: job)
-    }
-
     /// How many options beside lists read standard input.
     private static func readersOfStandardInput(_ arguments: Arguments) -> Int {
         arguments.given.count { name, value in
