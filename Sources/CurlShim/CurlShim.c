@@ -21,11 +21,11 @@ CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value) {
     return curl_easy_setopt(easy, option, value);
 }
 
-// Options by their numbers, since the headers can be older than the library, and the other way round.
+// Options by their numbers, because the headers can be older than the library, or newer.
 CURLcode refrain_limit_protocols(CURL *easy) {
     const CURLoption names = (CURLoption)10318, bits = (CURLoption)181;
     const long http = 1 << 0, https = 1 << 1;
-    // CURLOPT_PROTOCOLS_STR is there from 7.85 on; it has taken the place of CURLOPT_PROTOCOLS.
+    // CURLOPT_PROTOCOLS_STR replaces CURLOPT_PROTOCOLS from 7.85 on.
     CURLcode code = refrain_set_pointer(easy, names, "http,https");
     return code == CURLE_UNKNOWN_OPTION ? refrain_set_long(easy, bits, http | https) : code;
 }
@@ -96,7 +96,7 @@ static CURLcode initialized;
 static void initialize(void) {
     const int is_too_old = refrain_version() < refrain_oldest_version;
     initialized = is_too_old ? CURLE_FAILED_INIT : curl_global_init(CURL_GLOBAL_DEFAULT);
-    // Behind libcurl, so that it comes before the handlers of the TLS library.
+    // After libcurl, so that it runs before the handlers of the TLS library.
     refrain_wait_at_exit();
 }
 
@@ -154,7 +154,7 @@ long refrain_silence(curl_socket_t socket, long age) {
     int queued = 0;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length)) return 0;
     if (ioctl(socket, TIOCOUTQ, &queued) || queued == 0) return 0;
-    // What the system itself could not send, since there is no way to the peer, is not sent again either.
+    // Data that the system could not send, because there is no route to the peer, is not retransmitted either.
     const long silence = info.tcpi_last_ack_recv, a_second = 1000;
     return info.tcpi_retransmits > 0 || (silence >= a_second && age >= a_second) ? silence : 0;
 #else

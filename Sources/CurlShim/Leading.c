@@ -36,8 +36,8 @@ void refrain_release_pipe_signal(const refrain_held_signal *held) {
     if (!held->was_held) pthread_sigmask(SIG_SETMASK, &held->before, 0);
 }
 
-// libcurl 8.9 sets the action to the default each time that it works. What it was before is noted once for all threads
-// that are at it: one that began while another is at it would note what libcurl has set.
+// libcurl 8.9 sets the action to the default at each call. The previous action is stored once for all threads that are
+// in such calls: a thread that began during another one's call would store the action that libcurl has set.
 static pthread_mutex_t action_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction action_before;
 static unsigned holders;

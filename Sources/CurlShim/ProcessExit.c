@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// exit() runs the handlers of the libraries, among them OpenSSL's, which frees what all its threads share. A thread
-// that is at work with libcurl then, or that ends, which is when OpenSSL frees what belongs to it, uses freed memory:
-// a program that had done its work was ended by SIGABRT in 1 of 150 runs.
+// exit() runs the handlers of the libraries, among them OpenSSL's, which frees the memory that its threads share. A
+// thread that uses libcurl at that time, or that ends, when OpenSSL frees the thread's own memory, uses freed memory: a
+// program that was complete was ended by SIGABRT in 1 of 150 runs.
 
 static atomic_int users;
 static atomic_bool is_exiting;
@@ -44,12 +44,12 @@ void refrain_end_thread(void) {
     has_ended = true;
     pthread_mutex_unlock(&lock);
     refrain_end_use();
-    // It has ended, or is about to.
+    // The previous thread has ended, or is about to.
     if (!is_first) pthread_join(previous, NULL);
 }
 
 static void wait_for_users(void) {
-    // The thread that exits may be such a one itself, and does not come back.
+    // The exiting thread may use libcurl itself, and does not return.
     const int own = depth > 0;
     atomic_store(&is_exiting, true);
     for (int waited = 0; atomic_load(&users) > own && waited < longest_wait_in_milliseconds; waited++) usleep(1000);

@@ -9,9 +9,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-// libcurl (7.88) makes the pair of sockets that wakes curl_multi_poll without FD_CLOEXEC, and does not say which they
-// are. A program that a child executes would keep them open. They are found by what they do: of all sockets that would
-// be inherited, a wake-up makes one byte of value 1 wait at one, and be on its way from the other.
+// libcurl (7.88) creates the pair of sockets that wakes curl_multi_poll without FD_CLOEXEC, and does not expose them. A
+// program that a child executes would keep them open. They are identified by their behaviour: of all inheritable
+// sockets, after a wake-up one has a single unread byte of value 1, and the other one an unsent byte.
 
 typedef struct {
     int descriptor;

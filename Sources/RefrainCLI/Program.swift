@@ -19,6 +19,8 @@ enum Program {
             var rest = Array(words.dropFirst())
             var config = ConfigFile.Expanded()
             if name == .get {
+                // Now, since standard input may keep the command waiting for options.
+                RawArguments.blank(try Arguments(rest, options: spec.options))
                 config = try ConfigFile.expanded(rest, options: spec.options)
                 rest = config.words
             }

@@ -1,5 +1,5 @@
 extension CurlLoader {
-    /// The certificate and the key by which a client proves its identity to servers that ask for it (mutual TLS).
+    /// The certificate and the key with which a client proves its identity to servers that request it (mutual TLS).
     ///
     /// ```swift
     /// var configuration = CurlLoader.Configuration()
@@ -10,7 +10,7 @@ extension CurlLoader {
     /// ``/RefrainHTTP/HTTPError/Code/clientCertificateRequired`` or
     /// ``/RefrainHTTP/HTTPError/Code/clientCertificateRejected``; with a file, a key or a password that cannot be used
     /// they fail with ``/RefrainHTTP/HTTPError/Code/clientCertificateRejected`` before anything is sent. None of these
-    /// is tried again (rule R8). Every server that asks for a certificate gets it, those of redirects too
+    /// is retried (rule R8). The certificate is sent to every server that requests one, also after redirects
     /// (RFC 8446 §4.3.2).
     public struct ClientCertificate: Hashable, Sendable {
         enum Format: String {
@@ -18,7 +18,7 @@ extension CurlLoader {
             case pkcs12 = "P12"
         }
 
-        /// A password, which no description shows.
+        /// A password, which descriptions omit.
         struct Password: Hashable, CustomStringConvertible, CustomReflectable {
             let text: String
             var description: String { "(left out)" }
@@ -37,7 +37,7 @@ extension CurlLoader {
             self.password = password.map { Password(text: $0) }
         }
 
-        /// A certificate, and those of intermediate authorities after it, in a PEM file (RFC 7468).
+        /// A certificate, followed by those of intermediate authorities, in a PEM file (RFC 7468).
         ///
         /// - Parameters:
         ///   - path: the file of the certificates.
@@ -49,12 +49,11 @@ extension CurlLoader {
 
         /// A certificate and its key in a file of PKCS #12 (RFC 7292).
         ///
-        /// OpenSSL 3 does not read files with the ciphers of the nineties, such as RC2, unless its legacy provider is
-        /// on.
+        /// OpenSSL 3 reads files with the ciphers of the nineties, such as RC2, only with its legacy provider enabled.
         ///
         /// - Parameters:
         ///   - path: the file.
-        ///   - password: the password of the file; defaults to the empty one.
+        ///   - password: the password of the file; defaults to the empty string.
         public static func pkcs12(_ path: String, password: String? = nil) -> ClientCertificate {
             ClientCertificate(.pkcs12, path, password)
         }

@@ -10,41 +10,59 @@ internal import Darwin
 #endif
 
 extension CurlLoader {
-    /// How a loader connects, and what it adds to requests.
+    /// The settings of a loader: how it connects, and what it adds to requests.
     public struct Configuration: Sendable {
-        /// How many connections to one origin there may be at a time, at least 1; requests beyond wait in order.
+        /// The maximum number of connections to one origin, at least 1; further requests wait in order.
         ///
-        /// Over HTTP/2 one connection carries up to 100 requests instead, or as many as the server takes. Where
-        /// requests may go by way of a proxy, an origin that takes fewer than 100 may get more connections than these.
+        /// Defaults to 32.
+        ///
+        /// Over HTTP/2 one connection carries up to 100 requests instead, or as many as the server accepts. If requests
+        /// may use a proxy, an origin that accepts fewer than 100 may get more connections.
         public var maximumConnectionsPerHost = 32
-        /// How many connections are kept open for later requests, all origins together.
+        /// The maximum number of connections kept open for later requests, over all origins.
+        ///
+        /// Defaults to 64.
         public var maximumIdleConnections = 64
-        /// How long an unused connection is kept, in whole seconds; below the minute after which many servers close.
+        /// How long an idle connection is kept, in whole seconds.
+        ///
+        /// Defaults to 55 s: many servers close after a minute.
         public var maximumIdleTime = Duration.seconds(55)
         /// Which servers are trusted.
+        ///
+        /// Defaults to ``CurlLoader/Trust/system``.
         public var trust = Trust.system
-        /// Which servers are trusted, host by host; ``trust`` holds for those that it leaves open.
+        /// The trust evaluation by host; ``trust`` applies to hosts without an evaluator.
+        ///
+        /// Defaults to nil.
         public var serverTrust: ServerTrust?
-        /// The certificate that is shown to servers that ask for one; nil for none.
+        /// The certificate sent to servers that request one.
+        ///
+        /// Defaults to nil: none.
         public var clientCertificate: ClientCertificate?
-        /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none, nil for the environment's.
+        /// The proxy, such as `http://host:3128` or `socks5h://host:1080`; empty for none.
+        ///
+        /// Defaults to nil: the environment's.
         public var proxy: String?
-        /// Which addresses connections are made to; defaults to all.
+        /// The addresses to which connections may be made.
         ///
-        /// Where it is not ``CurlLoader/DestinationPolicy/any``, the proxy of the environment is not used, and a
-        /// ``proxy`` is refused: a proxy resolves names itself, and its connections cannot be checked here.
+        /// Defaults to all.
+        ///
+        /// Unless it is ``CurlLoader/DestinationPolicy/any``, the proxy of the environment is not used, and a
+        /// ``proxy`` is an error: a proxy resolves names itself, and its connections cannot be checked here.
         public var destinations = DestinationPolicy.any
-        /// Whether gzip and deflate are asked for and undone, up to five of them over one another (RFC 9110 §8.4).
+        /// Whether gzip and deflate are requested and decoded, up to five codings of one body (RFC 9110 §8.4).
         ///
-        /// Requests with an `Accept-Encoding` of their own get what they ask for, as it comes; that of
+        /// Defaults to true. The body of a request with an `Accept-Encoding` of its own is not decoded; that of
         /// ``/RefrainHTTP/HTTPHeaders/default`` counts as none.
-        /// A body that ends before its coding does fails with
+        /// A body that ends before its coding fails with
         /// ``/RefrainHTTP/HTTPError/Code/cannotDecodeContentData`` (rule R10).
-        /// Brotli and zstd are not asked for, since libcurl does not notice when one of these stops in the middle.
+        /// Brotli and zstd are not requested, because libcurl does not detect that one of these is truncated.
         public var decompresses = true
-        /// Which versions of HTTP are spoken.
+        /// The versions of HTTP that are used.
+        ///
+        /// Defaults to ``CurlLoader/Versions/automatic``.
         public var versions = Versions.automatic
-        /// The `User-Agent` of requests that have none.
+        /// The `User-Agent` of requests without one.
         public var userAgent = "refrain/0.2.0"
 
         /// Whether glibc keeps up to 64 MB of freed memory for later bodies over 128 KiB.
@@ -53,7 +71,7 @@ extension CurlLoader {
         /// limits of its own (`mallopt`, `GLIBC_TUNABLES`). Defaults to false. No effect on other C libraries.
         public var keepsFreedMemory = false
 
-        /// What differs from the way in which libcurl connects by itself.
+        /// Settings of the command line that differ from libcurl's defaults.
         package var overrides = ConnectionOverrides()
 
         /// The standard configuration.
@@ -62,23 +80,23 @@ extension CurlLoader {
 
     /// Which servers are trusted.
     public enum Trust: Hashable, Sendable {
-        /// Those with a certificate from an authority that the system knows.
+        /// Servers with a certificate from an authority that the system trusts.
         case system
-        /// Those with a certificate from an authority in this file (PEM), and no others.
+        /// Only servers with a certificate from an authority in this file (PEM).
         case certificateFile(String)
-        /// All certificates are accepted, so that traffic can be intercepted. For tests only.
+        /// Servers with any certificate, so that traffic can be intercepted. For tests only.
         case insecure
     }
 
-    /// Which versions of HTTP are spoken.
+    /// The versions of HTTP that a loader uses.
     public enum Versions: String, Hashable, Sendable {
-        /// HTTP/2 where TLS agrees on it, else HTTP/1.1.
+        /// HTTP/2 if it is negotiated over TLS, otherwise HTTP/1.1.
         ///
-        /// Over HTTP/2 libcurl before 8.1 loses most answers of servers that do not wait for the end of a body over
-        /// 16 KiB and reset its stream at once, such as a 401 or 413; the request then fails with
-        /// ``/RefrainHTTP/HTTPError/Code/networkConnectionLost``. An early answer that ends without either a reset
-        /// or a `Content-Length` is not noticed before the idle limit. Such bodies go over HTTP/2 all the same, since
-        /// some servers speak nothing else. Use ``http1Only`` for uploads where early answers are to be expected.
+        /// Over HTTP/2 libcurl before 8.1 loses most responses of servers that reset the stream before they have read a
+        /// body over 16 KiB, such as a 401 or 413; the request then fails with
+        /// ``/RefrainHTTP/HTTPError/Code/networkConnectionLost``. An early response that ends without either a reset or
+        /// a `Content-Length` is not detected before the idle timeout. Such bodies are sent over HTTP/2 nevertheless,
+        /// because some servers support nothing else. Use ``http1Only`` for uploads if early responses are expected.
         case automatic
         /// HTTP/1.1.
         case http1Only
@@ -86,7 +104,9 @@ extension CurlLoader {
 }
 
 extension CurlLoader.Configuration {
-    /// This configuration, if it can be used.
+    /// Returns this configuration.
+    ///
+    /// - Throws: `InvalidArgument`, which names the setting that cannot be used.
     func validated() throws(InvalidArgument) -> Self {
         guard (1...65_536).contains(maximumConnectionsPerHost) else {
             throw InvalidArgument(
@@ -130,7 +150,7 @@ extension CurlLoader.Configuration {
         return self
     }
 
-    /// A proxy as errors show it: that there are a user and a password, and not which.
+    /// A proxy as errors show it, without its user and password.
     private static func shown(proxy: String) -> String {
         guard let at = proxy.utf8.lastIndex(of: UInt8(ascii: "@")) else { return proxy }
         let scheme = proxy.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
@@ -138,16 +158,16 @@ extension CurlLoader.Configuration {
         return start + "…" + proxy[at...]
     }
 
-    /// Whether libcurl takes it for a proxy, and can read all of it.
+    /// Whether libcurl can parse the whole proxy.
     ///
-    /// One whose user or password it cannot decode it (7.88) would leave out without a word.
+    /// libcurl (7.88) ignores a user or password that it cannot decode, without an error.
     private static func isUsable(proxy: String) -> Bool {
         guard !proxy.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return false }
         if let separator = proxy.firstRange(of: "://") {
             let scheme = proxy[..<separator.lowerBound].lowercased()
             guard ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme) else { return false }
         }
-        // None at all, whatever the environment says.
+        // No proxy, also not the environment's.
         guard !proxy.isEmpty, let url = curl_url() else { return true }
         defer { curl_url_cleanup(url) }
         let flags = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME)
@@ -160,4 +180,13 @@ extension CurlLoader.Configuration {
                 return code == CURLUE_OK || code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD
             }
     }
+}
+
+/// The tuning of the process's allocator, which ``CurlLoader/Configuration/keepsFreedMemory`` asks for.
+enum MallocTuning {
+    /// Applies the tuning, once per process.
+    ///
+    /// By default glibc returns the memory of a body over 128 KiB to the kernel, and page faults take most of the time
+    /// of a body of 1 MB.
+    static let apply: Void = refrain_keep_freed_memory()
 }

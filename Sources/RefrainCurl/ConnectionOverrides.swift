@@ -1,42 +1,42 @@
 internal import CurlShim
+package import RefrainHTTP
 
 extension CurlLoader {
-    /// How connections are made where the command line says so; libcurl's own settings, and their forms.
+    /// The settings of connections that the command line can change, in libcurl's own forms.
     package struct ConnectionOverrides: Sendable, Equatable {
         /// Addresses of hosts: `HOST:PORT:ADDRESS`.
         package var resolve: [String] = []
-        /// Other places to connect to: `HOST:PORT:HOST:PORT`.
+        /// Other hosts and ports to connect to: `HOST:PORT:HOST:PORT`.
         package var connectTo: [String] = []
-        /// The socket of the file system that connections go by.
+        /// The Unix domain socket of connections; nil: none.
         package var unixSocket: String?
         /// The family of addresses: 4 or 6; nil: both.
         package var addressFamily: Int?
-        /// The bytes per second that a transfer may receive, and send; nil: no limit.
+        /// The maximum rate at which a transfer receives and sends, in bytes per second; nil: no limit.
         package var bytesPerSecond: Int?
-        /// How slow an answer may be, and for how long, before its attempt ends; nil: only silence ends it.
+        /// The minimum rate of a response, below which the attempt ends; nil: none, only the idle timeout.
         package var leastSpeed: LeastSpeed?
-        /// What libcurl takes as a text.
+        /// Settings whose values are texts.
         package var texts: [TextOption: String] = [:]
-        /// The keys of which a server must have one: a file, or hashes as libcurl writes them; nil: any.
+        /// The keys of which a server must have one: a file, or hashes in libcurl's form; nil: any.
         package var pinnedKeys: String?
-        /// A folder with authorities that are trusted beside the others; nil: none.
+        /// A folder of further trusted authorities; nil: none.
         package var authoritiesFolder: String?
-        /// The oldest and the newest version of TLS; nil: as the system's library has it.
+        /// The oldest and the newest version of TLS; nil: the TLS library's default.
         package var oldestTLS: TLSVersion?
         package var newestTLS: TLSVersion?
-        /// How many bytes are received at a time at most.
+        /// The maximum number of bytes received at a time; nil: the loader's default.
         package var receiveBuffer: Int?
-        /// Header fields that requests do not carry, although they would be added: `User-Agent`, `Accept` and
-        /// `Content-Type`.
+        /// Header fields that are not added to requests: `User-Agent`, `Accept` and `Content-Type`.
         package var omittedFields: [String] = []
 
-        /// Nothing differs from what libcurl does by itself.
+        /// No setting differs from libcurl's default.
         package init() {}
     }
 }
 
 extension CurlLoader.ConnectionOverrides {
-    /// A speed that an answer must have.
+    /// A minimum rate, and for how long the rate may be below it.
     package struct LeastSpeed: Sendable, Equatable {
         package let bytesPerSecond: Int
         package let seconds: Int
@@ -51,7 +51,7 @@ extension CurlLoader.ConnectionOverrides {
         case any, v10, v11, v12, v13
     }
 
-    /// A setting that libcurl takes as a text, named as its command names it.
+    /// A setting whose value is a text, by the name of curl's option.
     package enum TextOption: Sendable {
         case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
 
@@ -69,7 +69,7 @@ extension CurlLoader.ConnectionOverrides {
     }
 }
 
-/// The lists that libcurl reads while a handle lives.
+/// The lists that libcurl reads during the lifetime of a handle.
 final class OverrideLists {
     let resolve: UnsafeMutablePointer<curl_slist>?
     let connectTo: UnsafeMutablePointer<curl_slist>?
@@ -92,7 +92,7 @@ final class OverrideLists {
 }
 
 extension CurlLoader.ConnectionOverrides {
-    /// Sets a new handle up.
+    /// Applies the settings to a new handle.
     func apply(to easy: UnsafeMutableRawPointer, _ lists: OverrideLists) {
         if let list = lists.resolve { refrain_set_pointer(easy, CURLOPT_RESOLVE, list) }
         if let list = lists.connectTo { refrain_set_pointer(easy, CURLOPT_CONNECT_TO, list) }
@@ -126,5 +126,15 @@ extension CurlLoader.ConnectionOverrides {
         case .v12: Int(CURL_SSLVERSION_TLSv1_2)
         case .v13: Int(CURL_SSLVERSION_TLSv1_3)
         }
+    }
+}
+
+/// Dates in the forms that the command line of curl accepts.
+package enum CurlDate {
+    /// Parses a date in any of the forms that `curl_getdate` reads, in UTC if it names no zone; returns nil for other
+    /// texts.
+    package static func parse(_ text: String) -> WallClock.Instant? {
+        let seconds = curl_getdate(text, nil)
+        return seconds == -1 ? nil : WallClock.Instant(sinceEpoch: .seconds(seconds))
     }
 }

@@ -7,18 +7,17 @@ public import RefrainHTTP
 /// let response = try await loader.response(for: HTTPRequest("https://example.com/"))
 /// ```
 ///
-/// One thread drives all transfers of a loader, so share one among many requests: they share its connections too.
-/// A request that comes while nothing else is under way, to a host that has answered the last one, may be sent by the
-/// thread of its caller, which waits for the answer for at most a tenth of a millisecond before it leaves the rest to
-/// that thread.
-/// A loader sends a request once, or not at all; it never follows a redirect, keeps no cookies, and reads no `.netrc`.
+/// One thread drives all transfers of a loader. Use one loader for many requests, so that they share its connections.
+/// If no other request is active and the host has answered the last one, the calling thread may send the request
+/// itself; it waits for the response for at most a tenth of a millisecond, and then passes the transfer to the loader's
+/// thread. A loader sends a request at most once; it follows no redirects, stores no cookies, and reads no `.netrc`.
 ///
-/// Times: `total` and `firstByte` begin when the request is handed over, and so count the wait for a free connection;
-/// `connect` begins when the request gets its turn. `idle` begins when the request is sent, and rests while
-/// the caller reads or feeds a body too slowly.
+/// Timeouts: `total` and `firstByte` begin when the request is submitted, and include the wait for a free connection;
+/// `connect` begins after that wait. `idle` begins when the request is sent, and is suspended while the caller reads
+/// the response or supplies the request's body too slowly.
 ///
-/// Without ``Configuration/proxy`` the usual environment variables hold: `http_proxy`, `https_proxy`, `all_proxy`,
-/// `no_proxy`. Whether there are any is found out when the loader is made.
+/// Without ``Configuration/proxy`` the usual environment variables apply: `http_proxy`, `https_proxy`, `all_proxy`,
+/// `no_proxy`. The loader checks at its initialization whether any is set.
 public final class CurlLoader: HTTPLoader {
     let loop: EventLoop
 
@@ -35,7 +34,7 @@ public final class CurlLoader: HTTPLoader {
         if configuration.keepsFreedMemory { _ = MallocTuning.apply }
     }
 
-    /// Makes a loader whose leaders wait longer than they should, for tests.
+    /// Makes a loader whose leaders wait for this many nanoseconds, for tests.
     init(leaderWait: Int64) {
         loop = EventLoop(configuration: Configuration(), leaderWait: leaderWait)
     }
@@ -51,7 +50,7 @@ public final class CurlLoader: HTTPLoader {
         } catch {
             return .failure(error)
         }
-        // Both capture one object, so that the frame has no room for what they capture.
+        // Both closures capture one object, so that their contexts take no room in the frame.
         await withTaskCancellationHandler {
             await resumption { transfer.submit($0) }
         } onCancel: {
@@ -60,7 +59,7 @@ public final class CurlLoader: HTTPLoader {
         return transfer.takeResult()
     }
 
-    // Not inlined: the frame of each request in flight would have room for what this needs.
+    // Not inlined, so that its local variables take no room in the frame of each request in flight.
     @inline(never)
     private func transfer(for request: HTTPRequest) throws(HTTPError) -> Transfer {
         let transfer = Transfer(request, endOfOrigin: try request.validate())
@@ -69,17 +68,18 @@ public final class CurlLoader: HTTPLoader {
         return transfer
     }
 
-    /// Runs tasks on the thread that drives the transfers, which waits for them: for tasks that mostly wait for it.
+    /// Runs tasks on the thread that drives the transfers, which does nothing else meanwhile: for tasks that mostly
+    /// await this loader.
     ///
-    /// Once the loader has ended they run on the threads that all tasks share.
+    /// After the loader has ended they run on the global executor.
     package var taskExecutor: any TaskExecutor { loop }
 
-    /// The loop keeps all four limits of a request by its own timers.
+    /// True: the loader enforces all four timeouts of a request.
     public var keepsTimeouts: Bool { true }
 
-    /// Ends everything that is under way with `HTTPError.Code.cancelled`, and goes on with new requests.
+    /// Ends all requests in flight with `HTTPError.Code.cancelled`; new requests are accepted.
     ///
-    /// It returns when nothing is under way any more. Idle connections stay open.
+    /// Returns when no request is in flight. Idle connections stay open.
     public func reset() async {
         await resumption { loop.reset($0) }
     }

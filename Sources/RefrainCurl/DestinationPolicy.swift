@@ -1,17 +1,17 @@
 public import RefrainCore
 
 extension CurlLoader {
-    /// Which addresses a transport may connect to: the guard against server-side request forgery.
+    /// The addresses to which a transport may connect, as protection against server-side request forgery.
     ///
     /// ```swift
     /// var configuration = CurlLoader.Configuration()
     /// configuration.destinations = .publicOnly
     /// ```
     ///
-    /// The policy is held against each address that a connection is about to be made to, after the name was resolved:
-    /// for redirects as well as for the first request, and for a name that has another answer than a moment before. A
-    /// request to a refused address fails with ``/RefrainHTTP/HTTPError/Code/destinationRefused``; of several addresses
-    /// of a name the others are tried. Defaults to ``any``.
+    /// Each address is checked immediately before the connection is made, after the name was resolved: also for
+    /// redirects, and for a name that resolves to another address than before. A request to a refused address fails
+    /// with ``/RefrainHTTP/HTTPError/Code/destinationRefused``; if a name has several addresses, the others are tried.
+    /// Defaults to ``any``.
     public struct DestinationPolicy: Hashable, Sendable {
         private let isPublicOnly: Bool
         private let allowed: [AddressRange]
@@ -26,14 +26,13 @@ extension CurlLoader {
 
         /// Addresses that are globally reachable, by the registries of RFC 6890.
         ///
-        /// Refused are private, loopback, link-local, shared, documentation, benchmarking, multicast and reserved
-        /// addresses, also where they stand in an address of IPv6: IPv4-mapped, NAT64, 6to4, Teredo
-        /// and ISATAP.
+        /// Refuses private, loopback, link-local, shared, documentation, benchmarking, multicast and reserved
+        /// addresses, also if embedded in an IPv6 address: IPv4-mapped, NAT64, 6to4, Teredo and ISATAP.
         public static let publicOnly = DestinationPolicy(isPublicOnly: true, allowed: [])
 
-        /// As ``publicOnly``, and besides the addresses in these ranges, such as `10.1.0.0/16` or `fd00::/8`.
+        /// As ``publicOnly``, and also the addresses in these ranges, such as `10.1.0.0/16` or `fd00::/8`.
         ///
-        /// - Throws: `InvalidArgument` for text that is no range of addresses.
+        /// - Throws: `InvalidArgument` for a text that is not a range of addresses.
         @_optimize(none)
         public static func publicOnly(and ranges: [String]) throws(InvalidArgument) -> DestinationPolicy {
             var allowed: [AddressRange] = []
@@ -49,7 +48,7 @@ extension CurlLoader {
         /// Whether every address is allowed.
         var allowsAll: Bool { !isPublicOnly }
 
-        /// Whether a connection to an address of IPv4 (4 bytes) or IPv6 (16 bytes, in network order) is allowed.
+        /// Whether a connection to an IPv4 address (4 bytes) or IPv6 address (16 bytes, in network order) is allowed.
         func allows(_ address: [UInt8]) -> Bool {
             guard isPublicOnly else { return true }
             if allowed.contains(where: { $0.contains(address) }) { return true }
@@ -67,7 +66,7 @@ extension CurlLoader {
 
         @_optimize(none)
         private func isPublic(v6 address: [UInt8]) -> Bool {
-            // An address that stands for one of IPv4 is judged by that one.
+            // An embedded IPv4 address is checked instead.
             if AddressRange.mapped.contains(address) || AddressRange.nat64.contains(address) {
                 return allows(Array(address[12...]))
             }
@@ -81,12 +80,12 @@ extension CurlLoader {
     }
 }
 
-/// A range of addresses, by their first bits.
+/// A range of addresses with the same first bits.
 struct AddressRange: Hashable, Sendable {
     private let prefix: [UInt8]
     private let length: Int
 
-    /// Reads `ADDRESS/BITS`, or a single address; nil for anything else.
+    /// Parses `ADDRESS/BITS`, or a single address; returns nil for other texts.
     @_optimize(none)
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -130,20 +129,20 @@ struct AddressRange: Hashable, Sendable {
         v4([224], 4), v4([240], 4),
     ]
 
-    /// What of the global range of IPv6 has a special purpose (RFC 6890, and the registry as it is kept since).
+    /// The ranges of global IPv6 with a special purpose (RFC 6890, and later entries of its registry).
     static let specialV6: [AddressRange] = [
-        // IETF protocol assignments, with Teredo, ORCHID and benchmarking among them.
+        // IETF protocol assignments, including Teredo, ORCHID and benchmarking.
         v6([0x20, 0x01], 23), v6([0x20, 0x01, 0x0D, 0xB8], 32), v6([0x26, 0x20, 0, 0x4F, 0x80], 48),
         v6([0x3F, 0xFF], 20),
     ]
 
-    /// All addresses that are routed globally; unique local, link-local, multicast and all others lie outside of it.
+    /// All globally routed addresses; unique local, link-local, multicast and all others are outside of it.
     static let globalV6 = v6([0x20], 3)
     static let mapped = v6([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 96)
     static let nat64 = v6([0, 0x64, 0xFF, 0x9B], 96)
     static let sixToFour = v6([0x20, 0x02], 16)
 
-    /// The bytes of an address; nil where the text is none.
+    /// Returns the bytes of an address, or nil for other texts.
     static func bytes(of text: String) -> [UInt8]? {
         text.utf8.contains(UInt8(ascii: ":")) ? v6Bytes(of: text) : v4Bytes(of: text)
     }

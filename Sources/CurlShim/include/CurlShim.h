@@ -10,7 +10,7 @@
 #error "Refrain needs libcurl 7.76.1 or newer; these headers are older (see Documentation/Support.md)"
 #endif
 
-// The headers have it from 7.80 on. What libcurl can do is decided by the version that is loaded.
+// The headers have it from 7.80 on. The version that is loaded determines what libcurl can do.
 #if LIBCURL_VERSION_NUM < 0x075000
 typedef int (*curl_prereq_callback)(void *user, char *remote_address, char *local_address, int remote_port,
                                     int local_port);
@@ -24,12 +24,12 @@ CURLcode refrain_set_long(CURL *easy, CURLoption option, long value);
 CURLcode refrain_set_offset(CURL *easy, CURLoption option, int64_t value);
 CURLcode refrain_set_pointer(CURL *easy, CURLoption option, const void *value);
 
-/// Allows a handle HTTP, over TCP and TLS, and nothing else.
+/// Restricts a handle to HTTP over TCP and TLS.
 CURLcode refrain_limit_protocols(CURL *easy);
 
-/// Leaves a thread that resolves a name to itself when its transfer ends, instead of waiting for it.
+/// Lets a thread that resolves a name continue when its transfer ends, instead of waiting for it.
 ///
-/// Fails with CURLE_UNKNOWN_OPTION where the library that is loaded is older than 7.87.
+/// Fails with CURLE_UNKNOWN_OPTION if the library that is loaded is older than 7.87.
 CURLcode refrain_leave_lookups(CURL *easy);
 
 /// CURL_NETRC_IGNORED with the same type in Swift for all headers: some declare an enumerator, later ones a macro.
@@ -63,7 +63,7 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
 /// Initializes libcurl for the process; may be called repeatedly and from any thread.
 ///
-/// Fails with CURLE_FAILED_INIT where the library that is loaded is older than ``refrain_oldest_version``.
+/// Fails with CURLE_FAILED_INIT if the library that is loaded is older than ``refrain_oldest_version``.
 CURLcode refrain_global_init(void);
 
 /// Makes glibc keep up to 64 MB of freed memory for later allocations instead of returning it immediately.
@@ -71,40 +71,41 @@ CURLcode refrain_global_init(void);
 /// Does nothing with other C libraries, or if the program has set its own limits (mallopt, GLIBC_TUNABLES).
 void refrain_keep_freed_memory(void);
 
-/// Keeps child processes from inheriting the sockets that wake a handle's poll, as far as the system tells.
+/// Prevents child processes from inheriting the sockets that wake a handle's poll, if the system identifies them.
 ///
-/// Call it after curl_multi_init, before the first poll; it leaves wake-ups behind.
+/// Call it after curl_multi_init, before the first poll; it leaves wake-ups pending.
 void refrain_hide_wakeup_from_children(CURLM *multi);
 
 /// The features of libcurl, a set of CURL_VERSION_… bits.
 int refrain_features(void);
 
-/// The oldest version that has all that is needed: its headers are the oldest to compile with, too.
+/// The oldest supported version, of the headers as well as of the library.
 static const unsigned refrain_oldest_version = 0x074C01;
 
 /// The version of the library that is loaded: 0x080700 is 8.7.0.
 unsigned refrain_version(void);
 
-/// Notes which loop the calling thread is that of; null: of none.
+/// Sets the loop of the calling thread; null: none.
 void refrain_set_current_loop(void *loop);
 
-/// The loop that the calling thread is that of; null: of none.
+/// Returns the loop of the calling thread; null: none.
 void *refrain_current_loop(void);
 
-/// Says that the calling thread uses libcurl from here on; returns false where the process exits, which waits for those
-/// that do, for at most a second.
+/// Registers the calling thread as a user of libcurl; returns false if the process is exiting.
+///
+/// The exit waits for registered threads, for at most a second.
 bool refrain_begin_use(void);
 
-/// The same, and never returns where the process exits.
+/// The same, but never returns if the process is exiting.
 void refrain_begin_use_or_wait(void);
 
-/// Ends what refrain_begin_use has begun.
+/// Ends a use that refrain_begin_use has begun.
 void refrain_end_use(void);
 
-/// Ends it for good: the thread, which must not be detached, ends next, and the exit of the process waits for that.
+/// Ends the last use of the thread, which must not be detached and ends next; the exit of the process waits for that.
 void refrain_end_thread(void);
 
-/// Makes the exit of the process wait for those that use libcurl; call it once, when libcurl is initialized.
+/// Makes the exit of the process wait for threads that use libcurl; call it once, when libcurl is initialized.
 void refrain_wait_at_exit(void);
 
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
@@ -123,10 +124,10 @@ void refrain_hold_pipe_signal(refrain_held_signal *held);
 /// Restores the previous state, and discards a SIGPIPE raised in between.
 void refrain_release_pipe_signal(const refrain_held_signal *held);
 
-/// Notes what the process does at SIGPIPE, until it is restored; several threads may do so at the same time.
+/// Stores the process's action for SIGPIPE until it is restored; several threads may do so at the same time.
 void refrain_hold_pipe_action(void);
 
-/// Restores what the process did at SIGPIPE before it was held.
+/// Restores the stored action for SIGPIPE.
 void refrain_restore_pipe_action(void);
 
 /// The sockets that transfers wait for.
@@ -150,20 +151,19 @@ const void *refrain_address_bytes(const struct curl_sockaddr *address);
 /// Returns the local port of a socket; 0 if it has none.
 int refrain_local_port(curl_socket_t socket);
 
-/// Returns for how many milliseconds the peer has acknowledged nothing, although something was sent more than once, or
-/// waits for a second to be acknowledged or sent; 0 where there is nothing, or where the system does not say.
+/// Returns for how many milliseconds the peer has acknowledged nothing, if data was sent more than once, or waits for a
+/// second to be acknowledged or sent; otherwise, or if the system does not report it, 0.
 ///
 /// `age` is the time since something was sent, in milliseconds.
 long refrain_silence(curl_socket_t socket, long age);
 
-/// Ends a connection in both directions, so that nothing can be sent on it any more.
+/// Shuts a connection down in both directions, so that nothing can be sent on it.
 void refrain_end_connection(curl_socket_t socket);
 
-/// Returns 1 if data, the end or an error can be read from a socket; 0 otherwise, and for a descriptor that is no
-/// socket.
+/// Returns 1 if data, the end or an error can be read from a socket; 0 otherwise, or if it is not a socket.
 int refrain_has_arrived(curl_socket_t socket);
 
-/// 1 where a connection stands and nothing of it is unread; else, or if it is no socket, 0.
+/// Returns 1 if a connection is open and has no unread data; 0 otherwise, or if it is not a socket.
 int refrain_is_quiet(curl_socket_t socket);
 
 /// Returns 1 if the peer has closed the connection and all data was read; 0 otherwise.
@@ -174,7 +174,7 @@ int refrain_has_ended(curl_socket_t socket);
 /// On input `output_count` is the size of the buffer, on return the number of bytes produced.
 int refrain_deflate(const uint8_t *input, size_t input_count, uint8_t *output, size_t *output_count);
 
-/// The largest number of bytes that a number of bytes can become.
+/// Returns the maximum compressed size of a number of bytes.
 size_t refrain_deflate_bound(size_t input_count);
 
 /// A decoder of gzip or deflate.

@@ -46,13 +46,13 @@ extension CommandSpec.Group {
                 .cookie,
                 short: "b",
                 .required("DATA|FILE"),
-                "Send these cookies, NAME=VALUE; or read them from a file in Netscape's form."
+                "Send these cookies, NAME=VALUE; or read them from a file in Netscape's form, and keep those of answers as -c does."
             ),
             OptionSpec(
                 .cookieJar,
                 short: "c",
                 .required("FILE"),
-                "Keep cookies between requests, and write them to this file at the end."
+                "Keep cookies between requests, and write them to this file at the end. Requests are made one after the other without -j or -Z."
             ),
             OptionSpec(
                 .compressed,
@@ -104,7 +104,12 @@ extension CommandSpec.Group {
                 .required("USER[:PASSWORD]"),
                 "Send Basic credentials; without a password it is asked for on the terminal, without an echo."
             ),
-            OptionSpec(.netrc, short: "n", .none, "Take user and password for the host from ~/.netrc."),
+            OptionSpec(
+                .netrc,
+                short: "n",
+                .none,
+                "Take user and password for the host from ~/.netrc, if there is such a file."
+            ),
             OptionSpec(.netrcFile, .required("FILE"), "Take them from this file."),
             OptionSpec(.basic, .none, "Send Basic credentials with --user, which is the default."),
             OptionSpec(.bearer, aliases: ["oauth2-bearer"], .required("TOKEN|@FILE"), "Send a bearer token."),
@@ -169,7 +174,7 @@ extension CommandSpec.Group {
             "With -O: by the name in Content-Disposition (filename*, else filename), unless such a file is there."
         ),
         OptionSpec(.noClobber, .none, "Replace no file of -o or -O: .1, .2 and so on are added to its name."),
-        OptionSpec(.createDirs, .none, "Make the folders of -o, where they are missing."),
+        OptionSpec(.createDirs, .none, "Make the folders of -o and -O, where they are missing."),
         OptionSpec(.remoteTime, short: "R", .none, "Give files the date of Last-Modified."),
         OptionSpec(.maxFilesize, .required("SIZE"), "As --max-body, with k, M and G for powers of 1024."),
         OptionSpec(
@@ -195,7 +200,12 @@ extension CommandSpec.Group {
             "Repeat after any failure, and after any status of 400 or more, as far as it is safe to send again."
         ),
         OptionSpec(.retryConnrefused, .none, "Repeat after a refused connection, which is the default."),
-        OptionSpec(.maxTime, short: "m", .required("SECONDS"), "The time for each attempt, as --timeout."),
+        OptionSpec(
+            .maxTime,
+            short: "m",
+            .required("SECONDS"),
+            "The time for each request, as --deadline; with --retry, --attempts, --retry-for, --retry-max-time or --deadline the time for each attempt, as --timeout."
+        ),
         OptionSpec(.connectTimeout, .required("SECONDS"), "The time to connect, TLS included. Default: 10."),
     ]
 
@@ -248,7 +258,12 @@ extension CommandSpec.Group {
         OptionSpec(.ipv6, short: "6", .none, "Use addresses of IPv6 only."),
         OptionSpec(.http1, .none, "Speak HTTP/1.1 also where the server would agree to HTTP/2."),
         OptionSpec(.http2, .none, "Speak HTTP/2 where TLS agrees to it, which is the default."),
-        OptionSpec(.parallel, short: "Z", .none, "Make requests at the same time, which is the default."),
+        OptionSpec(
+            .parallel,
+            short: "Z",
+            .none,
+            "Make requests at the same time, which is the default without -c and -b FILE."
+        ),
         OptionSpec(.parallelImmediate, .none, "As --parallel."),
         OptionSpec(.tcpNodelay, .none, "Send small pieces at once, which is the default."),
     ]

@@ -59,7 +59,7 @@ extension CommandSpec {
                         .continue,
                         short: "C",
                         .none,
-                        "Keep a partial file beside its target, and go on from the one of an earlier run, if the content is still the same. "
+                        "Keep a partial file beside its target, and go on from the one of an earlier run, if the content is still the same; this takes a strong validator of the server. "
                             + "On by default with --output-dir and --from."
                     ),
                     OptionSpec(
@@ -144,7 +144,7 @@ extension CommandSpec {
                         otherShort: "P",
                         aliases: ["parallel-max"],
                         .required("N"),
-                        "How many requests run at a time, as far as files may be open for them. Default: 8."
+                        "How many requests run at a time, as far as files may be open for them. Default: 8, and 1 with -c or -b FILE without -Z, so that the cookies of an answer go with the next request."
                     ),
                     OptionSpec(.noLocation, .none, "Do not follow redirects."),
                     OptionSpec(
@@ -177,7 +177,8 @@ extension CommandSpec {
                     OptionSpec(
                         .failWithBody,
                         .none,
-                        "Write the content of an answer of status 400 or more, too. Without it a short text is shown on standard error."
+                        "Write the content of an answer of status 400 or more, too; of files that can be continued (-C, --output-dir, --from) it replaces none, whole or partial. "
+                            + "Where it is not written, a short text is shown on standard error."
                     ),
                     OptionSpec(.quiet, short: "q", .none, "Show neither progress nor failures."),
                     OptionSpec(.verbose, short: "v", .none, "Draw each request's attempts as a timeline."),
@@ -198,7 +199,7 @@ extension CommandSpec {
             "An answer of status 400 or more is a failure: its content is not written.",
             "The variables of --write-out: \(WriteOut.names.joined(separator: ", ")).",
             "A POST or PATCH of a line in JSON carries an idempotency key, which the state has before it is sent: the same command again sends the same one.",
-            "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later, 1 a transport failure (also when others "
+            "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later than the command goes on, 1 a transport failure (also when others "
                 + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 143 ended by SIGTERM.",
         ],
         examples: [

@@ -47,7 +47,8 @@ extension CommandSpec {
         ],
         notes: [
             "The operand is the folder of --output-dir, or the file of --state. Done, partial and failed requests are counted, and those that are not done "
-                + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not."
+                + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not, "
+                + "or where a run has not read its list to the end: the list may have more requests than are counted then."
         ],
         examples: [("refrain status out", "how far a run with --output-dir out has come")]
     )

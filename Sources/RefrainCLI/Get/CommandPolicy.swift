@@ -45,7 +45,7 @@ struct CommandPolicy: RetryStrategy {
         if condition.holds(for: response) { return .finish(.succeeded) }
         // A response that does not meet the condition is handled as an unavailable server.
         var waiting = context
-        waiting.outcome = .status(.serviceUnavailable)
+        waiting.details.outcome = .status(.serviceUnavailable)
         var decision = decide(in: waiting)
         guard case .retry = decision.action else { return decision }
         (decision.reason, decision.drawsOnBudget) = (.conditionNotMet, false)
@@ -57,15 +57,18 @@ struct CommandPolicy: RetryStrategy {
         var decision = policy.decide(in: context)
         if retriesAll, case .finish = decision.action, [.finalStatus, .finalFailure].contains(decision.reason) {
             var transient = context
-            transient.outcome = .status(.serviceUnavailable)
+            transient.details.outcome = .status(.serviceUnavailable)
             decision = policy.decide(in: transient)
         }
-        guard case .retry(let delay) = decision.action else { return decision }
+        guard case .retry(let delay) = decision.action else {
+            return decision.reason == .attemptsUsedUp ? comeBack(in: context) ?? decision : decision
+        }
         let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
         guard !isOver, !isVain else {
+            if let server = delay.server, server > .zero { return Self.comeBack(after: server, decision, context) }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
         // Nothing was sent, so the budget is not charged.
@@ -76,7 +79,29 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
-    /// A delay that ends within a time; a longer delay of the server ends the request (rule R18).
+    /// The decision after the last attempt, where the server has said when it wants another one; nil: it has not.
+    private func comeBack(in context: RetryContext) -> RetryDecision? {
+        let further = policy.with(schedule: Self.standardSchedule).decide(in: context)
+        switch further.action {
+        case .retryAfterTooLong: return further
+        case .retry(let delay):
+            return delay.server.flatMap { $0 > .zero ? Self.comeBack(after: $0, further, context) : nil }
+        case .finish: return nil
+        }
+    }
+
+    private static func comeBack(
+        after delay: Duration,
+        _ decision: RetryDecision,
+        _ context: RetryContext
+    ) -> RetryDecision {
+        var decision = decision
+        decision.action = .retryAfterTooLong(until: context.now.advanced(by: delay))
+        decision.reason = .retryAfterTooLong
+        return decision
+    }
+
+    /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
     private func within(_ rest: Duration, _ delay: RetryDecision.Delay, now: WallClock.Instant) -> RetryDecision.Action
     {
         if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }

@@ -20,6 +20,9 @@ enum Destination: Sendable, Hashable {
     /// Whether all contents are printed.
     var isStandardOutput: Bool { self == .standardOutput || self == .standardOutputInOrder }
 
+    /// Whether contents go to standard output, a device or a pipe, where they are not kept.
+    var printsContents: Bool { hasStreams || printsInOrder }
+
     /// Whether contents are printed in the order of their URLs.
     var printsInOrder: Bool { destinations.contains(.standardOutputInOrder) }
 

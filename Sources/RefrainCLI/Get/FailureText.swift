@@ -29,7 +29,12 @@ enum FailureText {
         return Sanitized.line(text)
     }
 
-    /// The schemes of a 401 if none of them is supported (RFC 9110 §11.6.1); nil for any other answer.
+    /// The cause in a word or two: the code of the error, or the status.
+    static func cause(_ outcome: FetchOutcome) -> String {
+        outcome.error?.code.rawValue ?? outcome.status.map { "status \($0)" } ?? "unknown"
+    }
+
+    /// The schemes of a 401 that has none that can be spoken (RFC 9110 §11.6.1); nil for any other answer.
     private static func unknownSchemes(_ outcome: FetchOutcome) -> String? {
         guard outcome.status?.rawValue == 401, let headers = outcome.response?.headers else { return nil }
         let challenges = headers[values: "WWW-Authenticate"]

@@ -10,6 +10,8 @@ final class Fetcher: Sendable {
     private let pacer: StartPacer?
     private let folders = OutputFolders()
     private let claimed = ClaimedPaths()
+    /// Whether it was said that partial contents are lost: once is enough for a list.
+    private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
     init(_ settings: GetSettings, streams: [String: Output]) {
@@ -107,7 +109,7 @@ final class Fetcher: Sendable {
         finish(&outcome, target, job)
         outcome.isPrinted = stream(destination) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
-        target?.progress?.end()
+        target?.progress?.end(outcome)
         return outcome
     }
 
@@ -142,12 +144,21 @@ final class Fetcher: Sendable {
         // At once rather than when the last reference to the request is released, because the process may end before.
         if !isDone { target?.sink.discard() }
         let file = target?.file
+        outcome.isDelivered = isDone
         outcome.isPartial = !isDone && file?.isPartial == true
         outcome.remark = file?.remark
+        if outcome.remark == ResumableFile.remarkOnLoss {
+            let isSaid = hasSaidLoss.withLock { isSaid in
+                defer { isSaid = true }
+                return isSaid
+            }
+            if isSaid { outcome.remark = nil }
+        }
         outcome.content = isDone ? target?.memory?.bytes : nil
         outcome.bytes = outcome.content.map { Int64($0.count) } ?? target?.sink.delivered ?? 0
         if outcome.isPartial { outcome.bytes = file?.size ?? 0 }
         outcome.file = isDone ? target?.path : nil
+        if isDone, let heads = target?.heads { outcome.headSize = heads.headSize }
         if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
             let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
         {
@@ -179,7 +190,8 @@ final class Fetcher: Sendable {
                 .cannotWriteToFile,
                 request: request,
                 message: "\(job.file ?? "its file") belongs to another request, as the state says; "
-                    + "--flat tells files apart by a digest",
+                    + (job.request.output != nil
+                        ? "give this one another \"output\"" : "--flat tells files apart by a digest"),
                 bytesSent: 0
             )
             return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
@@ -278,7 +290,16 @@ final class Fetcher: Sendable {
             error.message = "no process accepts connections on the socket \(socket) of --unix-socket"
             return .failure(error)
         }
-        guard case .success(let response) = result else { return result }
+        let response: HTTPResponse
+        switch result {
+        case .success(let answer): response = answer
+        // An answer all the same, which says when to come back.
+        case .failure(let error):
+            guard error.code == .retryAfterTooLong, let answer = error.response,
+                settings.policy.condition != nil || answer.status.rawValue >= 400
+            else { return result }
+            response = answer
+        }
         do {
             try await complete(response, target, job)
             return result
@@ -291,10 +312,10 @@ final class Fetcher: Sendable {
                 code,
                 request: response.request,
                 underlyingError: error,
-                message: "\(error)",
+                message: (error as? HTTPError)?.message ?? "\(error)",
                 bytesSent: response.exchange.bytesSent
             )
-            failure.attempts = response.attempts
+            failure.attempts = result.attempts
             return .failure(failure)
         }
     }
@@ -306,7 +327,9 @@ final class Fetcher: Sendable {
             try await check(response, target, job)
             return try target.finish()
         }
-        let brings = Self.hasContent(response) && (!isError || settings.display.failsWithBody)
+        // The content of an error takes the place of no other one that a later run could go on from, or has.
+        let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
+        let brings = Self.hasContent(response) && isWritten
         guard brings || target.heads != nil else {
             // A partial file can still be continued after a response that has no content.
             if !isError { try await target.sink.startOver() }
@@ -314,8 +337,12 @@ final class Fetcher: Sendable {
         }
         // The content came with the response; what an earlier attempt has left in the sink is not part of it.
         try await target.sink.startOver()
-        try await target.heads?.writeHeads()
-        if brings { for try await chunk in response.body { try await target.sink.write(chunk) } }
+        if brings {
+            try await target.begin(response)
+            for try await chunk in response.body { try await target.sink.write(chunk) }
+        } else {
+            try await target.heads?.writeHeads()
+        }
         if response.status.isSuccess { try await check(response, target, job) }
         try target.finish()
     }

@@ -68,11 +68,23 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
             return
         }
         let path = Directory.above(fallback) + name
-        // Nor the file of another URL of this run, which is created only when its content is complete.
-        guard Directory.kind(of: path) == .nothing, claimed.claim(path) else {
-            throw SystemError(what: "cannot write \(path), as the server names it", code: SystemError.fileExists)
+        guard Directory.kind(of: path) == .nothing else {
+            throw refusal(path, "is there already; remove or rename it, or give another name with -o", response)
+        }
+        // Also not the file of another URL, which appears only when its content is complete.
+        guard claimed.claim(path) else {
+            throw refusal(path, "is the file of another URL, too; -o names one for each of them", response)
         }
         _ = try open(path)
+    }
+
+    private func refusal(_ path: String, _ reason: String, _ response: HTTPResponse) -> HTTPError {
+        HTTPError(
+            .cannotCreateFile,
+            request: response.request,
+            message: "\(path), as the server names it, \(reason)",
+            bytesSent: response.exchange.bytesSent
+        )
     }
 
     private func opened() throws -> FileContentSink {

@@ -35,6 +35,7 @@ struct GetCommand {
             var isReading = false
             var isPlanning = false
             var isPausing = false
+            var isNoted = false
             var workers = 0
             while true {
                 let goesOn = !coordinator.isClosed && !Task.isCancelled
@@ -54,8 +55,13 @@ struct GetCommand {
                     isReading = true
                     group.addTask { board.post(.read(await stream.next())) }
                 }
+                if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
+                    isNoted = true
+                    change(&plan, coordinator) { plan throws(DatabaseError) in try plan.endList() }
+                }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
-                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped")
+                    let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""
+                    coordinator.say("\(skipped) of \(count) were done in an earlier run, and are skipped\(remark)")
                 }
                 if plan.hasUnwritten || coordinator.isQuiet, !isPausing, board.isWorking {
                     isPausing = true
@@ -156,6 +162,7 @@ struct GetCommand {
             let streams = try openStreams()
             let opened = try RunPlan(settings)
             plan = opened
+            try opened.beginList()
             var queue = JobQueue(settings, unplanned: consume jobs, requests: consume requests)
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)
@@ -183,6 +190,13 @@ struct GetCommand {
     private func openStreams() throws(UsageError) -> [String: Output] {
         var streams: [String: Output] = [:]
         var hint = ""
+        if case .remoteNames(let folder) = settings.destination, !folder.isEmpty, !settings.files.createsFolders {
+            switch Directory.kind(of: folder) {
+            case .nothing: throw UsageError("--output-dir: \(folder) is not there; --create-dirs makes the folder")
+            case .folder: break
+            default: throw UsageError("--output-dir: \(folder) is no folder")
+            }
+        }
         do {
             for destination in settings.destination.destinations {
                 switch destination {

@@ -89,7 +89,9 @@ struct GetSettings: Sendable {
     let state: String?
     /// The option that requires the state, for messages.
     let stateOption: String
-    /// Whether completed requests are revalidated.
+    /// The lists of the run, by which the state knows them; empty: there is the command line alone.
+    let listName: String
+    /// Whether what was done before is asked for again, unless it has not changed.
     let refreshes: Bool
     /// The minimum time between the beginnings of two requests; nil: none.
     let interval: Duration?
@@ -111,7 +113,8 @@ struct GetSettings: Sendable {
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
-        var limit = 8
+        let isParallel = arguments.has(.parallel) || arguments.has(.parallelImmediate)
+        var limit = Self.usesCookies(arguments) && !isParallel ? 1 : 8
         if let text = arguments.last(.cookieJar), ASCIINumber.whole(text) != nil {
             throw UsageError(
                 "-c \(text): the number of requests at a time is -j \(text) now; -c takes the file of a cookie jar"
@@ -148,6 +151,7 @@ struct GetSettings: Sendable {
         let count = readsStandardInput ? max(2, requests.count) : requests.count
         destination = try Destination(arguments, numberOfURLs: count)
         (state, stateOption) = try Self.state(arguments, destination, requests)
+        listName = arguments.all(.from).joined(separator: "\n")
         if segments != nil { try Self.checkSegments(arguments, destination) }
         digests = try DigestSettings(arguments, destination, numberOfURLs: count)
         jobList = JobList(
@@ -232,10 +236,15 @@ struct GetSettings: Sendable {
         }
     }
 
-    /// The cookies of the files of `--cookie`, of which the jar may not exist yet.
+    /// Whether cookies of one answer go with the requests after it.
+    private static func usesCookies(_ arguments: Arguments) -> Bool {
+        arguments.has(.cookieJar) || arguments.all(.cookie).contains { !$0.contains("=") }
+    }
+
+    /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.
     private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
+        guard usesCookies(arguments) else { return nil }
         let files = arguments.all(.cookie).filter { !$0.contains("=") }
-        guard !files.isEmpty || arguments.has(.cookieJar) else { return nil }
         let jar = CookieJar()
         for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
             let text = String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self)
@@ -287,12 +296,6 @@ struct GetSettings: Sendable {
             jobCount == 1 && !readsStandardInput && Output.error.columns != nil
                 && !(destination.isStandardOutput && Output.standard.isTerminal)
         }
-    }
-
-    /// Whether the idempotency key of a job is kept in the state, so that another run sends the same one.
-    func storesKey(of job: Job) -> Bool {
-        if job.request.key != nil || template.generatesKeys { return true }
-        return job.request.isLine && !template.method(of: job.request).isIdempotent
     }
 
     /// How many options beside lists read standard input.

@@ -27,6 +27,8 @@ struct JobQueue: Sendable {
     private(set) var stream: URLStream?
     /// The number of jobs that were taken, which is the number of the next one.
     private(set) var taken = 0
+    /// Whether a part of the list could not be looked up.
+    private var isCut = false
 
     init(_ settings: GetSettings, unplanned: consuming [GetSettings.Job], requests: consuming [ListedRequest]) {
         count = unplanned.count + requests.count
@@ -92,8 +94,11 @@ struct JobQueue: Sendable {
         known.insert(contentsOf: jobs.reversed(), at: 0)
     }
 
-    /// Drops the requests that were not looked up.
-    mutating func dropUnplanned() { (unplanned, requests) = ([], []) }
+    /// Gives up what was not looked up.
+    mutating func dropUnplanned() { (unplanned, requests, isCut) = ([], [], true) }
+
+    /// Whether all requests of the list have been taken in.
+    var isReadToEnd: Bool { unplanned.isEmpty && requests.isEmpty && stream == nil && !isCut }
 
     /// The number of requests that were done in an earlier run, once, when it is known for all; nil otherwise.
     mutating func takeSkipped() -> (skipped: Int, of: Int)? {

@@ -123,7 +123,9 @@ final class OutputCoordinator {
         } else if !outcome.isSuccess, settings.display.showsFailures, !isOurs(outcome), !Task.isCancelled {
             lines += "refrain get: \(FailureText.line(outcome))\n"
         }
-        if !outcome.isSuccess, settings.display.showsFailures, !settings.display.failsWithBody {
+        if !outcome.isSuccess, settings.display.showsFailures,
+            !settings.display.failsWithBody || !outcome.isDelivered
+        {
             let isAnswer = (outcome.response?.status.rawValue ?? 0) >= 400 || outcome.isAwaited == false
             lines += isAnswer ? outcome.response.flatMap(ErrorContent.text) ?? "" : ""
         }

@@ -48,31 +48,46 @@ final class TransferProgress: Sendable {
         let outcome = record.status.map { "status \($0)" } ?? record.error?.rawValue ?? "no outcome"
         let text = state.withLock { state in
             state.retries += 1
-            guard kind == .line else { return self.text(&state, .zero, event: "retry") }
+            guard kind == .line else { return self.text(&state, nil, event: "retry") }
             state.isDrawn = true
             return "\r\(outcome), again in \(DurationText.short(record.delay))\u{1B}[K"
         }
         Output.error.draw(text)
     }
 
-    /// Clears the line.
-    func end() {
+    /// Puts the screen in order, and says what the request came to.
+    func end(_ outcome: FetchOutcome) {
         let text = state.withLock { state -> String? in
             guard kind == .json else { return state.isDrawn ? Progress.clear : nil }
-            return self.text(&state, ContinuousClock.now - start, event: "end")
+            var members: [(String, JSON)] = [("status", .optional(outcome.status) { .integer(Int64($0.rawValue)) })]
+            if !outcome.isSuccess { members.append(("error", .string(FailureText.cause(outcome)))) }
+            return self.text(&state, ContinuousClock.now - start, event: "end", members)
         }
         if let text { Output.error.draw(text) }
     }
 
-    private func text(_ state: inout State, _ elapsed: Duration, event: String) -> String {
-        let rate = Double(state.size - state.resumed) / max(elapsed.inSeconds, 0.001)
+    /// The text of an event.
+    ///
+    /// - Parameter elapsed: the time in which the bytes have come; nil: none come, so there is no rate.
+    private func text(
+        _ state: inout State,
+        _ elapsed: Duration?,
+        event: String,
+        _ further: [(String, JSON)] = []
+    ) -> String {
+        let rate = Double(state.size - state.resumed) / max(elapsed?.inSeconds ?? 0, 0.001)
         let rest = state.total.map { Double($0 - state.size) / max(rate, 1) }
         guard kind == .line else {
-            return JSON.object([
+            var members: [(String, JSON)] = [
                 ("event", .string(event)), ("url", .string(url)), ("bytes", .integer(state.size)),
-                ("total", .optional(state.total) { .integer($0) }), ("bytes_per_second", .rounded(rate, places: 0)),
-                ("eta_s", .optional(rest) { .rounded($0, places: 1) }), ("retries", .integer(Int64(state.retries))),
-            ]).text + "\n"
+                ("total", .optional(state.total) { .integer($0) }),
+            ]
+            if elapsed != nil {
+                members.append(("bytes_per_second", .rounded(rate, places: 0)))
+                members.append(("eta_s", .optional(rest) { .rounded($0, places: 1) }))
+            }
+            members.append(("retries", .integer(Int64(state.retries))))
+            return JSON.object(members + further).text + "\n"
         }
         state.isDrawn = true
         var words = [SizeText.short(state.size)]

@@ -4,6 +4,8 @@ internal import Refrain
 struct StatusCommand {
     private let entries: [TransferState.Entry]
     private let isJSON: Bool
+    /// Whether all lists were read to their ends; nil: it is not known.
+    private let areListsRead: Bool?
 
     init(_ arguments: Arguments) throws(UsageError) {
         guard let operand = arguments.positionals.first else {
@@ -19,6 +21,8 @@ struct StatusCommand {
             throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
         }
         do throws(DatabaseError) {
+            // First, since a run may be reading its list.
+            areListsRead = try TransferState.areListsRead(path)
             entries = try TransferState.read(path)
         } catch {
             throw UsageError("\(Sanitized.text(operand)): \(error)")
@@ -27,13 +31,16 @@ struct StatusCommand {
 
     /// Writes the state; success where everything is done.
     func run(to output: Output) throws -> ExitStatus {
-        let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries).utf8)
+        let isCut = areListsRead == false || (entries.isEmpty && areListsRead == nil)
+        let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries, isCut: isCut).utf8)
         try output.write(text)
-        return entries.allSatisfy { $0.outcome == .done } ? .success : .failure
+        return entries.allSatisfy { $0.outcome == .done } && !isCut ? .success : .failure
     }
 
     /// The counts, and the requests that are not done.
-    static func text(_ entries: [TransferState.Entry]) -> String {
+    ///
+    /// - Parameter isCut: whether a run has ended before its list was read to the end, or is still reading it.
+    static func text(_ entries: [TransferState.Entry], isCut: Bool = false) -> String {
         var counts: [String] = []
         for outcome in [TransferState.Outcome.done, .partial, .failed, .pending] {
             let count = entries.count { $0.outcome == outcome }
@@ -41,8 +48,10 @@ struct StatusCommand {
         }
         let bytes = entries.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).partialValue }
         let attempts = entries.reduce(0) { $0.addingReportingOverflow($1.attempts).partialValue }
-        var text = "\(entries.count) requests: \(counts.joined(separator: ", ")); \(SizeText.short(bytes)) in "
+        var text = isCut ? "at least " : ""
+        text += "\(entries.count) requests: \(counts.joined(separator: ", ")); \(SizeText.short(bytes)) in "
         text += "\(attempts) attempts\n"
+        if isCut { text += "the list was not read to its end\n" }
         for entry in entries where entry.outcome != .done {
             var words = [entry.outcome.rawValue, entry.method, entry.url]
             if let status = entry.status { words.append("status \(status)") }

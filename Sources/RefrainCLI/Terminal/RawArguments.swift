@@ -3,7 +3,7 @@ enum RawArguments {
     /// Options whose values can be secrets.
     private static let secrets: Set<OptionName> = [
         .user, .bearer, .header, .cookie, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .form, .formString,
-        .proxy, .proxyUser, .urlQuery, .cert, .pass,
+        .proxy, .proxyUser, .urlQuery, .cert, .pass, .socks4, .socks4a, .socks5, .socks5Hostname, .idempotencyKey,
     ]
     /// Those whose value after an `@` is the name of a file.
     private static let fileOptions: Set<OptionName> = [.header, .bearer, .data, .dataBinary, .json]
@@ -14,14 +14,17 @@ enum RawArguments {
             secrets.contains(name) && !(fileOptions.contains(name) && value.hasPrefix("@"))
         }
         var texts = Set(given.map(\.value))
-        for url in arguments.positionals where SanitizedURL.text(url) != url { texts.insert(url) }
+        let urls = arguments.positionals + arguments.all(.referer)
+        for url in urls where SanitizedURL.text(url) != url { texts.insert(url) }
         guard !texts.isEmpty else { return }
+        // One secret may be the end of another one: the longest that fits is overwritten.
+        let ordered = texts.sorted { $0.utf8.count > $1.utf8.count }
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let pointer = CommandLine.unsafeArgv[index] else { break }
             let word = String(cString: pointer)
             // The value is a word of its own, or follows the name of its option.
             guard
-                let text = texts.first(where: {
+                let text = ordered.first(where: {
                     !$0.isEmpty && word.hasSuffix($0) && (word == $0 || word.hasPrefix("-"))
                 })
             else {

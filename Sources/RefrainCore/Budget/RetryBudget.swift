@@ -21,7 +21,7 @@ public final class RetryBudget: Sendable {
         case wait
     }
 
-    /// The answer to a retry that asks the budget for its cost.
+    /// The result of a withdrawal.
     public enum Withdrawal: Hashable, Sendable {
         /// The retry is covered.
         case granted
@@ -189,7 +189,7 @@ public final class RetryBudget: Sendable {
         covered(for: cause, longestWait: longestWait).withdrawal
     }
 
-    /// Withdraws the cost of one retry, and says what covered it or why nothing did.
+    /// Withdraws the cost of one retry, and returns what covered it or why nothing did.
     package func covered(
         for cause: Cause,
         longestWait: Duration? = nil

@@ -93,7 +93,7 @@ struct SlidingWindowBudget {
         return wait
     }
 
-    /// Withdraws one retry that does not wait, and says what covered it.
+    /// Withdraws one retry that does not wait, and returns what covered it.
     mutating func cover(now: Int64) -> RetryBudget.Credit {
         let isDeposited = depositBalance(now: now) >= Self.one
         guard withdraw(now: now, longestWait: 0) != nil else { return .empty }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// A value behind a mutex.
 ///
 /// Value and mutex are one allocation. Copies of a `Locked` share both. `pthread_mutex_t` is used rather than
@@ -50,4 +58,35 @@ final class LockedStorage<State>: ManagedBuffer<State, Mutex> {
     }
 
     deinit { withUnsafeMutablePointerToElements { Mutex.destroy($0) } }
+}
+
+/// The system's mutex, at an address that its owner keeps.
+///
+/// Its type stays hidden, so that code of other modules can be inlined up to the call.
+@usableFromInline
+struct Mutex {
+    private var system = pthread_mutex_t()
+
+    /// Makes a mutex at the address.
+    @usableFromInline
+    static func initialize(_ address: UnsafeMutablePointer<Mutex>) {
+        address.initialize(to: Mutex())
+        pthread_mutex_init(&address.pointee.system, nil)
+    }
+
+    /// Ends the mutex at the address.
+    static func destroy(_ address: UnsafeMutablePointer<Mutex>) {
+        pthread_mutex_destroy(&address.pointee.system)
+        address.deinitialize(count: 1)
+    }
+
+    @usableFromInline
+    static func lock(_ address: UnsafeMutablePointer<Mutex>) {
+        pthread_mutex_lock(&address.pointee.system)
+    }
+
+    @usableFromInline
+    static func unlock(_ address: UnsafeMutablePointer<Mutex>) {
+        pthread_mutex_unlock(&address.pointee.system)
+    }
 }

@@ -27,10 +27,10 @@ extension Error {
     }
 }
 
-/// Returns why an error must not be retried, whatever a predicate says; nil where it may be.
+/// Returns why an error must not be retried, whatever a predicate returns; nil if it may be.
 ///
 /// Cancellation is never retried, whichever error stands for it. An error that is marked as exhausted is retried only
-/// where the caller asks for it.
+/// if `includingExhausted` is true.
 @usableFromInline
 func nonRetryableReason(for error: any Error, includingExhausted: Bool) -> RetryReason? {
     let type = type(of: error)
@@ -56,20 +56,15 @@ private let lastPlainErrorType = Atomic<UInt>(0)
 ///
 /// The caller has chosen these retries, so a default policy adds none.
 package enum OuterRetry {
-    @TaskLocal private static var operation: Operation?
-
-    /// Tasks that the operation starts inherit the value, and may outlive the operation.
-    private final class Operation: Sendable {
-        let hasEnded = Atomic(false)
-    }
+    @TaskLocal private static var operation: ActiveOperation?
 
     /// Whether it does.
-    package static var isInside: Bool { operation.map { !$0.hasEnded.load(ordering: .acquiring) } ?? false }
+    package static var isInside: Bool { operation?.isActive ?? false }
 
     /// Runs an operation as one that is repeated.
     package static func within<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        let operation = Operation()
-        defer { operation.hasEnded.store(true, ordering: .releasing) }
+        let operation = ActiveOperation()
+        defer { operation.end() }
         return try await $operation.withValue(operation, operation: body)
     }
 }

@@ -9,8 +9,8 @@ extension Task where Failure == any Error {
     /// `Retry` stage that has used up its own attempts, or that must not be sent twice, throws an error that this task
     /// does not retry, so an operation that loads such a request runs once. With `retriesExhausted: true` the
     /// operation runs again, and each run has all the attempts of the request: 4 runs of 3 attempts are 12 sends. A
-    /// request whose policy has no retries has used up nothing, and is retried here. The policy of a `Session` that was
-    /// given none makes way for this task: each run sends such a request once.
+    /// request whose policy has no retries has used up nothing, and is retried here. The default policy of a
+    /// `Session` makes no retries within this task: each run sends such a request once.
     ///
     /// - Parameters:
     ///   - priority: the priority of the task.
@@ -78,34 +78,6 @@ extension Task where Failure == any Error {
     /// ```swift
     /// let task = Task.retrying(maxRetryCount: 3, retryDelay: 1) { try await load() }
     /// ```
-    ///
-    /// - Parameter retryDelay: the delay in seconds. A negative one and NaN count as zero; a very long one as
-    ///   `Duration.longestDelay`.
-    /// - SeeAlso: the form with a `Duration`, which documents the other parameters.
-    @discardableResult
-    public static func retrying(
-        priority: TaskPriority? = nil,
-        maxRetryCount: Int = 3,
-        retryDelay: Double,
-        clock: some Clock<Duration> = TimerClock(),
-        retriesExhausted: Bool = false,
-        retryPredicate: @escaping @Sendable (any Error) async -> Bool = { _ in true },
-        onRetry: (@Sendable (Attempt, any Error, Duration) async -> Void)? = nil,
-        operation: @escaping @Sendable (Attempt) async throws -> Success
-    ) -> Task where Success: Sendable {
-        retrying(
-            priority: priority,
-            maxRetryCount: maxRetryCount,
-            retryDelay: Duration.delay(seconds: retryDelay),
-            clock: clock,
-            retriesExhausted: retriesExhausted,
-            retryPredicate: retryPredicate,
-            onRetry: onRetry,
-            operation: operation
-        )
-    }
-
-    /// Starts a task that retries its operation after a failure, with a delay in seconds before each retry.
     ///
     /// - Parameter retryDelay: the delay in seconds. A negative one and NaN count as zero; a very long one as
     ///   `Duration.longestDelay`.

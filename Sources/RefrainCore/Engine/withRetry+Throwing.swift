@@ -9,8 +9,8 @@
 /// It runs on the caller's actor, and rethrows the error of the last attempt unchanged.
 ///
 /// Loops over requests do not multiply (rule R24): the error of a request that has used up its attempts is rethrown at
-/// once, and so is that of a request that must not be sent twice, and any other ``RetryTerminalError`` that says so.
-/// With `retriesExhausted: true` these errors are retried like any other. An error that says nothing of it, such as one
+/// once, and so is that of a request that must not be sent twice, and any other exhausted ``RetryTerminalError``.
+/// With `retriesExhausted: true` these errors are retried like any other. An error of another type, such as one
 /// of the operation's own behind an inner `withRetry`, is retried.
 ///
 /// - Parameters:
@@ -36,10 +36,12 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
     onRetry: ((Attempt, any Error, Duration) async -> Void)? = nil,
     operation: (Attempt) async throws -> Success
 ) async throws -> Success where C.Duration == Duration {
-    let deadline = onRetry == nil ? nil : timeout.map { ClockDeadline(after: $0.clampedToTimeout, clock) }
-    return try await withRetry(
-        timeout: timeout,
-        clock: clock,
+    let remaining = timeout?.clampedToTimeout
+    let deadline = remaining.map { ClockDeadline(after: $0, clock) }
+    let outcome = await withRetryUnlessCancelled(
+        remaining: remaining,
+        timeLeft: { deadline?.timeLeft },
+        waits: { await clock.waits(for: $0) },
         operation: { attempt -> Result<Success, any Error> in
             do {
                 return .success(try await operation(attempt))
@@ -63,7 +65,9 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
             return .retry(after: delay, .transientError)
         },
         onTimeout: { _, outcome, _ in outcome }
-    ).get()
+    )
+    guard let outcome else { throw CancellationError() }
+    return try outcome.get()
 }
 
 /// Runs a throwing operation until it succeeds, the schedule ends, or its error is not transient.

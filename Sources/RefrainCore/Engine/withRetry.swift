@@ -130,19 +130,19 @@ package nonisolated(nonsending) func withAttempts(
     _ operation: () async -> Void,
     decide: () async -> Bool
 ) async {
-    var goesOn = !Task.isCancelled
-    while goesOn {
+    var continues = !Task.isCancelled
+    while continues {
         await operation()
-        goesOn = await decide()
+        continues = await decide()
     }
 }
 
-/// What came of the delay between two attempts.
+/// The result of the delay between two attempts.
 @usableFromInline
 package enum RetryPause: Sendable {
-    /// It is over, and this attempt follows.
+    /// The delay has ended, and this attempt follows.
     case ends(Attempt)
-    /// The deadline leaves no time for it; its length.
+    /// The deadline leaves no time for a delay of this length.
     case reachesDeadline(Duration)
     /// The task was cancelled.
     case cancelled

@@ -1,5 +1,5 @@
 extension Duration {
-    /// The longest wait that anything in this package asks a clock for: 2⁴⁰ seconds, some 35,000 years.
+    /// The longest delay that this package passes to a clock: 2⁴⁰ seconds, some 35,000 years.
     ///
     /// Instants of the standard clocks can be moved by it without an overflow.
     public static let longestDelay = Duration.seconds(1 << 40)
@@ -68,5 +68,12 @@ extension FixedWidthInteger {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }
         return other < 0 ? .min : .max
+    }
+
+    /// Returns the difference, which stops at the end of the range.
+    package func subtractingSaturated(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        guard overflow else { return difference }
+        return other < 0 ? .max : .min
     }
 }

@@ -1,6 +1,4 @@
-/// Identifies one timer.
-///
-/// It is never used again.
+/// Identifies one timer; never reused.
 @usableFromInline
 struct TimerID {
     fileprivate let slot: Int
@@ -10,7 +8,7 @@ struct TimerID {
 /// The pending timers, in a heap by their due times.
 ///
 /// Each node of the heap has four children, which lie side by side: half the levels of a binary heap, and one cache
-/// line per level. A timer stays in its slot; the slot knows the position in the heap, so that a timer is removed in
+/// line per level. A timer stays in its slot; the slot stores the position in the heap, so that a timer is removed in
 /// logarithmic time. Memory for the most timers at a time is kept until there are none.
 struct TimerStore<Waker> {
     private struct Slot {

@@ -1,26 +1,26 @@
 internal import RefrainHTTP
 
-/// What was done to a body for the way, as `Content-Encoding` says (RFC 9110 §8.4).
+/// The codings of a body, according to `Content-Encoding` (RFC 9110 §8.4).
 enum ContentCoding: Equatable {
     case none
     case gzip
     case deflate
-    /// Several of those above, in the order in which they were applied; they are undone in reverse.
+    /// Several of the above, in the order in which they were applied; they are decoded in reverse.
     case several([ContentCoding])
-    /// What cannot be undone, by the words of the field.
+    /// A coding that cannot be decoded, as the field names it.
     case other(String)
 
-    /// How many codings are undone of one body, as in libcurl; a sender has no use for so many.
+    /// The maximum number of codings that are decoded of one body, as in libcurl; no sender needs that many.
     static let maximumCount = 5
 
-    /// The value of `Accept-Encoding` that asks for those that are undone here.
+    /// The value of `Accept-Encoding` that names the codings that can be decoded.
     static let accepted = "gzip, deflate"
 
-    /// Adds the value of a field to those before it.
+    /// Adds the codings of a field's value to those before.
     mutating func add(_ value: String) {
         for part in value.split(separator: ",") {
             let name = part.trimmingPrefix { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            // Some servers say none where they mean that there is no coding.
+            // Some servers send "none" for no coding.
             guard !name.isEmpty, !["identity", "none"].contains(name.lowercased()) else { continue }
             self = layers.isEmpty ? Self(named: String(name)) : followed(by: Self(named: String(name)))
         }

@@ -1,26 +1,26 @@
 internal import CurlShim
 
-/// Undoes the codings of a body as it arrives, and knows whether they have come to their end.
+/// Decodes a body as it arrives, and reports whether its codings are complete.
 ///
-/// libcurl could undo them too, and brotli and zstd besides, but takes a compressed body that stops in the middle for a
-/// whole one, so that a response cut short would pass for a success (rule R10).
+/// libcurl could decode it too, also brotli and zstd, but accepts a truncated compressed body as complete, so that a
+/// truncated response would be a success (rule R10).
 final class ContentDecoder {
-    /// The last coding that was applied is the first that is undone.
+    /// In the order of decoding: the coding that was applied last is decoded first.
     private let layers: [DecodingLayer]
-    /// The bytes of the body so far, and those that all codings but the last one to be undone have given.
+    /// The bytes of the body so far, and the output of all layers except the last.
     private var (received, between) = (0, 0)
 
-    /// Nil for what cannot be undone.
+    /// Returns nil for a coding that cannot be decoded.
     init?(_ coding: ContentCoding) {
         let codings = coding.layers
         layers = codings.reversed().compactMap { DecodingLayer($0) }
         guard !layers.isEmpty, layers.count == codings.count else { return nil }
     }
 
-    /// Whether the content ended where its codings say that it ends; a body without a byte has none.
+    /// Whether the content has reached the end that its codings mark; an empty body is complete.
     var isComplete: Bool { layers.allSatisfy(\.isComplete) }
 
-    /// Hands over what the bytes stand for, a piece at a time; false from `take` stops.
+    /// Passes the decoded bytes to `take` in pieces; `take` returns false to stop.
     func decode(
         _ bytes: UnsafeRawBufferPointer,
         _ take: (UnsafeRawBufferPointer) -> Bool
@@ -58,14 +58,14 @@ final class ContentDecoder {
 
     /// The size of a piece between two codings; small, as there are up to four such pieces on the stack.
     private static let pieceBetween = 8192
-    /// What a coding may expand to that another one is under: so many bytes, and so many times what has arrived.
+    /// The limit of the output between two codings: this many bytes, plus this many times the bytes received.
     ///
-    /// The limit of the body bounds what comes out at the end, but padding and empty members come to nothing there,
-    /// and what a slow reader leaves is kept in memory. Compressed bytes are hardly ever compressed to a quarter.
+    /// The limit of the body bounds only the final output, to which padding and empty members add nothing, and the
+    /// output that a slow reader has not read stays in memory. Compressed bytes hardly ever compress to a quarter.
     private static let (freeBetween, maximumRatioBetween) = (64 << 10, 4)
 }
 
-/// Undoes one gzip or deflate.
+/// Decodes one gzip or deflate coding.
 final class DecodingLayer {
     enum Failure: Error {
         /// The content is malformed, for the reason given.
@@ -79,7 +79,7 @@ final class DecodingLayer {
     private var hasBegun = false
     private var isAtEnd = false
 
-    /// Nil for what is no single coding that can be undone.
+    /// Returns nil unless this is a single coding that can be decoded.
     init?(_ coding: ContentCoding) {
         guard coding == .gzip || coding == .deflate else { return nil }
         guard let inflater = refrain_inflater_make(coding == .gzip ? 1 : 0) else { return nil }
@@ -89,10 +89,10 @@ final class DecodingLayer {
 
     deinit { refrain_inflater_free(inflater) }
 
-    /// Whether the content ended where its coding says that it ends; a body without a byte has none.
+    /// Whether the content has reached the end that its coding marks; an empty body is complete.
     var isComplete: Bool { isAtEnd || !hasBegun }
 
-    /// Hands over what the bytes stand for, a piece at a time; false from `take` stops.
+    /// Passes the decoded bytes to `take` in pieces; `take` returns false to stop.
     ///
     /// - Parameter size: the size of a piece in bytes. The default is enough for four buffers of libcurl's that are
     ///   compressed to a quarter.
@@ -103,7 +103,7 @@ final class DecodingLayer {
     ) throws(Failure) {
         var rest = bytes.bindMemory(to: UInt8.self)
         hasBegun = hasBegun || !rest.isEmpty
-        // On the stack, so it costs nothing.
+        // On the stack, without an allocation.
         let failure = withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { room -> Failure? in
             while !rest.isEmpty || !isAtEnd {
                 if isAtEnd {
@@ -119,7 +119,7 @@ final class DecodingLayer {
                 guard result > 0 || result == 0 && (taken > 0 || made > 0 || rest.isEmpty) else { return malformed }
                 isAtEnd = result == 1
                 rest = UnsafeBufferPointer(rebasing: rest[taken...])
-                // With room to spare it has made all that can be made of what has come.
+                // The output was not filled, so all input has been decoded.
                 if rest.isEmpty, made < output.count { return nil }
             }
             return nil
@@ -128,4 +128,26 @@ final class DecodingLayer {
     }
 
     private var malformed: Failure { .malformed(String(cString: refrain_inflater_message(inflater))) }
+}
+
+/// Compression of whole bodies, for requests.
+package enum Deflate {
+    /// Returns bytes in zlib's format, which HTTP calls deflate (RFC 9110 §8.4.1.2).
+    ///
+    /// - Throws: `OutOfMemory`.
+    package static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
+        var isComplete = false
+        let compressed = [UInt8](unsafeUninitializedCapacity: refrain_deflate_bound(bytes.count)) { output, count in
+            var produced = output.count
+            guard let start = output.baseAddress,
+                refrain_deflate(bytes, bytes.count, start, &produced) == 0
+            else { return }
+            (count, isComplete) = (produced, true)
+        }
+        guard isComplete else { throw OutOfMemory() }
+        return compressed
+    }
+
+    /// The memory for the compression could not be allocated.
+    package struct OutOfMemory: Error {}
 }

@@ -1,10 +1,10 @@
 internal import RefrainCore
 internal import RefrainHTTP
 
-/// Carries the chunks of a stream from the task that pulls them to the loop, a bounded amount at a time.
+/// Passes the chunks of a body stream from the task that reads it to the loop, with a bounded buffer.
 ///
-/// Nothing is pulled before libcurl asks for the first byte, so a stream that can be read only once is untouched
-/// where the connection could not be made (rule R4).
+/// Reading begins when libcurl requests the first byte, so a one-shot stream is unread if no connection could be made
+/// (rule R4).
 final class UploadPipe: Sendable {
     let length: Int64?
     private let body: HTTPBody
@@ -12,7 +12,7 @@ final class UploadPipe: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var feeder: Task<Void, Never>?
+        var writer: Task<Void, Never>?
         var failure: UploadFailure?
     }
 
@@ -21,17 +21,17 @@ final class UploadPipe: Sendable {
         length = body.length
     }
 
-    /// Says how to tell the loop that there is something to read.
+    /// Sets the closure that is called when there is data for the loop to read.
     func onData(_ wake: @escaping @Sendable () -> Void) { channel.onData(wake) }
 
-    /// Whether all was handed over.
+    /// Whether the loop has read the whole body.
     var isDone: Bool { channel.isDrained && state.withLock { $0.failure == nil } }
 
-    /// Fills the buffer; 0 at the end, nil where there is nothing as yet.
+    /// Fills the buffer and returns the number of bytes: 0 at the end, nil if none are available yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(UploadFailure) -> Int? {
         try state.withLock { (state) throws(UploadFailure) in
             if let failure = state.failure { throw failure }
-            if state.feeder == nil, !channel.isClosed { state.feeder = Task { await feed() } }
+            if state.writer == nil, !channel.isClosed { state.writer = Task { await write() } }
         }
         return try channel.read(into: buffer) { (amounts) throws(UploadFailure) in try readable(amounts) }
     }
@@ -47,20 +47,20 @@ final class UploadPipe: Sendable {
                     """
             )
         }
-        // The last byte waits for the end of the stream: a request with a wrong length is never complete.
+        // The last byte is held until the stream ends, so that a request of the wrong length is never complete.
         return amounts.written == length && !amounts.isComplete ? amounts.held - 1 : amounts.held
     }
 
-    /// Releases the source.
+    /// Closes the channel, and cancels the task that reads the source.
     func close() {
         channel.close()
         state.withLock { state in
-            defer { state.feeder = nil }
-            return state.feeder
+            defer { state.writer = nil }
+            return state.writer
         }?.cancel()
     }
 
-    private func feed() async {
+    private func write() async {
         do {
             for try await chunk in body where !chunk.isEmpty {
                 guard await channel.send(chunk) else { return }

@@ -10,9 +10,9 @@ internal import Foundation
 enum UploadSource {
     /// There is no body.
     case none
-    /// A small body, which goes out along with the head.
+    /// A small body, which is sent along with the head.
     case inline(Data)
-    /// A body in memory, and how much of it is gone.
+    /// A body in memory, and the number of bytes that libcurl has read.
     case memory(Data, offset: Int)
     case file(FileChunks)
     case stream(UploadPipe)
@@ -66,7 +66,7 @@ extension UploadSource {
         }
     }
 
-    /// Whether all of the body was handed to libcurl.
+    /// Whether libcurl has read the whole body.
     var isDone: Bool {
         switch self {
         case .none, .inline: true
@@ -76,7 +76,7 @@ extension UploadSource {
         }
     }
 
-    /// Fills the buffer; 0 at the end, nil where there is nothing as yet.
+    /// Fills the buffer and returns the number of bytes: 0 at the end, nil if none are available yet.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(UploadFailure) -> Int? {
         switch self {
         case .none, .inline:

@@ -6,29 +6,53 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// How the loop's thread waits for a moment before it sleeps, when nothing is under way.
+/// A short wait of the loop's thread for commands before it sleeps.
 ///
-/// A task that sends one request after the other comes back within microseconds of a response. To sleep meanwhile, and
-/// to be woken, takes longer than that. Only after requests that no caller would have driven by itself.
+/// A task that sends requests one after the other submits the next one within microseconds of a response, which is less
+/// than a sleep and a wake-up take. The thread spins only after transfers that no caller could have driven itself.
 struct AdaptiveSpin {
-    /// How long it waits at most, in nanoseconds.
+    /// The maximum wait, in nanoseconds.
     private static let limit: MonotonicTime = 30_000
 
-    private var patience = SpinBackoff()
+    private var backoff = SpinBackoff()
 
-    /// Waits until there is something to do; false where there was nothing.
+    /// Waits until `isReady` returns true; returns false if it did not within the limit.
     mutating func wait(until isReady: () -> Bool) -> Bool {
-        guard patience.mayWait() else { return false }
+        guard backoff.mayWait() else { return false }
         let limit = MonotonicTime.now &+ Self.limit
         repeat {
-            // On a machine with one free processor this is when the task gets to run.
+            // With one free processor the task runs during this call.
             sched_yield()
             if isReady() {
-                patience.noteHit()
+                backoff.noteHit()
                 return true
             }
         } while MonotonicTime.now < limit
-        patience.noteMiss()
+        backoff.noteMiss()
         return false
+    }
+}
+
+/// Predicts whether a short wait succeeds.
+///
+/// A sleep and a wake-up take longer than most responses of nearby servers, and longer than a task takes between two
+/// requests. After a wait that failed the next ones are skipped: 1 after the first failure in a row, up to 63 after
+/// six, so that failures cost little.
+struct SpinBackoff {
+    private var misses = 0
+    private var skips = 0
+
+    /// Returns whether to wait this time.
+    mutating func mayWait() -> Bool {
+        guard skips > 0 else { return true }
+        skips -= 1
+        return false
+    }
+
+    mutating func noteHit() { misses = 0 }
+
+    mutating func noteMiss() {
+        misses = min(misses + 1, 6)
+        skips = (1 << misses) - 1
     }
 }

@@ -1,138 +1,138 @@
 internal import RefrainCore
 internal import RefrainHTTP
 
-/// What other threads ask of a loop.
+/// A call of another thread to a loop.
 enum Command {
-    /// Send this request when it is its turn.
+    /// Send this request when its origin has a free connection.
     case start(Transfer)
-    /// End this transfer, the caller has lost interest.
+    /// End this transfer, because its task was cancelled.
     case cancel(Transfer)
-    /// There is room for the response, or more of the request.
+    /// Resume this transfer: there is room for the response, or more of the request.
     case resume(Transfer)
     /// The response will not be read.
     case discard(Transfer)
     /// Run this job of a task on the loop's thread.
     case run(UnownedJob)
-    /// End all transfers and go on.
+    /// End all transfers, and accept new ones.
     case reset(UnsafeContinuation<Void, Never>)
     /// End all transfers and the thread.
     case stop(UnsafeContinuation<Void, Never>?)
 }
 
-/// The commands that wait for the loop, the owner that drives it, and whether a thread must be woken.
+/// The pending commands of a loop, its owner, and whether a command must wake the thread.
 ///
-/// The loop's thread is woken once per batch, and not while it is busy.
+/// The thread is woken once per batch of commands, and not while it is busy.
 struct CommandQueue {
     enum Phase { case idle, running, stopping, stopped }
 
-    /// Who may touch what the loop drives, libcurl's handles among it.
+    /// The only thread that may use the loop's driver and libcurl's handles.
     enum Owner {
-        /// The thread, which looks for commands before it rests.
+        /// The loop's thread, which checks for commands before it waits.
         case thread
-        /// The thread, which waits for sockets.
+        /// The loop's thread, which waits for sockets.
         case poll
-        /// No owner: no transfer is active, and the thread waits.
-        case nobody
-        /// A caller who drives its own request; the thread waits for its turn.
+        /// No owner: no transfer is active, and the loop's thread waits for a command.
+        case none
+        /// A calling thread that drives its own request; the loop's thread waits for ownership.
         case leader
         /// The first thread that submits a command; the leader waits for its response without using the loop.
         case waitingLeader
     }
 
-    /// How to wake the thread.
-    enum Wake { case not, fromPoll, toItsTurn }
+    /// How to wake the loop's thread: not at all, from its poll, or from its wait for ownership.
+    enum Wake { case not, fromPoll, fromWait }
 
     var phase = Phase.idle
-    private(set) var turn = Owner.thread
-    private var commands: [Command] = []
-    /// How many leaders there were; the last one is known by its number.
+    private(set) var owner = Owner.thread
+    private var pending: [Command] = []
+    /// The number of leads so far, which identifies the last one.
     private(set) var leaders: UInt64 = 0
-    private var patience = SpinBackoff()
+    private var backoff = SpinBackoff()
 
-    /// Adds a command, and says how the thread must be woken for it.
+    /// Adds a command, and returns how the thread must be woken for it.
     mutating func add(_ command: Command) -> Wake {
-        commands.append(command)
-        switch turn {
+        pending.append(command)
+        switch owner {
         case .thread, .leader:
             return .not
         case .poll:
-            turn = .thread
+            owner = .thread
             return .fromPoll
-        case .nobody:
-            turn = .thread
-            return .toItsTurn
+        case .none:
+            owner = .thread
+            return .fromWait
         case .waitingLeader:
-            patience.noteMiss()
-            turn = .thread
-            return .toItsTurn
+            backoff.noteMiss()
+            owner = .thread
+            return .fromWait
         }
     }
 
-    var hasCommands: Bool { !commands.isEmpty }
+    var hasCommands: Bool { !pending.isEmpty }
 
     // MARK: The thread
 
-    /// Hands the commands over in exchange for an empty list, whose memory is used again.
+    /// Exchanges the pending commands for an empty list, whose storage is reused.
     mutating func take(into list: inout [Command]) {
-        turn = .thread
-        swap(&commands, &list)
+        owner = .thread
+        swap(&pending, &list)
     }
 
-    /// Whether there is nothing to do but to wait for sockets; then the next command wakes the thread.
+    /// Returns whether the thread may wait for sockets; if so, the next command wakes it.
     mutating func prepareToPoll() -> Bool {
-        guard commands.isEmpty else { return false }
-        turn = .poll
+        guard pending.isEmpty else { return false }
+        owner = .poll
         return true
     }
 
-    /// Gives up the turn, if there is nothing to do.
+    /// Gives up ownership, unless there are commands.
     mutating func park() {
-        if commands.isEmpty { turn = .nobody }
+        if pending.isEmpty { owner = .none }
     }
 
     // MARK: A leader
 
-    /// What a leader knows of itself.
+    /// The identity of a leader.
     struct Lead {
         fileprivate var number: UInt64
     }
 
     /// Takes ownership if there is no owner and the response is likely to arrive while the leader waits.
     mutating func lead() -> Lead? {
-        guard turn == .nobody, patience.mayWait() else { return nil }
-        turn = .leader
+        guard owner == .none, backoff.mayWait() else { return nil }
+        owner = .leader
         leaders &+= 1
         return Lead(number: leaders)
     }
 
-    /// Whether there is nothing to do but to wait for the answer; then everybody who comes may end the lead.
+    /// Returns whether the leader may wait for its response; if so, any thread that adds a command ends the lead.
     mutating func leaderWaits() -> Bool {
-        guard commands.isEmpty else { return false }
-        turn = .waitingLeader
+        guard pending.isEmpty else { return false }
+        owner = .waitingLeader
         return true
     }
 
-    /// Takes the turn back after a wait; false where the thread has it.
+    /// Takes ownership again after a wait; returns false if the loop's thread has taken it.
     mutating func leaderGoesOn(_ lead: Lead) -> Bool {
-        guard turn == .waitingLeader, lead.number == leaders else { return false }
-        turn = .leader
+        guard owner == .waitingLeader, lead.number == leaders else { return false }
+        owner = .leader
         return true
     }
 
-    /// Gives the turn to the thread, with something to do.
+    /// Passes ownership and a command to the thread.
     ///
-    /// The command comes before all that were added meanwhile: they may be about it, such as the cancellation of a
-    /// request that is to be started.
+    /// The command precedes all that were added during the lead, because they may refer to it, such as the cancellation
+    /// of a request that is to be started.
     mutating func endLead(with command: Command) -> Wake {
-        commands.insert(command, at: 0)
-        turn = .thread
-        return .toItsTurn
+        pending.insert(command, at: 0)
+        owner = .thread
+        return .fromWait
     }
 
     /// Passes ownership to the thread if there is work left; otherwise there is no owner.
     mutating func endLead(isDone: Bool) -> Wake {
-        isDone ? patience.noteHit() : patience.noteMiss()
-        turn = isDone && commands.isEmpty ? .nobody : .thread
-        return turn == .thread ? .toItsTurn : .not
+        isDone ? backoff.noteHit() : backoff.noteMiss()
+        owner = isDone && pending.isEmpty ? .none : .thread
+        return owner == .thread ? .fromWait : .not
     }
 }

@@ -1,12 +1,14 @@
 internal import CurlShim
 
-/// A connection that requests were sent on, as far as this side keeps account of it.
+/// The record of a connection that requests were sent on.
 final class OpenConnection {
-    /// Its socket; libcurl may have closed it since, and the number may be another one's.
+    /// Its socket.
+    ///
+    /// libcurl may have closed it, and another file may have its number.
     fileprivate let socket: Int32
-    /// Whether it carries one exchange after the other, as far as its last answer tells.
+    /// Whether it carries one exchange at a time, according to its last response.
     var isSerial = false
-    /// The last stream that the server has processed or will process, once it said so (GOAWAY, RFC 9113 §6.8).
+    /// The last stream that the server has processed or will process; nil before a GOAWAY (RFC 9113 §6.8).
     var lastProcessed: Int?
 
     init(socket: Int32) { self.socket = socket }
@@ -17,35 +19,37 @@ final class OpenConnection {
     /// session ticket (RFC 8446 §4.6.1), but cannot be distinguished from a response.
     var isSpoiled: Bool { isSerial && refrain_has_arrived(socket) != 0 }
 
-    /// Whether it stands, and nothing has come that is unread.
+    /// Whether it is open and has no unread data.
     var isQuiet: Bool { refrain_is_quiet(socket) != 0 }
 
-    /// Ends it, so that nothing can be sent on it.
+    /// Shuts it down, so that nothing can be sent on it.
     func end() { refrain_end_connection(socket) }
 
-    /// For how many milliseconds the peer has acknowledged nothing although something is to be; 0 where all is well.
+    /// Returns for how many milliseconds the peer has not acknowledged data that was sent; 0 if none is outstanding.
     ///
-    /// Not longer than since the last byte of a request went: before that there may have been nothing to acknowledge.
+    /// At most the time since the last byte of a request was sent: before that nothing may have been outstanding.
     func silence(since lastActivity: MonotonicTime, now: MonotonicTime) -> Int {
         guard lastActivity < now else { return 0 }
         let age = Int((now &- lastActivity) / 1_000_000)
         return min(refrain_silence(socket, age), age)
     }
 
-    /// Whether the server has ended it, while it is in use.
+    /// Whether the server has closed it while it is in use.
     var hasEnded: Bool { refrain_has_ended(socket) != 0 }
 }
 
 /// The connections of a loop, by their addresses.
 ///
-/// libcurl (7.88) names the connection of a request only by those before it sends, and has no number for it.
+/// Before libcurl (7.88) sends a request it identifies the connection only by its addresses, not by a number.
 struct ConnectionTable {
     private var connections: [UInt64: OpenConnection] = [:]
     private var keys: [Int32: UInt64] = [:]
 
-    /// A number for the two ends of a connection; the address of this end follows from the other one.
+    /// Returns the key of a connection: a hash of its remote address and both ports.
+    ///
+    /// The local address follows from the remote one.
     static func key(remoteAddress: UnsafePointer<CChar>, remotePort: Int32, localPort: Int32) -> UInt64 {
-        // FNV-1a: it is made for every request.
+        // FNV-1a, because it is computed for every request.
         let prime: UInt64 = 0x100_0000_01b3
         var key: UInt64 = 0xcbf2_9ce4_8422_2325
         var character = remoteAddress
@@ -57,7 +61,7 @@ struct ConnectionTable {
         return (key ^ UInt64(UInt32(bitPattern: localPort))) &* prime
     }
 
-    /// The connection with this key, if it was noted.
+    /// The connection with this key, if it was recorded.
     subscript(key: UInt64) -> OpenConnection? { connections[key] }
 
     /// Records a new connection.
@@ -65,7 +69,7 @@ struct ConnectionTable {
     /// libcurl does not report when a connection is closed. Records are removed when the number of their socket, or
     /// their key, is used again, so there are at most as many as the process has had open at a time.
     mutating func note(_ key: UInt64, socket: Int32) -> OpenConnection {
-        // The former key may be another connection's by now, which has another socket.
+        // Another connection, with another socket, may have the former key by now.
         if let former = keys.updateValue(key, forKey: socket), former != key, connections[former]?.socket == socket {
             connections[former] = nil
         }
@@ -74,6 +78,6 @@ struct ConnectionTable {
         return connection
     }
 
-    /// Forgets what was noted of an earlier connection with this key.
+    /// Removes the record of an earlier connection with this key.
     mutating func forget(_ key: UInt64) { connections[key] = nil }
 }

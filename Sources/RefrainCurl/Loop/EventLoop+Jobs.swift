@@ -1,22 +1,21 @@
 internal import CurlShim
 internal import RefrainCore
 
-/// Tasks can prefer the loop's thread: then no other thread is woken for an answer, nor by the next request.
+/// Tasks can prefer the loop's thread: then neither a response nor the next request wakes another thread.
 ///
-/// While a job runs, the loop does nothing else, so it is for tasks that compute little and wait for nothing by
-/// blocking.
+/// While a job runs the loop does nothing else, so this is for tasks that compute little and never block.
 extension EventLoop: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if refrain_current_loop() == Unmanaged.passUnretained(self).toOpaque() { return jobs.append(job) }
-        let how: CommandQueue.Wake? = inbox.withLock { inbox in
-            if inbox.phase == .idle, !begin(&inbox) { return nil }
-            return inbox.phase == .running ? inbox.add(.run(job)) : nil
+        let how: CommandQueue.Wake? = commands.withLock { commands in
+            if commands.phase == .idle, !begin(&commands) { return nil }
+            return commands.phase == .running ? commands.add(.run(job)) : nil
         }
         if let how { wake(how) } else { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
     }
 
-    /// Runs the jobs that are there, and those that they bring about.
+    /// Runs the pending jobs, and those that they enqueue.
     func runJobs() {
         let executor = asUnownedTaskExecutor()
         var next = 0
@@ -25,14 +24,14 @@ extension EventLoop: TaskExecutor {
             next += 1
         }
         jobs.removeAll(keepingCapacity: next < 1024)
-        if MonotonicTime.now > driver.now.after(Self.longAbsence) { driver.wasAway = true }
+        if MonotonicTime.now > driver.now.after(Self.longBlock) { driver.wasBlocked = true }
     }
 
-    /// From here on limits may pass that would not have if the loop had looked at its sockets, in nanoseconds.
-    private static let longAbsence: Int64 = 10_000_000
+    /// The duration of jobs, in nanoseconds, from which on a limit may have passed only because sockets were not read.
+    private static let longBlock: Int64 = 10_000_000
 
-    /// Leaves jobs to the other threads, since this one ends.
-    func leaveJobs() {
+    /// Moves the jobs to the global executor, because the thread ends.
+    func moveJobs() {
         for job in jobs { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
         jobs = []
     }

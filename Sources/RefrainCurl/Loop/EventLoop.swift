@@ -12,34 +12,35 @@ internal import Darwin
 
 /// One thread that drives all transfers of a loader.
 ///
-/// Everybody else only puts commands into the inbox, and wakes the thread. But when nothing is under way, the thread of
-/// a caller drives its own request (``lead(_:_:)``).
+/// Other threads only append commands and wake the thread. When no transfer is active, the calling thread drives its
+/// own request (``lead(_:_:)``).
 final class EventLoop: @unchecked Sendable {
-    // @unchecked Sendable: `inbox` has its lock; `multi` never changes, and curl_multi_wakeup may be called from any
-    // thread; `driver`, and `multi` for all else, are touched only by whose turn it is, which the inbox says.
-    let inbox = ConditionLock(CommandQueue())
+    // @unchecked Sendable: `commands` has its lock; `multi` never changes, and curl_multi_wakeup may be called from any
+    // thread; `driver`, and `multi` for all else, are used only by the owner that `commands` names; `jobs` only by the
+    // loop's thread.
+    let commands = ConditionLock(CommandQueue())
     let multi: UnsafeMutableRawPointer?
     let driver: TransferDriver
-    /// For how long a leader waits for its answer, in nanoseconds; the kernel may add 50,000.
+    /// How long a leader waits for its response, in nanoseconds; the kernel may add 50,000.
     let leaderWait: MonotonicTime
     private let canBeWoken: Bool
-    /// Jobs of tasks that prefer the loop's thread, which alone touches them.
+    /// Jobs of tasks that prefer the loop's thread.
     var jobs: [UnownedJob] = []
-    /// Whether libcurl never waits for a name to be resolved.
+    /// Whether callers may drive requests: only if libcurl never blocks to resolve a name.
     private let canBeLed = refrain_features() & CURL_VERSION_ASYNCHDNS != 0
 
     init(configuration: CurlLoader.Configuration, leaderWait: MonotonicTime = 40_000) {
         self.leaderWait = leaderWait
         multi = refrain_global_init() == CURLE_OK ? curl_multi_init() : nil
         if let multi { refrain_hide_wakeup_from_children(multi) }
-        // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop looks for itself.
+        // Without free file descriptors libcurl makes a handle that cannot be woken; such a loop polls every 5 ms.
         canBeWoken = multi.map { curl_multi_wakeup($0) == CURLM_OK } ?? false
         driver = TransferDriver(multi: multi, configuration: configuration)
         driver.loop = self
     }
 
     deinit {
-        // The thread holds the loop while it runs: nothing uses the handle any more.
+        // The thread retains the loop while it runs, so the handle is no longer in use.
         guard let multi, refrain_begin_use() else { return }
         driver.freeHandles()
         keepingPipeAction { curl_multi_cleanup(multi) }
@@ -52,7 +53,7 @@ final class EventLoop: @unchecked Sendable {
     func submit(_ transfer: Transfer, _ completion: Completion) {
         transfer.submittedAt = .now
         let mayLead = canBeLed && transfer.isPlain
-        switch inbox.withLock({ enter(transfer, completion, mayLead: mayLead, &$0) }) {
+        switch commands.withLock({ enter(transfer, completion, mayLead: mayLead, &$0) }) {
         case .waits(let how):
             wake(how)
         case .leads(let lead):
@@ -80,50 +81,51 @@ final class EventLoop: @unchecked Sendable {
         _ transfer: Transfer,
         _ completion: Completion,
         mayLead: Bool,
-        _ inbox: inout CommandQueue
+        _ commands: inout CommandQueue
     ) -> Entry {
-        guard inbox.phase != .stopping, inbox.phase != .stopped else { return .refused(.sessionInvalidated) }
+        guard commands.phase != .stopping, commands.phase != .stopped else { return .refused(.sessionInvalidated) }
         guard !transfer.wasCancelled else { return .refused(.cancelled) }
-        if inbox.phase == .idle {
-            // No attempt changes the library.
+        if commands.phase == .idle {
+            // Permanent: the library stays the same for the life of the process.
             guard CurlVersion.refusal == nil else { return .refused(.unsupportedURL) }
-            guard begin(&inbox) else { return .refused(.unknown) }
+            guard begin(&commands) else { return .refused(.unknown) }
         }
         transfer.completion = completion
         transfer.wasSubmitted = true
-        if mayLead, let lead = inbox.lead() { return .leads(lead) }
-        return .waits(inbox.add(.start(transfer)))
+        if mayLead, let lead = commands.lead() { return .leads(lead) }
+        return .waits(commands.add(.start(transfer)))
     }
 
     func cancel(_ transfer: Transfer) {
         wake(
-            inbox.withLock { inbox in
+            commands.withLock { commands in
                 transfer.wasCancelled = true
-                guard transfer.wasSubmitted, inbox.phase == .running else { return .not }
-                return inbox.add(.cancel(transfer))
+                guard transfer.wasSubmitted, commands.phase == .running else { return .not }
+                return commands.add(.cancel(transfer))
             }
         )
     }
 
-    /// Tells the loop of something about a transfer that it has.
+    /// Adds a command about a transfer that was submitted.
     func post(_ command: Command) {
-        wake(inbox.withLock { inbox in inbox.phase == .running ? inbox.add(command) : .not })
+        wake(commands.withLock { commands in commands.phase == .running ? commands.add(command) : .not })
     }
 
     func reset(_ continuation: UnsafeContinuation<Void, Never>) {
-        let how = inbox.withLock { inbox in inbox.phase == .running ? inbox.add(.reset(continuation)) : nil }
+        let how = commands.withLock { commands in commands.phase == .running ? commands.add(.reset(continuation)) : nil
+        }
         if let how { wake(how) } else { continuation.resume() }
     }
 
     func stop(_ continuation: UnsafeContinuation<Void, Never>? = nil) {
-        let how: CommandQueue.Wake? = inbox.withLock { inbox in
-            switch inbox.phase {
+        let how: CommandQueue.Wake? = commands.withLock { commands in
+            switch commands.phase {
             case .idle, .stopped:
-                inbox.phase = .stopped
+                commands.phase = .stopped
                 return nil
             case .running, .stopping:
-                inbox.phase = .stopping
-                return inbox.add(.stop(continuation))
+                commands.phase = .stopping
+                return commands.add(.stop(continuation))
             }
         }
         if let how { wake(how) } else { continuation?.resume() }
@@ -133,14 +135,14 @@ final class EventLoop: @unchecked Sendable {
         switch how {
         case .not: break
         case .fromPoll: if let multi { curl_multi_wakeup(multi) }
-        case .toItsTurn: inbox.signal()
+        case .fromWait: commands.signal()
         }
     }
 
-    /// Starts the thread; false where there is none to be had.
-    func begin(_ inbox: inout CommandQueue) -> Bool {
+    /// Starts the thread; returns false if the system has no resources for it.
+    func begin(_ commands: inout CommandQueue) -> Bool {
         guard multi != nil, startThread() else { return false }
-        inbox.phase = .running
+        commands.phase = .running
         return true
     }
 
@@ -149,7 +151,7 @@ final class EventLoop: @unchecked Sendable {
         let context = Unmanaged.passRetained(self)
         var everything = sigset_t()
         var previous = sigset_t()
-        // Signals belong to the process's own threads; a new thread inherits the mask of the one that makes it.
+        // Signals are for the program's own threads; a new thread inherits the mask of the thread that creates it.
         sigfillset(&everything)
         pthread_sigmask(SIG_SETMASK, &everything, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
@@ -175,20 +177,20 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: On the loop's thread
 
-    /// How long the thread rests before it polls the sockets of paused transfers, in milliseconds.
-    private static let restBeforePolling: Int32 = 1
+    /// How long the thread sleeps before it polls the sockets of paused transfers, in milliseconds.
+    private static let sleepBeforePolling: Int32 = 1
 
     private func run() {
         guard let multi else { return }
         refrain_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
-        var commands: [Command] = []
+        var batch: [Command] = []
         var stops: [UnsafeContinuation<Void, Never>] = []
-        var lookout = AdaptiveSpin()
+        var spin = AdaptiveSpin()
         while true {
-            inbox.withLock { $0.take(into: &commands) }
+            commands.withLock { $0.take(into: &batch) }
             driver.now = .now
             var mustStop = false
-            for command in commands {
+            for command in batch {
                 switch command {
                 case .stop(let continuation):
                     mustStop = true
@@ -197,22 +199,22 @@ final class EventLoop: @unchecked Sendable {
                 default: driver.carryOut(command)
                 }
             }
-            commands.removeAll(keepingCapacity: commands.capacity < 1024)
+            batch.removeAll(keepingCapacity: batch.capacity < 1024)
             if mustStop { break }
             driver.drive()
             if !jobs.isEmpty { runJobs() }
             if driver.isIdle {
-                let looksOut = driver.hadCompany || !canBeLed
-                driver.hadCompany = false
+                let spins = driver.hadOtherTransfers || !canBeLed
+                driver.hadOtherTransfers = false
                 refrain_end_use()
                 defer { refrain_begin_use_or_wait() }
-                if !looksOut || !lookout.wait(until: { inbox.withLock { $0.hasCommands } }) {
-                    inbox.wait(after: { $0.park() }, until: { $0.turn == .thread })
+                if !spins || !spin.wait(until: { commands.withLock { $0.hasCommands } }) {
+                    commands.wait(after: { $0.park() }, until: { $0.owner == .thread })
                 }
                 continue
             }
-            guard inbox.withLock({ $0.prepareToPoll() }) else { continue }
-            if driver.restsBeforePolling { poll(nil, 0, Self.restBeforePolling) }
+            guard commands.withLock({ $0.prepareToPoll() }) else { continue }
+            if driver.sleepsBeforePolling { poll(nil, 0, Self.sleepBeforePolling) }
             let wait = driver.pollTimeout()
             refrain_end_use()
             curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
@@ -220,16 +222,28 @@ final class EventLoop: @unchecked Sendable {
         }
         driver.endAll(.sessionInvalidated, "the loader was shut down")
         driver.releaseLookups()
-        inbox.withLock { inbox in
-            inbox.phase = .stopped
-            inbox.take(into: &commands)
+        commands.withLock { commands in
+            commands.phase = .stopped
+            commands.take(into: &batch)
         }
         refrain_set_current_loop(nil)
-        for command in commands {
+        for command in batch {
             if case .run(let job) = command { jobs.append(job) }
             if case .stop(let continuation?) = command { stops.append(continuation) }
         }
-        leaveJobs()
+        moveJobs()
         for stop in stops { stop.resume() }
     }
+}
+
+/// Calls libcurl where it may change the process's action for SIGPIPE, and restores the action afterwards.
+///
+/// Meanwhile a write to a broken pipe on another thread can end the process; only another version of libcurl prevents
+/// that.
+@discardableResult
+func keepingPipeAction<Result>(_ body: () -> Result) -> Result {
+    guard CurlVersion.resetsPipeAction else { return body() }
+    refrain_hold_pipe_action()
+    defer { refrain_restore_pipe_action() }
+    return body()
 }

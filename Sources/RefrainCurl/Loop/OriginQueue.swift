@@ -1,52 +1,52 @@
-/// The requests to one origin: how many are on their way, and who is next.
+/// The requests to one origin: the number of active ones, and those that wait, in the order of their submission.
 ///
-/// libcurl slows down with the number of requests that wait inside of it, so they wait here, first come, first served.
+/// Requests wait here and not in libcurl, which becomes slower with the number of requests that wait in it.
 final class OriginQueue {
     /// libcurl's default maximum of streams per connection.
     static let streamsPerConnection = 100
 
     var active = 0
-    /// How many of these were sent.
+    /// The number of active requests that were sent.
     var sent = 0
-    /// What the origin spoke last, once that is known.
+    /// Whether the last response came over HTTP/2; nil if unknown.
     var isMultiplexed: Bool?
-    /// Whether the origin wants HTTP/1.1 (RFC 9113 §7: HTTP_1_1_REQUIRED).
+    /// Whether the origin requires HTTP/1.1 (RFC 9113 §7: HTTP_1_1_REQUIRED).
     var wantsHTTP1 = false
-    /// Whether the last connect failed: the name server is asked again before the next one (rule R33).
+    /// Whether the last connect failed; the name is then resolved again before the next one (rule R33).
     var addressMayBeStale = false
-    /// When a request was sent to which the peer's TCP has acknowledged nothing, as long as connections of before may
-    /// be used.
+    /// When a request was submitted of which the peer's TCP acknowledged nothing; ``MonotonicTime/never`` once older
+    /// connections have expired.
     private var silentSince = MonotonicTime.never
-    /// Whether it is on the list of those that have requests to start.
+    /// Whether the driver's list of queues with requests to start contains it.
     var isListed = false
-    /// Responses that are not read and whose connections may be reused; newest last.
+    /// Responses of which a short rest is read so that their connections can be reused; newest last.
     @exclusivity(unchecked) private var draining: [Transfer] = []
-    /// Whether the origin has answered before, so that there is likely to be a connection to it.
+    /// Whether the last request succeeded, so that an open connection is likely.
     var hasAnswered = false
-    /// How many answers in a row were short, the last one included.
+    /// The number of short responses in a row, up to the last one.
     private var shortAnswers = 0
     private let connections: Int
-    // No exclusivity checks: only the owner of the loop accesses these, and no access leads to another one.
+    // No exclusivity checks: only the owner of the loop accesses these, and no access overlaps another one.
     @exclusivity(unchecked) private var waiting: [Transfer?] = []
     @exclusivity(unchecked) private var first = 0
     private var abandoned = 0
 
     init(connections: Int) { self.connections = connections }
 
-    /// Whether the next answer is likely to be short, too.
+    /// Whether the next response is likely to be short.
     var expectsShortAnswers: Bool { shortAnswers >= 16 }
 
-    /// Notes how many bytes the body of an answer had.
+    /// Records the size of a response's body in bytes.
     func noteAnswer(size: Int64) {
-        // With its head, it is within a small buffer.
+        // With its head, a short response fits into a small buffer.
         shortAnswers = size > Int64(EasySettings.smallBufferSize / 2) ? 0 : min(shortAnswers + 1, 16)
     }
 
-    /// Notes when a request was submitted whose connection turned out to lead nowhere.
+    /// Records when a request was submitted whose connection was dead.
     func noteSilence(since start: MonotonicTime) { silentSince = start }
 
-    /// For how many seconds a connection may have been unused to be used again: not since before such a request, and
-    /// not for longer than `limit`.
+    /// Returns for how many seconds a connection may have been idle to be reused: not since before such a request, and
+    /// at most `limit`.
     func longestAge(now: MonotonicTime, limit: Int) -> Int {
         guard silentSince != .never else { return limit }
         let seconds = Int((now &- silentSince) / 1_000_000_000)
@@ -62,18 +62,18 @@ final class OriginQueue {
             < (isMultiplexed == true && !wantsHTTP1 ? Swift.max(connections, Self.streamsPerConnection) : connections)
     }
 
-    /// Whether requests wait, some of which may have ended.
+    /// Whether requests wait; some of them may have ended.
     var hasWaiting: Bool { first < waiting.count }
 
     func append(_ transfer: Transfer) { waiting.append(transfer) }
 
-    /// Notes a response that is read only for the sake of its connection.
+    /// Adds a response that is read only so that its connection can be reused.
     func appendDraining(_ transfer: Transfer) { draining.append(transfer) }
 
-    /// Forgets one that has ended, and what it held.
+    /// Removes such a response that has ended.
     func removeDraining(_ transfer: Transfer) { draining.removeAll { $0 === transfer } }
 
-    /// A response that is still read for the sake of its connection, where there is one.
+    /// Removes and returns the newest such response that has not ended.
     func nextDraining() -> Transfer? {
         while let transfer = draining.popLast() {
             if !transfer.isFinished { return transfer }
@@ -81,7 +81,7 @@ final class OriginQueue {
         return nil
     }
 
-    /// The next transfer that still wants to be sent.
+    /// Removes and returns the next transfer that has not ended.
     func next() -> Transfer? {
         while first < waiting.count {
             defer { compactIfSparse() }
@@ -97,7 +97,7 @@ final class OriginQueue {
         return nil
     }
 
-    /// Records that a waiting transfer has finished; its slot is removed when there are many.
+    /// Records that a waiting transfer has ended; the queue is compacted when many have.
     func noteAbandoned() {
         abandoned += 1
         guard abandoned > 32, abandoned > (waiting.count - first) / 2 else { return }
@@ -120,9 +120,9 @@ final class OriginQueue {
     }
 }
 
-/// A handle whose transfer has ended, and that libcurl still has.
+/// A handle whose transfer has ended, and which is still in libcurl's multi handle.
 struct HandleRemoval {
-    let slot: EasyHandle
+    let handle: EasyHandle
     let host: OriginQueue
     /// Whether the request was sent.
     let wasSent: Bool

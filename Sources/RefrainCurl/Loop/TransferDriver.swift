@@ -1,56 +1,56 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-/// What the loop does, on the thread of whose turn it is: starts transfers, lets libcurl work, and ends them.
+/// Starts transfers, calls libcurl to perform them, and ends them; used only by the owner of the loop.
 final class TransferDriver {
-    /// The moment at which this round of the loop began.
+    /// When this iteration of the loop began.
     var now: MonotonicTime {
-        get { round.now }
-        set { round.now = newValue }
+        get { iteration.now }
+        set { iteration.now = newValue }
     }
 
-    /// No transfer runs out of time before this moment.
+    /// No transfer exceeds a limit before this time.
     var nextLimit: MonotonicTime {
-        get { round.nextLimit }
-        set { round.nextLimit = newValue }
+        get { iteration.nextLimit }
+        set { iteration.nextLimit = newValue }
     }
 
-    /// The loop that this driver works for.
+    /// The loop of this driver.
     weak var loop: EventLoop?
 
-    /// Whether there were transfers that no caller could have driven by itself: several at a time, or streams.
-    var hadCompany = false
+    /// Whether there were transfers that no caller could have driven itself: several at a time, or streams.
+    var hadOtherTransfers = false
 
-    /// Whether the thread has not looked at its sockets for so long that limits may have passed meanwhile.
-    var wasAway = false
+    /// Whether jobs have blocked the thread for so long that limits may have passed before it read its sockets.
+    var wasBlocked = false
 
-    /// Whether any connection may speak TLS, to a server or to a proxy.
+    /// Whether any connection may use TLS, to a server or to a proxy.
     private(set) var mayHaveTLS = false
 
-    private let round = LoopIteration()
+    private let iteration = LoopIteration()
     let multi: UnsafeMutableRawPointer?
     private let configuration: CurlLoader.Configuration
     private let settings: EasySettings
     // No exclusivity checks: the owner of the loop has exclusive access, and no access leads to another one.
     @exclusivity(unchecked) private(set) var active: [Transfer] = []
     private var heldAnswers = HeldAnswers()
-    /// By origin and not by name: libcurl, too, counts the connections of a host however it is spelled.
+    /// By origin rather than by name: libcurl also counts the connections of a host independently of its spelling.
     private var hosts: [Origin?: OriginQueue] = [:]
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
     @exclusivity(unchecked) private var idle = IdleHandles()
     @exclusivity(unchecked) private var ended = EndedTransfers()
-    /// Origins with requests that wait for nothing but the next iteration.
+    /// The queues of requests that wait only for the next iteration.
     @exclusivity(unchecked) private var startable: [OriginQueue] = []
-    /// Handles of transfers that have ended, which libcurl still has.
+    /// The handles of ended transfers that are still in the multi handle.
     @exclusivity(unchecked) private var removable: [HandleRemoval] = []
-    /// Handles whose transfers have ended while libcurl looks for an address, which it goes on to do.
+    /// The handles whose transfers have ended, and whose name lookups continue.
     var lookups: [EasyHandle] = []
-    /// How many transfers may be started, and removed, before libcurl works and limits are looked at again.
+    /// How many transfers may be started, and removed, before libcurl is called and limits are checked again.
     private var startsLeft = TransferDriver.transfersPerIteration
     private var removalsLeft = TransferDriver.transfersPerIteration
 
-    /// To hand a transfer to libcurl (7.88), and to take it back, takes a walk along all connections to its host: with
-    /// 10,000 of them the limits of all others would be overrun by seconds.
+    /// libcurl (7.88) visits all connections to a host when a transfer to it is added or removed: with 10,000
+    /// connections the other transfers would exceed their limits by seconds.
     private static let transfersPerIteration = 64
 
     init(multi: UnsafeMutableRawPointer?, configuration: CurlLoader.Configuration) {
@@ -61,28 +61,28 @@ final class TransferDriver {
         guard let multi else { return }
         refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         if !settings.mayUseProxy {
-            // The queues keep to this by themselves but where a server takes fewer streams on a connection than are
-            // let through. For libcurl all origins behind a proxy that is not a tunnel are one host.
+            // The queues enforce this limit themselves, unless a server accepts fewer streams per connection than they
+            // start. libcurl treats all origins behind a proxy that is not a tunnel as one host.
             refrain_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
         }
         refrain_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         refrain_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, OriginQueue.streamsPerConnection)
     }
 
-    /// How long nothing needs to be done unless something happens, in milliseconds.
+    /// Returns how long to wait for sockets, in milliseconds.
     func pollTimeout() -> Int32 {
-        defer { round.hadActivity = false }
+        defer { iteration.hadActivity = false }
         guard startable.isEmpty, removable.isEmpty else { return 0 }
-        return heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: round.hadActivity)
+        return heldAnswers.shorten(MonotonicTime.now.millisecondsUntil(nextLimit), hadActivity: iteration.hadActivity)
     }
 
-    /// Whether the thread rests before it polls, which would return at once.
-    var restsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.isReceivePaused } }
+    /// Whether the thread sleeps before it polls, because the poll would return immediately.
+    var sleepsBeforePolling: Bool { CurlVersion.pollsPausedSockets && active.contains { $0.isReceivePaused } }
 
-    /// Whether nothing is under way.
+    /// Whether there is nothing to do.
     var isIdle: Bool { active.isEmpty && startable.isEmpty && removable.isEmpty && lookups.isEmpty }
 
-    /// Whether there is likely to be a connection for this transfer.
+    /// Whether an open connection for this transfer is likely.
     func expectsConnection(for transfer: Transfer) -> Bool { queue(for: transfer).hasAnswered }
 
     func carryOut(_ command: Command) {
@@ -98,19 +98,19 @@ final class TransferDriver {
         }
     }
 
-    /// Lets libcurl work until nothing is left to do but to wait.
+    /// Calls libcurl until there is nothing to do but to wait.
     func drive() {
-        tellCallers()
+        completeAll()
         guard let multi else { return }
         var mustGoOn = true
         while mustGoOn {
-            // First of all: what has run out of time must not be started. But what has arrived while the thread was
-            // busy with something else counts.
-            if now >= nextLimit, !wasAway {
+            // Limits come first: a transfer that has exceeded one must not be started. If the thread was blocked,
+            // libcurl comes first, because data may have arrived in time.
+            if now >= nextLimit, !wasBlocked {
                 enforceLimits()
-                tellCallers()
+                completeAll()
             }
-            wasAway = false
+            wasBlocked = false
             startsLeft = Self.transfersPerIteration
             removalsLeft = Self.transfersPerIteration
             removeEnded()
@@ -121,16 +121,16 @@ final class TransferDriver {
             mustGoOn = takeMessages(multi)
             if now >= nextLimit, enforceLimits() { mustGoOn = true }
             if mustGoOn, ended.mayGrow(now: now) { continue }
-            tellCallers()
+            completeAll()
         }
     }
 
-    /// Ends all transfers, those under way and those that wait.
+    /// Ends all transfers, active and waiting.
     func endAll(_ code: HTTPError.Code, _ message: String) {
         let waiting = hosts.values.flatMap(\.all)
         for transfer in waiting { end(transfer, transfer.failure(code, message: message)) }
         for transfer in active { end(transfer, transfer.failure(code, message: message)) }
-        tellCallers()
+        completeAll()
         removalsLeft = .max
         removeEnded()
     }
@@ -140,13 +140,13 @@ final class TransferDriver {
     // MARK: Beginning
 
     private func enqueue(_ transfer: Transfer) {
-        // What has ended must not be sent.
+        // A transfer that has ended must not be sent.
         guard !transfer.isFinished else { return }
-        transfer.begin(round)
+        transfer.begin(iteration)
         let queue = queue(for: transfer)
         transfer.host = queue
         nextLimit = min(nextLimit, transfer.nextCheck)
-        // A connection that is kept for later requests is given up for one that needs it now (rule R28).
+        // A request that waits takes precedence over a connection that is kept for later ones (rule R28).
         if !queue.hasRoom, let drained = queue.nextDraining() {
             end(drained, drained.failure(.cancelled, message: "the body was dropped unread"))
         }
@@ -160,14 +160,14 @@ final class TransferDriver {
         }
     }
 
-    /// Notes that an origin has requests to start.
+    /// Adds a queue to those with requests to start.
     private func list(_ queue: OriginQueue) {
         guard !queue.isListed else { return }
         queue.isListed = true
         startable.append(queue)
     }
 
-    /// Starts requests that wait for nothing but this iteration.
+    /// Starts the requests that waited only for this iteration.
     private func startListed() {
         guard !startable.isEmpty else { return }
         let listed = startable
@@ -189,37 +189,37 @@ final class TransferDriver {
     }
 
     private func start(_ transfer: Transfer, _ queue: OriginQueue) {
-        let rule: TLSOptions
+        let options: TLSOptions
         do throws(HTTPError) {
-            rule = try settings.rule(for: transfer.request)
+            options = try settings.tlsOptions(for: transfer.request)
         } catch {
             end(transfer, error)
             return
         }
-        guard let multi, let slot = idle.take(rule) ?? EasyHandle(settings, rule) else {
+        guard let multi, let handle = idle.take(options) ?? EasyHandle(settings, options) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
         do throws(HTTPError) {
-            try slot.prepare(transfer)
+            try handle.prepare(transfer)
         } catch {
-            idle.put(slot)
+            idle.put(handle)
             end(transfer, error)
             return
         }
-        transfer.slot = slot
+        transfer.handle = handle
         queue.active += 1
         transfer.index = active.count
         active.append(transfer)
-        if slot.expectsHTTP2 { heldAnswers.transfers += 1 }
-        if active.count > 1 || !transfer.isPlain { hadCompany = true }
+        if handle.expectsHTTP2 { heldAnswers.transfers += 1 }
+        if active.count > 1 || !transfer.isPlain { hadOtherTransfers = true }
         if transfer.isTLS { mayHaveTLS = true }
         transfer.start()
         if case .stream(let pipe) = transfer.upload, let loop {
             pipe.onData { loop.post(.resume(transfer)) }
         }
         nextLimit = min(nextLimit, transfer.nextCheck)
-        let code = curl_multi_add_handle(multi, slot.easy)
+        let code = curl_multi_add_handle(multi, handle.easy)
         if code != CURLM_OK {
             end(transfer, transfer.failure(.unknown, message: String(cString: curl_multi_strerror(code))))
         }
@@ -227,7 +227,7 @@ final class TransferDriver {
 
     // MARK: End
 
-    /// Takes over what libcurl has finished; true where new transfers were started.
+    /// Ends the transfers that libcurl has finished; returns true if others were started.
     private func takeMessages(_ multi: UnsafeMutableRawPointer) -> Bool {
         var left: Int32 = 0
         var startedAny = false
@@ -235,9 +235,9 @@ final class TransferDriver {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let pointer = refrain_get_pointer(easy, CURLINFO_PRIVATE)
             else { continue }
-            let slot = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue()
-            guard let transfer = slot.transfer else {
-                releaseLookup(slot)
+            let handle = Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue()
+            guard let transfer = handle.transfer else {
+                releaseLookup(handle)
                 continue
             }
             let result = message.pointee.data.result
@@ -257,14 +257,14 @@ final class TransferDriver {
         return startedAny
     }
 
-    /// Ends a transfer, with or without an error; true where another one was started in its place.
+    /// Ends a transfer, with or without an error; returns true if another one was started.
     @discardableResult
     func end(_ transfer: Transfer, _ error: HTTPError?) -> Bool {
         guard !transfer.isFinished else { return false }
         transfer.isFinished = true
-        // The queue may go on to list it, and must not be kept by it: neither would ever be deallocated.
+        // The queue may still list the transfer; a reference back would be a cycle.
         defer { transfer.host = nil }
-        guard let slot = transfer.slot, let host = transfer.host else {
+        guard let handle = transfer.handle, let host = transfer.host else {
             if transfer.isWaiting { transfer.host?.noteAbandoned() }
             ended.append(transfer, error)
             return false
@@ -277,16 +277,17 @@ final class TransferDriver {
         }
         let isReusable = error == nil && !transfer.isAnsweredEarly && !transfer.spoilsConnection
         removeFromActive(transfer)
-        transfer.slot = nil
-        // libcurl may call back until it has released the handle; the transfer has ended.
-        slot.transfer = nil
+        transfer.handle = nil
+        // libcurl may call callbacks until the handle is removed; they find no transfer.
+        handle.transfer = nil
         ended.append(transfer, error)
-        slot.isLookingUp = transfer.isLookingUp
-        removable.append(HandleRemoval(slot: slot, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
+        handle.isLookingUp = transfer.isLookingUp
+        removable.append(HandleRemoval(handle: handle, host: host, wasSent: transfer.sends > 0, isReusable: isReusable))
         return removeEnded()
     }
 
-    /// Takes the handles of ended transfers back from libcurl, so many at a time; true where others were started.
+    /// Removes handles of ended transfers from libcurl, up to the limit of an iteration; returns true if other
+    /// transfers were started.
     @discardableResult
     private func removeEnded() -> Bool {
         var startedAny = false
@@ -294,11 +295,11 @@ final class TransferDriver {
             removalsLeft -= 1
             removal.host.active -= 1
             if removal.wasSent { removal.host.sent -= 1 }
-            if removal.slot.isLookingUp {
-                leave(removal.slot)
+            if removal.handle.isLookingUp {
+                keepForLookup(removal.handle)
             } else {
-                takeBack(removal.slot)
-                if removal.isReusable { idle.put(removal.slot) } else { retire(removal.slot) }
+                remove(removal.handle)
+                if removal.isReusable { idle.put(removal.handle) } else { retire(removal.handle) }
             }
             startedAny = startWaiting(removal.host) || startedAny
         }
@@ -322,52 +323,51 @@ final class TransferDriver {
         return startedAny
     }
 
-    /// Sends a transfer of which nothing has left as yet on a new connection.
+    /// Sends a transfer, of which no byte has been sent, on a new connection.
     private func startOver(_ transfer: Transfer) {
-        guard !transfer.isFinished, let slot = transfer.slot, let host = transfer.host else { return }
-        leave(transfer, slot, host)
+        guard !transfer.isFinished, let handle = transfer.handle, let host = transfer.host else { return }
+        removeFromLibcurl(transfer, handle, host)
         transfer.startOver()
-        retire(slot)
+        retire(handle)
         start(transfer, host)
-        // Where it could not be started there is room.
+        // If it could not be started, another transfer can.
         startWaiting(host)
     }
 
-    /// Takes a transfer away from libcurl, and out of the count.
-    private func leave(_ transfer: Transfer, _ slot: EasyHandle, _ host: OriginQueue) {
-        takeBack(slot)
+    /// Removes an active transfer from libcurl, and from the counts of its origin.
+    private func removeFromLibcurl(_ transfer: Transfer, _ handle: EasyHandle, _ host: OriginQueue) {
+        remove(handle)
         removeFromActive(transfer)
         host.active -= 1
         if transfer.sends > 0 { host.sent -= 1 }
     }
 
-    /// Tells the callers of all transfers that have ended since the last time.
-    private func tellCallers() {
-        round.wakeReaders()
-        ended.tellCallers(now: now)
+    /// Completes all transfers that have ended since the last call, after delivering data to waiting readers.
+    private func completeAll() {
+        iteration.wakeReaders()
+        ended.completeAll(now: now)
     }
 
     private func removeFromActive(_ transfer: Transfer) {
-        if transfer.slot?.expectsHTTP2 == true { heldAnswers.transfers -= 1 }
+        if transfer.handle?.expectsHTTP2 == true { heldAnswers.transfers -= 1 }
         let last = active.removeLast()
         guard last !== transfer else { return }
         active[transfer.index] = last
         last.index = transfer.index
     }
 
-    /// A handle whose transfer failed is not used again.
+    /// Frees a handle whose transfer failed or started over; it is not reused.
     ///
-    /// Nor is one that was taken away from its transfer. libcurl leaves marks on it: after a body whose rewinding was
-    /// refused, the next transfer fails before it is sent.
-    private func retire(_ slot: EasyHandle) {
-        slot.transfer = nil
-        slot.free()
+    /// It retains state of libcurl's: after a rewind of a body was refused, the next transfer fails before it is sent.
+    private func retire(_ handle: EasyHandle) {
+        handle.transfer = nil
+        handle.free()
     }
 
     // MARK: Limits
 
-    /// Ends transfers that have exceeded a limit, and computes the time of the next check; true where libcurl has to
-    /// work at once.
+    /// Ends transfers that have exceeded a limit, and computes the time of the next check; returns true if libcurl must
+    /// be called immediately.
     @discardableResult
     private func enforceLimits() -> Bool {
         nextLimit = .never
@@ -379,17 +379,17 @@ final class TransferDriver {
                 late.append(transfer)
             } else {
                 if transfer.handOverLimit <= now { transfer.handOver() }
-                if transfer.opened.isToLook(now: now) { mustWork = true }
+                if transfer.opened.isDue(now: now) { mustWork = true }
                 nextLimit = min(nextLimit, transfer.nextCheck)
             }
             if transfer.isSendPaused { paused.append(transfer) }
         }
         for transfer in late {
-            let failure = transfer.failure(.timedOut, message: transfer.whatTookTooLong)
+            let failure = transfer.failure(.timedOut, message: transfer.timeoutMessage)
             stop(transfer, transfer.isAnsweredEarly ? transfer.outcome(of: CURLE_OK) : failure)
         }
         for transfer in paused {
-            if let result = transfer.resultOfVainWait() { end(transfer, transfer.outcome(of: result)) }
+            if let result = transfer.resultWhilePaused() { end(transfer, transfer.outcome(of: result)) }
         }
         return mustWork
     }

@@ -1,28 +1,30 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-// The callbacks of libcurl, called on the thread that drives the loop. Each finds its transfer through the handle's
-// slot.
+// The callbacks of libcurl, called on the thread of the loop's owner. `user` is the `EasyHandle`, which has the
+// transfer.
 
 private func transfer(of user: UnsafeMutableRawPointer?) -> Transfer? {
     guard let user else { return nil }
     return Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.transfer }
 }
 
-/// The same for frequent callbacks; the slot retains the transfer until libcurl has released it.
+/// Calls `body` with the transfer and its handle, without reference counting, for frequent callbacks.
+///
+/// The handle retains the transfer until libcurl has released the handle.
 @inline(__always)
 private func serve(
     _ user: UnsafeMutableRawPointer?,
     _ body: (Transfer, EasyHandle) -> Int
 ) -> Int {
     guard let user else { return 0 }
-    return Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { slot in
-        guard let served = slot.served else { return 0 }
-        return served._withUnsafeGuaranteedRef { body($0, slot) }
+    return Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { handle in
+        guard let served = handle.served else { return 0 }
+        return served._withUnsafeGuaranteedRef { body($0, handle) }
     }
 }
 
-/// One line of a head, or a trailer.
+/// Receives a line of a head, or a trailer.
 func receiveHeader(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ size: Int,
@@ -31,10 +33,10 @@ func receiveHeader(
 ) -> Int {
     guard let bytes else { return 0 }
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count).assumingMemoryBound(to: UInt8.self)
-    return serve(user) { transfer, slot in transfer.receiveHeader(line, by: slot) ? line.count : 0 }
+    return serve(user) { transfer, handle in transfer.receiveHeader(line, by: handle) ? line.count : 0 }
 }
 
-/// A piece of the body.
+/// Receives a piece of the body.
 func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ size: Int,
@@ -46,7 +48,7 @@ func receiveBody(
     return serve(user) { transfer, _ in transfer.receiveBody(piece) }
 }
 
-/// libcurl wants more of the request's body.
+/// Supplies a piece of the request's body.
 func readBody(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ size: Int,
@@ -57,7 +59,7 @@ func readBody(
     return transfer.readBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
 }
 
-/// The connection stands, and the request is sent next.
+/// Called when the connection is established, immediately before the request is sent.
 func willSend(
     _ user: UnsafeMutableRawPointer?,
     _ remoteAddress: UnsafeMutablePointer<CChar>?,
@@ -71,7 +73,7 @@ func willSend(
     return Int32(CURL_PREREQFUNC_OK)
 }
 
-/// The address of a name is looked for; refused where its transfer has ended.
+/// Called before a name is resolved; refuses that if the transfer has ended.
 func beginLookup(
     _ resolver: UnsafeMutableRawPointer?,
     _ reserved: UnsafeMutableRawPointer?,
@@ -82,7 +84,7 @@ func beginLookup(
     return 0
 }
 
-/// A connection is needed; refused where it could only serve to send again.
+/// Opens the socket of a connection; refuses that if the connection could only be used to send the request again.
 func openSocket(
     _ user: UnsafeMutableRawPointer?,
     _ purpose: curlsocktype,
@@ -94,7 +96,7 @@ func openSocket(
     return transfer.openSocket(to: address)
 }
 
-/// Something has happened; only called for transfers whose body ends with the connection, over TLS.
+/// Called on progress, only for transfers over TLS whose body ends with the connection.
 func noteProgress(
     _ user: UnsafeMutableRawPointer?,
     _ downloadSize: curl_off_t,
@@ -102,50 +104,50 @@ func noteProgress(
     _ uploadSize: curl_off_t,
     _ uploaded: curl_off_t
 ) -> Int32 {
-    if let transfer = transfer(of: user), let slot = transfer.slot {
-        let wasEnded = refrain_tls_was_ended(slot.easy)
+    if let transfer = transfer(of: user), let handle = transfer.handle {
+        let wasEnded = refrain_tls_was_ended(handle.easy)
         // After the end libcurl has released the TLS session and reports nothing about it.
         if wasEnded >= 0 { transfer.endOfTLSIsMissing = wasEnded == 0 }
     }
     return 0
 }
 
-/// One of libcurl's notes.
+/// Receives a line of libcurl's verbose log, or data that it has sent.
 ///
-/// Of interest is only what the server did not process, and the key that it has shown.
-func receiveNote(
+/// Only lines about unprocessed requests, and about the server's public key, are read.
+func receiveVerboseLog(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ count: Int,
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
-    let note = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+    let line = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
     guard kind == CURLINFO_TEXT else {
         guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {
             return 0
         }
-        transfer.notedSize += Int64(count)
-        if kind == CURLINFO_HEADER_OUT, !CurlVersion.announcesRequests { transfer.noteUnannouncedHead(note) }
+        transfer.loggedSize += Int64(count)
+        if kind == CURLINFO_HEADER_OUT, !CurlVersion.announcesRequests { transfer.readUnannouncedHead(line) }
         return 0
     }
-    if !CurlVersion.announcesRequests { transfer(of: user)?.noteUnannounced(note) }
-    // The first letters of the notes; all others are left at once.
-    switch note.first {
+    if !CurlVersion.announcesRequests { transfer(of: user)?.readUnannounced(line) }
+    // The first letters of the lines of interest.
+    switch line.first {
     case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
         UInt8(ascii: "["), UInt8(ascii: "r"):
         guard let transfer = transfer(of: user) else { break }
-        if HTTP2StreamLog.givesUpConnection(note) { transfer.noteRefusalOnReusedConnection() }
-        if let last = transfer.stream.read(note) { transfer.connection?.lastProcessed = last }
+        if HTTP2StreamLog.givesUpConnection(line) { transfer.noteRefusalOnReusedConnection() }
+        if let last = transfer.stream.read(line) { transfer.connection?.lastProcessed = last }
     case UInt8(ascii: "s"):
-        if let transfer = transfer(of: user), !transfer.head.hasBegun { transfer.stream.noteEnd(note) }
-    case UInt8(ascii: " "): transfer(of: user)?.noteKey(note)
+        if let transfer = transfer(of: user), !transfer.head.hasBegun { transfer.stream.noteEnd(line) }
+    case UInt8(ascii: " "): transfer(of: user)?.readKey(line)
     // Before 7.78.
-    case UInt8(ascii: "\t"): transfer(of: user)?.noteKey(UnsafeRawBufferPointer(rebasing: note.dropFirst()))
+    case UInt8(ascii: "\t"): transfer(of: user)?.readKey(UnsafeRawBufferPointer(rebasing: line.dropFirst()))
     case UInt8(ascii: "h"), UInt8(ascii: "n"), UInt8(ascii: "p"):
-        // Some versions keep this connection for the next request, which would fail at once (7.76, 8.20) or wait for
-        // its answer in vain (8.7).
-        guard transfer(of: user)?.stream.refusesInput(note) ?? false else { break }
+        // Some versions reuse this connection for the next request, which would fail immediately (7.76, 8.20) or
+        // receive no response (8.7).
+        guard transfer(of: user)?.stream.refusesInput(line) ?? false else { break }
         refrain_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     default: break
     }

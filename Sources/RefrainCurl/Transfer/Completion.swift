@@ -2,16 +2,16 @@ internal import RefrainHTTP
 
 /// The receiver of a transfer's result.
 enum Completion {
-    /// No receiver, or none any more.
+    /// No receiver, or the result was delivered.
     case none
-    /// A task that waits for it, and then takes the result from the transfer.
+    /// The task that is suspended until the transfer has a result, and then takes it from the transfer.
     ///
-    /// The frames of a task that waits for a result have room for it, three times 40 bytes here.
+    /// Passing the result through the continuation would take three times 40 bytes in the frames of the waiting task.
     case task(UnsafeContinuation<Void, Never>)
 }
 
 extension Transfer {
-    /// Tells the receiver of the result, which happens once.
+    /// Stores the result and resumes the waiting task; later calls do nothing.
     func finish(_ result: HTTPResult) {
         guard case .task(let continuation) = completion else { return }
         completion = .none
@@ -19,16 +19,16 @@ extension Transfer {
         continuation.resume()
     }
 
-    /// Hands it over to its loop, for a task that waits.
+    /// Submits the transfer to its loop; the continuation is resumed when the transfer has a result.
     func submit(_ continuation: UnsafeContinuation<Void, Never>) {
         guard let loop else { return continuation.resume() }
         loop.submit(self, .task(continuation))
     }
 
-    /// Ends it, for the task that waits.
+    /// Cancels the transfer.
     func cancel() { loop?.cancel(self) }
 
-    /// Returns the result, for the task that was told of it.
+    /// Removes and returns the result; called by the resumed task.
     func takeResult() -> HTTPResult {
         loop = nil
         return result.take() ?? .failure(HTTPError(.unknown, request: request))

@@ -7,30 +7,30 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A handle of libcurl's, which serves one transfer after the other.
+/// An easy handle of libcurl, which is used for one transfer after the other.
 ///
-/// What is the same for all transfers is set once; ``prepare(_:)`` sets the rest, and only what has changed.
+/// The options that all transfers share are set once; ``prepare(_:)`` sets the others, if they have changed.
 final class EasyHandle {
     let easy: UnsafeMutableRawPointer
     let settings: EasySettings
-    /// What this handle asks of servers.
+    /// The TLS options of this handle.
     let trust: TLSOptions
-    /// The transfer that the callbacks of this handle serve.
+    /// The current transfer, to which the callbacks pass their calls.
     var transfer: Transfer? {
         didSet { served = transfer.map { Unmanaged.passUnretained($0) } }
     }
-    /// The same, for the callbacks: counted once a transfer, and not for each of its lines.
+    /// The current transfer without reference counting, for callbacks per line.
     private(set) var served: Unmanaged<Transfer>?
-    /// Whether libcurl looks for an address although the transfer has ended.
+    /// Whether libcurl is resolving a name although the transfer has ended.
     var isLookingUp = false
-    /// Whether the coding of the response is undone.
+    /// Whether the body of the response is decoded.
     private(set) var decodes = false
 
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = HeaderListBuffer()
-    // As in the driver: no checks.
+    // No exclusivity checks, as in `TransferDriver`.
     @exclusivity(unchecked) var reader = HeadReader()
-    /// What a proxy has said to CONNECT.
+    /// The head of a proxy's response to CONNECT.
     var proxyHead = ProxyHead()
     private var inlineBody = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
     @exclusivity(unchecked) private var url: String?
@@ -41,24 +41,24 @@ final class EasyHandle {
     private var list: UnsafeMutablePointer<curl_slist>?
     private var namesAgent = false
     private var isFresh = false
-    /// Whether the transfer may go over HTTP/2.
+    /// Whether the transfer may use HTTP/2.
     private(set) var expectsHTTP2 = false
     private var wantsHTTP1 = false
     private var looksUpAnew = false
     private var longestAge: Int
     private var hidesProxyFields = false
-    private var notes = false
-    private var notesWhatIsSent = false
+    private var verboseLogIsOn = false
+    private var verboseLogTracksSending = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
     private var bufferSize = EasySettings.bufferSize
 
-    /// Whether it asks for a head without its body.
+    /// Whether the request is for a head without a body.
     var isHead: Bool { shape == .head }
 
     private enum Shape: Equatable { case get, head, inline, upload }
 
-    /// Bodies up to this size go out along with the head.
+    /// The maximum size of a body that is sent along with the head.
     static let inlineLimit = 16_384
 
     init?(_ settings: EasySettings, _ trust: TLSOptions) {
@@ -73,13 +73,13 @@ final class EasyHandle {
         trust.apply(to: easy)
         let user = Unmanaged.passUnretained(self).toOpaque()
         refrain_set_callbacks(easy, receiveHeader, receiveBody, readBody, willSend, openSocket, user)
-        refrain_set_debug(easy, receiveNote, user)
+        refrain_set_debug(easy, receiveVerboseLog, user)
         refrain_set_progress(easy, noteProgress, user)
         refrain_set_lookup(easy, beginLookup, user)
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
-    /// Gives the handle back; only when no multi handle holds it.
+    /// Frees the handle, which must not be in a multi handle.
     func free() {
         curl_easy_cleanup(easy)
         curl_url_cleanup(parsedURL)
@@ -88,12 +88,12 @@ final class EasyHandle {
         fields.free()
     }
 
-    /// libcurl's words for what went wrong, if it left any.
+    /// libcurl's error message, or nil.
     var errorMessage: String? {
         errorText.pointee == 0 ? nil : CurlLoader.Failure.withoutUserinfo(String(cString: errorText))
     }
 
-    /// Sets the handle up for a transfer.
+    /// Prepares the handle for a transfer.
     func prepare(_ transfer: Transfer) throws(HTTPError) {
         let request = transfer.request
         self.transfer = transfer
@@ -114,18 +114,18 @@ final class EasyHandle {
             self.wantsHTTP1 = wantsHTTP1
             refrain_set_long(easy, CURLOPT_HTTP_VERSION, wantsHTTP1 ? CURL_HTTP_VERSION_1_1 : settings.version)
             if CurlVersion.mixesVersions {
-                // Only Schannel does anything about this option, but connections with and without it are never mixed.
+                // Only Schannel implements this option, but connections with and without it are never shared.
                 refrain_set_long(easy, CURLOPT_SSL_OPTIONS, wantsHTTP1 ? Int(CURLSSLOPT_REVOKE_BEST_EFFORT) : 0)
             }
         }
         let looksUpAnew = transfer.host?.addressMayBeStale ?? false
         if self.looksUpAnew != looksUpAnew {
             self.looksUpAnew = looksUpAnew
-            // 60 s is what libcurl keeps an answer of the name server for by itself.
+            // 60 s is libcurl's default for caching a resolved name.
             refrain_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAnew ? 0 : 60)
         }
         let limit = settings.longestAge
-        let longestAge = transfer.host?.longestAge(now: transfer.round.now, limit: limit) ?? limit
+        let longestAge = transfer.host?.longestAge(now: transfer.iteration.now, limit: limit) ?? limit
         if self.longestAge != longestAge {
             self.longestAge = longestAge
             refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
@@ -136,54 +136,44 @@ final class EasyHandle {
             transfer.isTLS && settings.speaksHTTP2 && !wantsHTTP1 && transfer.host?.isMultiplexed != false
         if expectsHTTP2 != mayBeHTTP2 {
             expectsHTTP2 = mayBeHTTP2
-            // The first requests to a new origin wait for its connection, and share it if it speaks HTTP/2.
+            // The first requests to a new origin wait for its connection, and share it if it uses HTTP/2.
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         setBuffer(transfer, mayBeHTTP2)
-        // Only libcurl's notes tell a refused stream from a connection that has died, and which key a server has shown.
-        takeNotes(trust.pins != nil || !CurlVersion.announcesRequests)
-        notesWhatIsSent = mayBeHTTP2 || CurlVersion.requestSize == .notes
+        // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key.
+        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests)
+        verboseLogTracksSending = mayBeHTTP2 || CurlVersion.requestSize == .verboseLog
     }
 
-    /// Takes libcurl's notes from here on, where a stream may be refused; those before cost libcurl more than the rest.
+    /// Called before the request is sent: enables the verbose log if a stream may be refused.
+    ///
+    /// It is not enabled earlier, because libcurl logs most while it connects.
     func beginToSend() {
-        if notesWhatIsSent { takeNotes(true) }
-        // A proxy that is asked again from here on, for another connection, does not answer the request.
+        if verboseLogTracksSending { setVerboseLog(true) }
+        // Later responses of a proxy to CONNECT, for another connection, are not part of this exchange.
         hideProxyFields(true)
     }
 
-    /// Makes libcurl take a new connection from here on, which it cannot do unasked.
+    /// Makes libcurl use a new connection from here on.
     func requireFreshConnection() {
         isFresh = true
         refrain_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
     }
 
-    /// The key of the connection, and its local port; nil while there is none.
-    var connectionKey: (UInt64, Int32)? {
-        guard let address = refrain_get_pointer(easy, CURLINFO_PRIMARY_IP) else { return nil }
-        let port = Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_LOCAL_PORT))
-        let key = ConnectionTable.key(
-            remoteAddress: address.assumingMemoryBound(to: CChar.self),
-            remotePort: Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_PRIMARY_PORT)),
-            localPort: port
-        )
-        return (key, port)
-    }
-
-    /// Keeps the fields of a proxy's answer to CONNECT from the callbacks, or hands them over.
+    /// Sets whether callbacks receive the fields of a proxy's response to CONNECT.
     private func hideProxyFields(_ hides: Bool) {
         guard settings.mayUseProxy, hides != hidesProxyFields else { return }
         hidesProxyFields = hides
         refrain_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, hides ? 1 : 0)
     }
 
-    private func takeNotes(_ takes: Bool) {
-        guard takes != notes else { return }
-        notes = takes
-        refrain_set_long(easy, CURLOPT_VERBOSE, takes ? 1 : 0)
+    private func setVerboseLog(_ isOn: Bool) {
+        guard isOn != verboseLogIsOn else { return }
+        verboseLogIsOn = isOn
+        refrain_set_long(easy, CURLOPT_VERBOSE, isOn ? 1 : 0)
     }
 
-    /// Keeps an eye on whether TLS is ended as it should be, for a body that ends with the connection.
+    /// Sets whether the end of TLS is checked, for a body that ends with the connection.
     func watchEnd(_ watches: Bool) {
         guard watches != watchesEnd else { return }
         watchesEnd = watches
@@ -191,14 +181,14 @@ final class EasyHandle {
     }
 
     private func setURL(_ transfer: Transfer) throws(HTTPError) {
-        // libcurl forgets the one that it has before it refuses another.
+        // libcurl discards the previous URL even if it rejects the new one.
         url = nil
-        // Where it gets no parsed URL, libcurl parses the text for each transfer, and puts it together again. It (7.88)
-        // loses the zone of an IPv6 address where it copies a parsed URL, so only plain ones are handed over.
+        // Without a parsed URL libcurl parses the text for each transfer, and composes it again. When it (7.88) copies
+        // a parsed URL, it loses the zone of an IPv6 address, so only URLs with plain hosts are passed parsed.
         let isParsed = transfer.namesPlainHost && parse(transfer.url)
         if isParsed != usesParsedURL {
             usesParsedURL = isParsed
-            // Before the text, which newer versions (8.23) forget with any change of the parsed URL.
+            // Before the text, which newer versions (8.23) discard at any change of the parsed URL.
             refrain_set_pointer(easy, CURLOPT_CURLU, isParsed ? parsedURL.map { UnsafeRawPointer($0) } : nil)
         }
         guard refrain_set_pointer(easy, CURLOPT_URL, transfer.url) == CURLE_OK else {
@@ -207,7 +197,7 @@ final class EasyHandle {
         url = transfer.url
     }
 
-    /// Parses a URL as libcurl would; false where it has something to say against it, which is left to it.
+    /// Parses a URL as libcurl does; returns false for an invalid one, whose error libcurl reports later.
     private func parse(_ url: String) -> Bool {
         if parsedURL == nil { parsedURL = curl_url() }
         guard let parsedURL else { return false }
@@ -225,7 +215,7 @@ final class EasyHandle {
             setShape(.head)
             natural = "HEAD"
         case .none where method == .post || method == .put || method == .patch:
-            // These announce that there is nothing, with Content-Length: 0 (RFC 9110 §8.6).
+            // These methods send Content-Length: 0 without a body (RFC 9110 §8.6).
             setInline(Data())
             natural = "POST"
         case .none:
@@ -256,7 +246,7 @@ final class EasyHandle {
 
     private func setShape(_ new: Shape) {
         guard new != shape else { return }
-        // HTTPGET takes back what the others have set.
+        // HTTPGET resets the options of the other shapes.
         refrain_set_long(easy, CURLOPT_HTTPGET, 1)
         shape = new
         switch new {
@@ -283,7 +273,7 @@ final class EasyHandle {
         let isTLS = transfer.isTLS
         let namesAgent = isTLS && settings.mayUseProxy
         if self.namesAgent != namesAgent {
-            // A proxy is told too when it makes a tunnel, which it does only for TLS.
+            // As an option it is also sent to a proxy with CONNECT, which is used only for TLS.
             self.namesAgent = namesAgent
             if namesAgent, !settings.userAgent.isEmpty, !settings.omits("User-Agent") {
                 refrain_set_pointer(easy, CURLOPT_USERAGENT, settings.userAgent)
@@ -298,7 +288,7 @@ final class EasyHandle {
         }
         let hasDefaultCodings = headers.hasDefaultCodings
         decodes = settings.decodes && (hasDefaultCodings || !headers.contains("Accept-Encoding"))
-        // It names codings that are not undone here.
+        // The default field names codings that are not decoded here.
         let leavesCodings = decodes && hasDefaultCodings
         let contentType = hasBody ? transfer.request.body.contentType : nil
         fields.begin(for: headers, extraBytes: settings.fieldBytes + (contentType?.utf8.count ?? 0))
@@ -306,16 +296,16 @@ final class EasyHandle {
             fields.add(name: field.name, value: field.value)
         }
         let bringsAgent = headers.contains("User-Agent")
-        // Of a coding, a part of the content cannot be undone.
+        // A range of coded content cannot be decoded.
         let asksForPart = decodes && headers.contains("Range")
-        // Those that all requests share are not written anew.
+        // The fields that all requests share are linked rather than copied.
         let isStandard = decodes == settings.decodes && !bringsAgent && !asksForPart
         if !isStandard {
             let codings = asksForPart ? "identity" : ContentCoding.accepted
             settings.addFields(to: fields, agent: !namesAgent && !bringsAgent, codings: decodes ? codings : nil)
         }
         if hasBody {
-            // Does not wait for 100 Continue, and adds no media type.
+            // Prevents that libcurl waits for 100 Continue, or adds a media type.
             if !headers.contains("Expect") { fields.remove(name: "Expect") }
             if !headers.contains("Content-Type") {
                 if let contentType, !settings.omits("Content-Type") {
@@ -330,14 +320,14 @@ final class EasyHandle {
     }
 
     private func setList(_ new: UnsafeMutablePointer<curl_slist>?) {
-        // libcurl keeps the pointer, and reads what it points to when the request is sent.
+        // libcurl stores the pointer, and reads the list when the request is sent.
         guard new != list else { return }
         list = new
         refrain_set_pointer(easy, CURLOPT_HTTPHEADER, new)
     }
 
     private func setBuffer(_ transfer: Transfer, _ mayBeHTTP2: Bool) {
-        guard settings.takesBufferSize else { return }
+        guard settings.adaptsBufferSize else { return }
         let isSmall = !mayBeHTTP2 && transfer.isPlain && transfer.host?.expectsShortAnswers == true
         let size = isSmall ? EasySettings.smallBufferSize : EasySettings.bufferSize
         guard size != bufferSize else { return }
@@ -346,21 +336,21 @@ final class EasyHandle {
     }
 
     private func setTimes(_ transfer: Transfer) {
-        // libcurl takes 0 for its own default of 5 minutes.
+        // libcurl treats 0 as its default of 5 minutes.
         let limit = transfer.limitsConnectItself ? Int64.max : transfer.limits.connect
-        // The transfer is to end before libcurl ends the lookup, which goes on without it.
+        // The transfer must end before libcurl ends the lookup, which continues without it.
         setConnectTime(limit.after(Self.graceOfLookups))
     }
 
-    /// How much later libcurl's own limit is while it looks for the address of a name.
+    /// How much later libcurl's own limit is while it resolves a name, in nanoseconds.
     private static let graceOfLookups: Int64 = 200_000_000
 
-    /// The address is known.
+    /// Called when the name is resolved.
     func endLookup(_ transfer: Transfer) {
         setConnectTime(transfer.limitsConnectItself ? Int64.max : transfer.limits.connect)
     }
 
-    /// Leaves a handle that looks for an address without a limit, since its transfer has ended.
+    /// Removes the limit of a handle that is resolving a name after its transfer has ended.
     func leaveLookup() { setConnectTime(.max) }
 
     private func setConnectTime(_ nanoseconds: Int64) {
@@ -369,5 +359,30 @@ final class EasyHandle {
         guard clamped != connectMilliseconds else { return }
         connectMilliseconds = clamped
         refrain_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, clamped)
+    }
+}
+
+/// The handles without a transfer, which are reused for later ones.
+struct IdleHandles {
+    private var handles: [EasyHandle] = []
+
+    private static let capacity = 256
+
+    /// Removes and returns a handle with these TLS options, which cannot be changed in a handle.
+    mutating func take(_ options: TLSOptions) -> EasyHandle? {
+        guard let index = handles.lastIndex(where: { $0.trust == options }) else { return nil }
+        return handles.remove(at: index)
+    }
+
+    /// Adds a handle that was removed from the multi handle.
+    mutating func put(_ handle: EasyHandle) {
+        handle.transfer = nil
+        if handles.count < Self.capacity { handles.append(handle) } else { handle.free() }
+    }
+
+    /// Frees all handles.
+    mutating func free() {
+        for handle in handles { handle.free() }
+        handles = []
     }
 }

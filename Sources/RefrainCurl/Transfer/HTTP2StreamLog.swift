@@ -6,117 +6,121 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What libcurl's notes say of the HTTP/2 stream that carries a request.
+/// The state of the HTTP/2 stream of a request, read from libcurl's verbose log.
 ///
-/// There is no other way to tell a request that the server has refused, and so not processed (RFC 9113 §8.7), from one
-/// that was lost. A note that is missing, or worded in another way, leaves the request among those that were lost.
+/// Only the log distinguishes a request that the server has refused, and therefore not processed (RFC 9113 §8.7), from
+/// one that was lost. If a line is missing or has another wording, the request counts as lost.
 struct HTTP2StreamLog {
-    /// The stream that the request is sent on; 0 where it is unknown.
+    /// The stream of the request; 0 if unknown.
     private var number = 0
     private var wasRefusedBySelf = false
     private var isOver = false
-    /// Whether the server wants the request over HTTP/1.1 (RFC 9113 §7).
+    /// Whether the request is to be sent over HTTP/1.1 (RFC 9113 §7).
     private(set) var wantsHTTP1 = false
-    /// Whether libcurl has dropped an answer that came before the server had the whole request (RFC 9113 §8.1).
+    /// Whether libcurl has dropped a response that arrived before the request was sent completely (RFC 9113 §8.1).
     ///
-    /// libcurl 7.88 does where the reset of the stream comes along with it.
+    /// libcurl 7.88 does if the reset of the stream arrives together with the response.
     private(set) var answerWasDropped = false
-    /// Whether nghttp2 has refused what arrived for the request, such as a head of too many frames.
+    /// Whether nghttp2 has rejected data for the request, such as a head of too many frames.
     private(set) var inputWasRefused = false
 
-    /// Whether the server said that it did not process the request, in so many words or by the last stream that it has
-    /// processed of the connection.
+    /// Whether the server reported that it did not process the request, by a refusal of the stream or by the last
+    /// stream that it processed on the connection.
     func wasRefused(lastProcessed: Int?) -> Bool {
         if wasRefusedBySelf { return true }
         guard let lastProcessed, number > 0 else { return false }
         return number > lastProcessed
     }
 
-    /// Whether the request was sent on a stream of HTTP/2.
+    /// Whether the request was sent on an HTTP/2 stream.
     var isKnown: Bool { number > 0 }
 
-    /// Whether libcurl is about to look for another connection.
-    static func givesUpConnection(_ note: UnsafeRawBufferPointer) -> Bool { note.begins(with: "Connection died") }
+    /// Whether libcurl reports that it will use another connection.
+    static func givesUpConnection(_ line: UnsafeRawBufferPointer) -> Bool { line.begins(with: "Connection died") }
 
-    /// Whether nghttp2 takes no more of what arrives on the connection, which is noted.
-    mutating func refusesInput(_ note: UnsafeRawBufferPointer) -> Bool {
+    /// Records and returns whether nghttp2 rejects further data on the connection.
+    mutating func refusesInput(_ line: UnsafeRawBufferPointer) -> Bool {
         guard
-            note.begins(with: "nghttp2 recv error") || note.begins(with: "process_pending_input: nghttp2")
-                || note.begins(with: "h2_process_pending_input: nghttp2")
+            line.begins(with: "nghttp2 recv error") || line.begins(with: "process_pending_input: nghttp2")
+                || line.begins(with: "h2_process_pending_input: nghttp2")
         else { return false }
         inputWasRefused = true
         return true
     }
 
-    /// Notes that libcurl would have sent more of the request on a stream that the server has ended without an error,
-    /// although no answer was seen: over HTTP/1.1 the next one is not dropped.
-    mutating func noteEnd(_ note: UnsafeRawBufferPointer) {
-        guard number > 0, note.begins(with: "stream "), Self.number(in: note, after: 7) == number,
-            Self.place(of: " closed", in: note) != nil
+    /// Records that libcurl would have sent more of the request on a stream that the server has ended without an error,
+    /// although no response was delivered.
+    ///
+    /// Over HTTP/1.1 libcurl does not drop the response.
+    mutating func noteEnd(_ line: UnsafeRawBufferPointer) {
+        guard number > 0, line.begins(with: "stream "), Self.number(in: line, after: 7) == number,
+            Self.position(of: " closed", in: line) != nil
         else { return }
         answerWasDropped = true
         wantsHTTP1 = true
     }
 
-    /// Notes that the stream was refused, as the state of its connection shows.
+    /// Records that the stream was refused, as the state of its connection shows.
     mutating func noteRefusal() { wasRefusedBySelf = true }
 
-    /// Notes that the stream was refused, unless it is unknown, or the server has ended it otherwise.
+    /// Records that the stream was refused, unless it is unknown or the server has ended it otherwise.
     mutating func noteRefusalIfOpen() { if isKnown, !answerWasDropped { wasRefusedBySelf = true } }
 
-    /// Takes a note.
+    /// Reads a line of the log.
     ///
-    /// - Returns: the last stream that the server has processed or will process, where the note says so. It is true of
-    ///   all requests on the connection, but libcurl tells only the one for which it happens to read.
-    mutating func read(_ note: UnsafeRawBufferPointer) -> Int? {
-        if note.begins(with: "REFUSED_STREAM") {
+    /// - Returns: the last stream that the server has processed or will process, if the line has it. It applies to all
+    ///   requests on the connection, but libcurl logs it only for the transfer for which it is reading.
+    mutating func read(_ line: UnsafeRawBufferPointer) -> Int? {
+        if line.begins(with: "REFUSED_STREAM") {
             wasRefusedBySelf = true
-        } else if note.begins(with: "HTTP/2 stream "), let stream = Self.number(in: note, after: 14) {
-            // From 8.19 on, also of a reused connection, where the note above is missing.
-            if stream == number, Self.place(of: " refused by server", in: note) != nil { wasRefusedBySelf = true }
-            if stream == number, CurlVersion.dropsEarlyAnswers, Self.place(of: " was reset", in: note) != nil {
+        } else if line.begins(with: "HTTP/2 stream "), let stream = Self.number(in: line, after: 14) {
+            // From 8.19 on, also for a reused connection, for which the line above is missing.
+            if stream == number, Self.position(of: " refused by server", in: line) != nil { wasRefusedBySelf = true }
+            if stream == number, CurlVersion.dropsEarlyAnswers, Self.position(of: " was reset", in: line) != nil {
                 answerWasDropped = true
                 wantsHTTP1 = true
             }
-        } else if note.begins(with: "Using Stream ID: ") {
-            number = Self.number(in: note, after: 17, isHex: CurlVersion.notesStreamsInHex) ?? 0
-        } else if note.begins(with: "[HTTP/2] ["), Self.place(of: "] OPENED stream for ", in: note) != nil {
+        } else if line.begins(with: "Using Stream ID: ") {
+            number = Self.number(in: line, after: 17, isHex: CurlVersion.logsStreamsInHex) ?? 0
+        } else if line.begins(with: "[HTTP/2] ["), Self.position(of: "] OPENED stream for ", in: line) != nil {
             // From 8.3 on.
-            number = Self.number(in: note, after: 10) ?? 0
-        } else if note.begins(with: "Downgrades to HTTP/1.1") {
+            number = Self.number(in: line, after: 10) ?? 0
+        } else if line.begins(with: "Downgrades to HTTP/1.1") {
             wantsHTTP1 = true
-        } else if note.begins(with: "Connection died") {
-            // From here on libcurl looks for another connection, and what it reads is of that one.
+        } else if line.begins(with: "Connection died") {
+            // Further lines are about another connection.
             isOver = true
-        } else if !isOver, note.begins(with: "rec"), let place = Self.place(of: "GOAWAY, error=", in: note),
-            let last = Self.place(of: "last_stream=", in: UnsafeRawBufferPointer(rebasing: note[place...]))
+        } else if !isOver, line.begins(with: "rec"), let position = Self.position(of: "GOAWAY, error=", in: line),
+            let last = Self.position(of: "last_stream=", in: UnsafeRawBufferPointer(rebasing: line[position...]))
         {
             // HTTP_1_1_REQUIRED
-            if Self.number(in: note, after: place) == 13 { wantsHTTP1 = true }
-            return Self.number(in: note, after: place + last)
+            if Self.number(in: line, after: position) == 13 { wantsHTTP1 = true }
+            return Self.number(in: line, after: position + last)
         }
         return nil
     }
 
-    /// The place after the first occurrence of a text.
-    private static func place(of text: StaticString, in note: UnsafeRawBufferPointer) -> Int? {
+    /// Returns the position after the first occurrence of a text.
+    private static func position(of text: StaticString, in line: UnsafeRawBufferPointer) -> Int? {
         let size = text.utf8CodeUnitCount
         let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: size)
-        guard note.count >= size else { return nil }
-        return (0...(note.count - size))
-            .first { note[$0..<$0 + size].elementsEqual(wanted) }
+        guard line.count >= size else { return nil }
+        return (0...(line.count - size))
+            .first { line[$0..<$0 + size].elementsEqual(wanted) }
             .map { $0 + size }
     }
 
-    private static func number(in note: UnsafeRawBufferPointer, after place: Int, isHex: Bool = false) -> Int? {
-        let digits = note[place...].prefix { (0x30...0x39).contains($0) || isHex && (0x61...0x66).contains($0) }
+    private static func number(in line: UnsafeRawBufferPointer, after position: Int, isHex: Bool = false) -> Int? {
+        let digits = line[position...].prefix { (0x30...0x39).contains($0) || isHex && (0x61...0x66).contains($0) }
         guard (1...10).contains(digits.count) else { return nil }
         return Int(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10)
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether it begins with a text; as sequences the two would be compared byte by byte.
+    /// Whether it begins with a text.
+    ///
+    /// `starts(with:)` would compare byte by byte.
     func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount, let baseAddress else { return false }
         return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0

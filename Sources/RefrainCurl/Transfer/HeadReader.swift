@@ -2,25 +2,25 @@ internal import RefrainHTTP
 
 /// Reads the head of a response line by line, as libcurl delivers it.
 ///
-/// Heads of 1xx responses are read and forgotten. Lines after the end of the final head are trailers, and left out.
-/// Each handle has one, which reads one head after the other.
+/// Heads of 1xx responses are read and discarded. Lines after the end of the final head are trailers, and ignored.
+/// Each handle has one reader, which reads one head after the other.
 struct HeadReader {
-    /// A head is refused beyond this many bytes, those of 1xx responses and trailers included.
+    /// The maximum size of a head in bytes, including 1xx responses and trailers.
     static let maximumSize = 256 << 10
-    /// A head is refused beyond this many lines, those of 1xx responses and trailers included.
+    /// The maximum number of lines of a head, including 1xx responses and trailers.
     static let maximumLines = 1000
 
     private(set) var head = ReceivedHead()
 
-    /// How many bytes have come, those of 1xx responses included.
+    /// The number of bytes received, including 1xx responses.
     private(set) var size = 0
     private var lines = 0
     private var timesChunked = 0
     private var memory = HeaderCache()
-    /// Whether the next line begins a head, so that it must be a status line.
+    /// Whether the next line begins a head, and must be a status line.
     private var isAtStart = true
 
-    /// Begins with the head of another response.
+    /// Begins the head of another response.
     mutating func begin() {
         head = ReceivedHead()
         size = 0
@@ -33,13 +33,13 @@ struct HeadReader {
         case goOn
         /// The final head is complete.
         case complete
-        /// This is not a head, for the reason given.
+        /// The head is malformed, for this reason.
         case refuse(String)
     }
 
-    /// Takes a line within the head that is the same as the last time, and is of no use before the end of the head.
+    /// Accepts a line that equals that of the last head, and is not needed before the end of the head.
     ///
-    /// False where the line is to be read.
+    /// Returns false if the line must be read with ``read(_:)``.
     @inline(__always)
     mutating func skip(_ raw: UnsafeBufferPointer<UInt8>) -> Bool {
         let newSize = size &+ raw.count
@@ -51,7 +51,7 @@ struct HeadReader {
         return true
     }
 
-    /// Takes a line, with its end.
+    /// Reads a line, including its end.
     mutating func read(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
         head.hasBegun = true
         size += raw.count
@@ -62,7 +62,7 @@ struct HeadReader {
         guard !head.isComplete else { return readTrailer(raw) }
         switch memory.compare(raw) {
         case .same:
-            // The fields are left to the end; they may all be the same. What the first line says is of use before.
+            // Fields are read at the end of the head, if one differs. The status line is needed earlier.
             guard Self.isStatusLine(raw) else { return .goOn }
             isAtStart = true
             return parse(raw)
@@ -75,7 +75,7 @@ struct HeadReader {
             return endOfHead()
         case .different(let skipped):
             let memory = memory
-            // Back to the beginning, but for the counts.
+            // Begins again; the counts stay.
             head.startOver()
             isAtStart = true
             for line in 0..<skipped {
@@ -108,7 +108,7 @@ struct HeadReader {
     private mutating func parse(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
         let line = Self.withoutEnd(raw)
         if line.isEmpty { return endOfHead() }
-        // libcurl takes the first line for the status, and no other.
+        // libcurl reads the status only from the first line.
         guard Self.isStatusLine(line) == isAtStart else {
             return .refuse(
                 isAtStart ? "the head does not begin with a status line" : "the head has more than one status line"
@@ -119,9 +119,9 @@ struct HeadReader {
         return readStatusLine(line)
     }
 
-    /// Trailers may hold nothing that the head did not announce; they are left out.
+    /// Checks a trailer, and ignores it.
     ///
-    /// libcurl checks them from 7.83 on alone. The line behind the last one is empty.
+    /// libcurl checks trailers only from 7.83 on. The line after the last one is empty.
     private func readTrailer(_ raw: UnsafeBufferPointer<UInt8>) -> Outcome {
         let line = Self.withoutEnd(raw)
         guard let first = line.first, first != 0x20, first != 0x09 else { return .goOn }
@@ -185,7 +185,8 @@ struct HeadReader {
         }
         let value = Self.trimmed(line, from: colon + 1)
         let name = String(decoding: line[..<colon], as: UTF8.self)
-        // White space before the colon, above all, would hide a field from libcurl but not from others (RFC 9112 §5.1).
+        // White space before the colon, in particular, would hide a field from libcurl but not from other recipients
+        // (RFC 9112 §5.1).
         guard HTTPToken.isValid(name) else { return .refuse("the name of a field is not a token") }
         switch colon {
         case 14 where HTTPHeaders.isSame(name, "Content-Length"):
@@ -219,13 +220,14 @@ struct HeadReader {
 
     private static let carriageReturn: UInt8 = 0x0D
 
-    /// A bare CR must not be passed on, since others may take it for the end of the line (RFC 9110 §5.5).
+    /// Replaces each bare CR, which other recipients may interpret as the end of the line (RFC 9110 §5.5).
     private static func withoutReturns(_ value: some Collection<UInt8>) -> [UInt8] {
         value.map { $0 == carriageReturn ? 0x20 : $0 }
     }
 
-    /// The text of a reference to a URL; bytes that are not UTF-8 are percent-encoded, since their replacement would
-    /// name another resource.
+    /// Returns the text of a URL reference.
+    ///
+    /// If it is not UTF-8, its bytes are percent-encoded, because a replacement character would name another resource.
     private static func reference(_ value: some Collection<UInt8>) -> String {
         if let text = String(validating: value, as: UTF8.self) { return text }
         return value.reduce(into: "") { text, byte in
@@ -237,10 +239,10 @@ struct HeadReader {
         }
     }
 
-    /// A folded line goes on with the value of the line before it (RFC 9112 §5.2).
+    /// Appends a folded line to the value of the previous one (RFC 9112 §5.2).
     private mutating func readContinuation(_ line: UnsafeBufferPointer<UInt8>) -> Outcome {
         guard let last = head.headers.last else { return .refuse("the head begins with a folded line") }
-        // libcurl would take such a field without its second line for what the body is.
+        // libcurl would ignore the second line of such a field, and read another length.
         guard !Self.isFraming(last.name) else {
             return .refuse("a field that says how long the body is goes over two lines")
         }
@@ -255,9 +257,9 @@ struct HeadReader {
         ["Content-Length", "Transfer-Encoding"].contains { HTTPHeaders.isSame(name, $0) }
     }
 
-    /// Takes a transfer coding; none but chunked can be undone, and none was asked for (RFC 9112 §6.1, §7.4).
+    /// Reads a transfer coding; returns false for any except chunked, because none was requested (RFC 9112 §6.1, §7.4).
     ///
-    /// `identity`, which is none, is left over from RFC 2616. Even so `Content-Length` says nothing any more (§6.3).
+    /// `identity` means no coding, a remnant of RFC 2616. With it, too, `Content-Length` is ignored (§6.3).
     private mutating func noteTransferCoding(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         head.hasTransferCoding = true
         return value.split(separator: UInt8(ascii: ","))
@@ -272,7 +274,7 @@ struct HeadReader {
             }
     }
 
-    /// Takes a length, which may be repeated but not changed (RFC 9112 §6.3).
+    /// Reads a length; returns false if it is malformed or contradicts an earlier one (RFC 9112 §6.3).
     private mutating func noteLength(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var length: Int64 = 0
         var digits = 0
@@ -280,7 +282,7 @@ struct HeadReader {
         for byte in value {
             switch byte {
             case 0x30...0x39:
-                // Zeros in front are none of what limits it.
+                // Leading zeros do not count towards the limit.
                 guard length < 100_000_000_000_000_000, !isOver else { return false }
                 digits += 1
                 length = length * 10 + Int64(byte - 0x30)
@@ -312,5 +314,22 @@ struct HeadReader {
         while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
         while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
         return line[start..<end]
+    }
+}
+
+/// The fields of a proxy's last response to CONNECT, which libcurl delivers before it sends anything to the server.
+struct ProxyHead {
+    private(set) var headers = HTTPHeaders()
+
+    /// Reads a line; a line that is not part of a head is ignored.
+    mutating func read(_ raw: UnsafeBufferPointer<UInt8>) {
+        let line = HeadReader.withoutEnd(raw)
+        // After a 407 libcurl sends CONNECT again on the same connection, and another head follows.
+        if HeadReader.isStatusLine(line) { headers = HTTPHeaders() }
+        guard headers.count < HeadReader.maximumLines else { return }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: line[..<colon], as: UTF8.self)
+        guard HTTPToken.isValid(name) else { return }
+        headers.add(name, bytes: HeadReader.trimmed(line, from: colon + 1))
     }
 }

@@ -8,15 +8,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The head that a handle received last, byte for byte, and what it meant.
+/// The bytes of the last head that a handle received, and its parsed fields.
 ///
-/// A server that is asked the same again mostly says the same again: the date in it changes once a second. To compare
-/// such a head costs a fraction of what it costs to read it, and its fields need no memory of their own.
+/// The responses to repeated requests mostly have the same head; its date changes once a second. Comparing a head takes
+/// a fraction of the time of parsing it, and the fields of equal heads share their memory.
 struct HeaderCache {
-    /// How much is remembered; a larger head is read anew each time.
+    /// The maximum size of a cached head in bytes; a larger one is parsed each time.
     private static let maximumSize = 8192
 
-    /// What the fields of a head say.
+    /// The parsed fields of a head.
     struct Meaning {
         var headers: HTTPHeaders
         var contentLength: Int64?
@@ -25,30 +25,30 @@ struct HeaderCache {
     }
 
     private var bytes: [UInt8] = []
-    /// Where each line ends.
+    /// The end of each line.
     private var ends: [Int] = []
     private(set) var meaning: Meaning?
 
-    /// How many lines of the present head were the same so far; nil once one was not.
+    /// The number of equal lines at the start of the current head; nil after a line that differs.
     private var same: Int?
 
     enum Comparison {
-        /// The line is the same, and the head goes on.
+        /// The line is equal, and not the last one.
         case same
-        /// The line ends the head, and all lines were the same.
+        /// The line ends the head, and all lines were equal.
         case whole
-        /// The line is another one; so many before it were the same, and have not been read.
+        /// The line differs; this many lines before it were equal and have not been parsed.
         case different(skipped: Int)
-        /// The line is to be read, as those before were.
+        /// The line must be parsed, as the lines before it were.
         case new
     }
 
-    /// Begins with the next head.
+    /// Begins the next head.
     mutating func begin() {
         if meaning == nil { forget() } else { same = 0 }
     }
 
-    /// Takes a line of the present head.
+    /// Compares a line of the current head.
     @inline(__always)
     mutating func compare(_ line: UnsafeBufferPointer<UInt8>) -> Comparison {
         guard let index = same else {
@@ -62,7 +62,7 @@ struct HeaderCache {
         return differ(line, at: index)
     }
 
-    /// Takes a line that is the same, and neither the first nor the last one; else takes nothing, and says so.
+    /// Accepts an equal line that is neither the first nor the last one; returns false for others, and ignores them.
     @inline(__always)
     mutating func skip(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let index = same, index > 0, index &+ 1 < ends.count, isEqual(line, to: index) else { return false }
@@ -79,7 +79,7 @@ struct HeaderCache {
         return .different(skipped: index)
     }
 
-    /// Remembers what the lines meant that were taken since the beginning.
+    /// Stores the parsed fields of the current head, unless it is too large.
     mutating func keep(_ meaning: Meaning) {
         if bytes.count <= Self.maximumSize { self.meaning = meaning } else { forget() }
     }

@@ -1,9 +1,9 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-/// The header lines of a request as libcurl wants them, in one piece of memory that is used again and again.
+/// The header lines of a request as a list for libcurl, in memory that is reused for each request.
 ///
-/// libcurl only keeps a pointer to the list, and reads it until the transfer has ended.
+/// libcurl stores only a pointer to the list, and reads it until the transfer has ended.
 final class HeaderListBuffer {
     private var nodes: UnsafeMutablePointer<curl_slist>?
     private var nodeCapacity = 0
@@ -12,13 +12,13 @@ final class HeaderListBuffer {
     private var count = 0
     private var used = 0
 
-    /// The most that the transport adds itself: five lines.
+    /// The maximum number of lines that the transport adds.
     private static let extraLines = 5
 
-    /// The first line, or nil where there is none.
+    /// The first line, or nil without lines.
     var list: UnsafeMutablePointer<curl_slist>? { count > 0 ? nodes : nil }
 
-    /// Makes room for these fields and so many bytes of others, and forgets those before.
+    /// Removes all lines, and allocates memory for these fields and this many further bytes.
     func begin(for headers: HTTPHeaders, extraBytes: Int) {
         count = 0
         used = 0
@@ -37,7 +37,7 @@ final class HeaderListBuffer {
         }
     }
 
-    /// Adds a field; one without a value is sent as such.
+    /// Adds a field; an empty value is sent as such.
     func add(name: String, value: String) {
         guard used + name.utf8.count + value.utf8.count + 4 <= textCapacity else { return }
         beginLine()
@@ -52,7 +52,7 @@ final class HeaderListBuffer {
         endLine()
     }
 
-    /// Keeps libcurl from adding a field of its own.
+    /// Prevents libcurl from adding this field itself.
     func remove(name: String) {
         beginLine()
         put(name)
@@ -60,7 +60,7 @@ final class HeaderListBuffer {
         endLine()
     }
 
-    /// Lets other lines follow, which stay where they are.
+    /// Appends other lines without copying them.
     func link(_ others: UnsafeMutablePointer<curl_slist>?) {
         guard count > 0 else { return }
         nodes?[count - 1].next = others
@@ -84,9 +84,9 @@ final class HeaderListBuffer {
 
     private func put(_ string: String) {
         guard let text else { return }
-        let place = UnsafeMutableRawPointer(text + used)
+        let position = UnsafeMutableRawPointer(text + used)
         let copied: Void? = string.utf8.withContiguousStorageIfAvailable { bytes in
-            if let base = bytes.baseAddress { place.copyMemory(from: base, byteCount: bytes.count) }
+            if let base = bytes.baseAddress { position.copyMemory(from: base, byteCount: bytes.count) }
             used += bytes.count
         }
         if copied == nil { for byte in string.utf8 { put(byte) } }

@@ -1,31 +1,31 @@
 internal import RefrainHTTP
 
-/// What the head of a response says, as far as it has come.
+/// The head of a response, as far as it was received.
 struct ReceivedHead {
     enum Version { case http1, http2, http3, http10 }
 
     var status = 0
     var version = Version.http1
-    /// Whether any line has arrived.
+    /// Whether any line was received.
     var hasBegun = false
-    /// Whether the blank line that ends the final head was seen (guard 1).
+    /// Whether the empty line that ends the final head was received (guard 1).
     var isComplete = false
     var isChunked = false
-    /// Whether `Transfer-Encoding` was there, chunked or not; `Content-Length` does not count then.
+    /// Whether it has a `Transfer-Encoding`, chunked or not; `Content-Length` is then ignored.
     var hasTransferCoding = false
     var headers = HTTPHeaders()
-    /// The value of `Content-Length`, where it says how long the body is.
+    /// The value of `Content-Length`, if it is the length of the body.
     var contentLength: Int64?
     var coding = ContentCoding.none
 
-    /// Goes back to the beginning of a head, of which some lines may have come before.
+    /// Resets a head of which some lines may have been read.
     mutating func startOver() {
         status = 0
         version = .http1
         forgetFields()
     }
 
-    /// Forgets all but the first line.
+    /// Removes everything except the status line.
     mutating func forgetFields() {
         headers = HTTPHeaders()
         contentLength = nil
@@ -34,7 +34,7 @@ struct ReceivedHead {
         coding = .none
     }
 
-    /// Takes over what is known of another head before it is complete.
+    /// Copies what is needed of another head before it is complete.
     mutating func note(_ other: ReceivedHead) {
         hasBegun = true
         version = other.version

@@ -1,16 +1,18 @@
 internal import CurlShim
 internal import RefrainHTTP
 
-/// What a handle asks of servers over TLS, and shows them; it is set once in a handle's life.
+/// The TLS options of a handle: its trust in servers, and its own certificate.
+///
+/// They are set once per handle.
 struct TLSOptions: Hashable {
     private let authorities: ServerTrust.Evaluator.Authorities
-    /// The keys as libcurl wants them; nil for any.
+    /// The pinned keys in libcurl's form; nil for any key.
     private(set) var pins: String?
-    /// A folder with further authorities; nil: none beside those of the system.
+    /// A folder of further authorities; nil: only those of the system.
     private var folder: String?
     private let certificate: CurlLoader.ClientCertificate?
 
-    /// Whether there is a certificate to show to servers.
+    /// Whether there is a certificate to send to servers.
     var hasCertificate: Bool { certificate != nil }
 
     init(_ evaluator: ServerTrust.Evaluator, _ certificate: CurlLoader.ClientCertificate? = nil) {
@@ -53,7 +55,7 @@ struct TLSOptions: Hashable {
         refrain_set_pointer(easy, CURLOPT_SSLCERT, certificate.path)
         refrain_set_pointer(easy, CURLOPT_SSLCERTTYPE, certificate.format.rawValue)
         if let key = certificate.keyPath { refrain_set_pointer(easy, CURLOPT_SSLKEY, key) }
-        // Always: without one OpenSSL would wait for a password from the terminal.
+        // Always set: otherwise OpenSSL would read a password from the terminal.
         refrain_set_pointer(easy, CURLOPT_KEYPASSWD, certificate.password?.text ?? "")
     }
 }

@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 extension Transfer {
-    /// Where the part that says where the request goes ends.
+    /// Returns the end of a URL's scheme and authority.
     static func hostEnd(in url: UnsafeBufferPointer<UInt8>) -> Int {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 3 < url.count else { return url.count }
         return url[(colon + 3)...].firstIndex {
@@ -16,10 +16,10 @@ extension Transfer {
             ?? url.count
     }
 
-    /// The part of the URL that says where the request goes.
+    /// The scheme and authority of the URL.
     var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
 
-    /// Whether the request goes to where this part of a URL says.
+    /// Whether the URL has this scheme and authority.
     func goes(to name: String) -> Bool {
         guard name.utf8.count == hostEnd else { return false }
         return url.withUTF8Bytes { url in

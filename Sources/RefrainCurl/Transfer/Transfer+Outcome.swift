@@ -8,7 +8,7 @@ internal import Foundation
 #endif
 
 extension Transfer {
-    /// A failure of this transfer, with what is known of what was sent and what has arrived.
+    /// Makes an error of this transfer, with the bytes sent and the response so far.
     func failure(
         _ code: HTTPError.Code,
         message: String? = nil,
@@ -24,24 +24,24 @@ extension Transfer {
         )
     }
 
-    /// The failure of a body whose coding cannot be undone.
+    /// Makes the error of a body that cannot be decoded.
     func undecodable(_ reason: String) -> HTTPError {
         failure(.cannotDecodeContentData, message: "the body cannot be decoded: \(reason)")
     }
 
-    /// What libcurl's result means; nil where the response is whole.
+    /// Returns the error for libcurl's result; nil if the response is complete.
     func outcome(of result: CURLcode) -> HTTPError? {
-        guard let slot else { return nil }
+        guard let handle else { return nil }
         var result = result
         if result == CURLE_HTTP2_STREAM, head.isComplete, wireSize == wireLength {
-            // The server has answered, and says that it needs no more of the request (RFC 9113 §8.1).
+            // The server has responded, and needs no more of the request (RFC 9113 §8.1).
             result = CURLE_OK
             isAnsweredEarly = true
         }
-        if CurlVersion.hidesRefusal, result == CURLE_SEND_ERROR, slot.errorMessage == nil, !head.hasBegun {
+        if CurlVersion.hidesRefusal, result == CURLE_SEND_ERROR, handle.errorMessage == nil, !head.hasBegun {
             stream.noteRefusalIfOpen()
         }
-        exchange.bytesReceived = refrain_get_offset(slot.easy, CURLINFO_SIZE_DOWNLOAD_T)
+        exchange.bytesReceived = refrain_get_offset(handle.easy, CURLINFO_SIZE_DOWNLOAD_T)
         exchange.bytesSent = bytesSent
         if let stopReason {
             var error = stopReason
@@ -50,9 +50,9 @@ extension Transfer {
             return error
         }
         if result == CURLE_OK || isWholeDespite(result) {
-            // Guard 1: libcurl reports success also where the peer closed in the middle of the head.
+            // Guard 1: libcurl reports success also if the peer closed the connection within the head.
             guard head.isComplete else {
-                // Newer versions (8.23) keep this connection for the next request, which would be lost on it.
+                // Newer versions (8.23) reuse this connection for the next request, which would be lost.
                 if !stream.isKnown { connection?.isSerial = true }
                 let message = "the connection was closed before the head of the response was complete"
                 return failure(.networkConnectionLost, message: message)
@@ -61,12 +61,12 @@ extension Transfer {
                 let message = "the connection was closed without the end of TLS, so the body may be cut short"
                 return failure(.networkConnectionLost, message: message)
             }
-            // Guard 1: where libcurl reads the fields that say how long the body is in its own way, it counts wrong.
+            // Guard 1: libcurl may interpret the fields with the length of the body differently.
             if let wireLength, wireSize != wireLength {
                 let message = "\(wireSize) bytes of the body came, and the head of the response says \(wireLength)"
                 return failure(wireSize < wireLength ? .networkConnectionLost : .badServerResponse, message: message)
             }
-            guard !readsIgnoredLength(slot) else {
+            guard !readsIgnoredLength(handle) else {
                 let message = "a length beside a transfer coding says nothing (RFC 9112 §6.3), and libcurl went by it"
                 return failure(.badServerResponse, message: message)
             }
@@ -76,7 +76,7 @@ extension Transfer {
             return nil
         }
         if expectationFailed(result) {
-            // The handle is not used again, as after any request that libcurl was kept from sending anew.
+            // The handle is not reused, as after any request that libcurl was prevented from sending again.
             isAnsweredEarly = true
             return nil
         }
@@ -98,12 +98,12 @@ extension Transfer {
                 "the server's public key is none of those that are pinned for its host; it is "
                     + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
             } else {
-                slot.errorMessage ?? String(cString: curl_easy_strerror(result))
+                handle.errorMessage ?? String(cString: curl_easy_strerror(result))
             }
-        let proxyStatus = refrain_get_long(slot.easy, CURLINFO_HTTP_CONNECTCODE)
+        let proxyStatus = refrain_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
         let proxyAnswer =
             proxyStatus >= 300
-            ? HTTPError.ProxyAnswer(status: HTTPStatus(rawValue: proxyStatus), headers: slot.proxyHead.headers) : nil
+            ? HTTPError.ProxyAnswer(status: HTTPStatus(rawValue: proxyStatus), headers: handle.proxyHead.headers) : nil
         if policyRefused, sends == 0, result == CURLE_COULDNT_CONNECT, opened.isEmpty {
             let message = "the address of the host is none that connections may be made to"
             return failure(.destinationRefused, message: message)
@@ -112,16 +112,16 @@ extension Transfer {
         let facts = CurlErrorMapping(
             result: result,
             message: text,
-            hasMessage: slot.errorMessage != nil,
+            hasMessage: handle.errorMessage != nil,
             wasSent: sends > 0,
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
             streamWasRefused: streamWasRefused,
             inputWasRefused: stream.inputWasRefused,
-            systemError: Int32(truncatingIfNeeded: refrain_get_long(slot.easy, CURLINFO_OS_ERRNO)),
-            verification: refrain_get_long(slot.easy, CURLINFO_SSL_VERIFYRESULT),
-            hasClientCertificate: slot.trust.hasCertificate,
+            systemError: Int32(truncatingIfNeeded: refrain_get_long(handle.easy, CURLINFO_OS_ERRNO)),
+            verification: refrain_get_long(handle.easy, CURLINFO_SSL_VERIFYRESULT),
+            hasClientCertificate: handle.trust.hasCertificate,
             proxyStatus: proxyStatus,
             proxyMayConnectLater: proxyAnswer?.isTransient ?? true
         )
@@ -130,9 +130,9 @@ extension Transfer {
         return error
     }
 
-    /// Ends the transfer for the caller: with a response, an error, or the end of a stream.
+    /// Delivers the end of the transfer to the caller: a response, an error, or the end of a stream.
     func complete(_ error: HTTPError?) {
-        // What came before a failure is delivered as a stream is: first the response, then as much as there is.
+        // A partial response is delivered as a stream: first the response, then the data received.
         if streams || isBodyBroken(error), head.isComplete, pipe != nil || error != nil { openStream() }
         upload.close()
         upload = .none
@@ -150,46 +150,47 @@ extension Transfer {
         }
     }
 
-    /// Whether this is the failure of a body that might have been handed over as a stream.
+    /// Whether this is the failure of a body that could have been delivered as a stream.
     ///
-    /// Its response is decided on by the head, as it is where the body breaks a moment later (rule R28): a redirect is
-    /// followed, and another attempt made for a transient status, whose `Retry-After` counts.
+    /// The decision about its response then depends on the head, as if the body had failed later (rule R28): a redirect
+    /// is followed, and a transient status is retried with its `Retry-After`.
     private func isBodyBroken(_ error: HTTPError?) -> Bool {
         guard handOverLimit != .never, let error else { return false }
         return error.code != .cancelled && error.code != .timedOut
     }
 
-    /// A server that answers early may close before it has read the whole request; its answer counts.
+    /// Whether the response is complete although sending failed: a server that responds early may close the connection
+    /// before it has read the whole request.
     private func isWholeDespite(_ result: CURLcode) -> Bool {
         guard result == CURLE_SEND_ERROR, head.isComplete, let wireLength else { return false }
         return wireSize == wireLength
     }
 
-    /// Whether the server has refused what `Expect` asks for, and said no more than that.
+    /// Whether the server has rejected the request's `Expect` with a 417, whose body is complete.
     ///
-    /// libcurl drops the body of a 417, in order to send the request again at once. On a connection that stands it
-    /// asks for leave to do so only after it has read that body to its end; else the body is whole where it is empty.
+    /// libcurl drops the body of a 417 in order to send the request again. If the connection stays open, it calls the
+    /// callback before that only after it has read the body to its end; otherwise only an empty body is complete.
     private func expectationFailed(_ result: CURLcode) -> Bool {
         guard head.isComplete, head.status == 417 else { return false }
-        // Where it does not announce requests, a limit on redirects keeps it from sending again.
+        // If it does not announce requests, the limit on redirects prevents that it sends again.
         guard resendWasRefused else { return result == CURLE_TOO_MANY_REDIRECTS }
         return result == CURLE_ABORTED_BY_CALLBACK || wireLength == 0 || CurlVersion.mayLeaveRefusalUnread
     }
 
-    /// Whether libcurl (8.14) took the length of the body from a field that says nothing.
-    private func readsIgnoredLength(_ slot: EasyHandle) -> Bool {
+    /// Whether libcurl (8.14) took the length of the body from a field that must be ignored.
+    private func readsIgnoredLength(_ handle: EasyHandle) -> Bool {
         guard head.hasTransferCoding, !head.isChunked, wireLength == nil else { return false }
-        return refrain_get_offset(slot.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0
+        return refrain_get_offset(handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0
     }
 
-    /// The response as far as it has come, where its head was complete.
+    /// The response as far as it was received; nil without a complete head.
     private var arrivedResponse: HTTPResponse? {
         guard pipe == nil, !streams, head.isComplete else { return nil }
         exchange.bytesSent = bytesSent
         return response(with: HTTPBody(.bytes(body)))
     }
 
-    /// The response, with this body.
+    /// Makes the response with this body.
     func response(with body: HTTPBody) -> HTTPResponse {
         HTTPResponse(
             request: request,

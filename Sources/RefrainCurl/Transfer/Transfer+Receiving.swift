@@ -8,21 +8,21 @@ internal import Foundation
 #endif
 
 extension Transfer {
-    /// Takes a line of the head; false ends the transfer.
+    /// Receives a line of the head; returns false to end the transfer.
     @inline(__always)
-    func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {
+    func receiveHeader(_ line: UnsafeBufferPointer<UInt8>, by handle: EasyHandle) -> Bool {
         noteActivity()
         guard sends > 0 else {
-            // A proxy's answer to CONNECT comes before anything is sent.
-            slot.proxyHead.read(line)
+            // A proxy's response to CONNECT arrives before anything is sent.
+            handle.proxyHead.read(line)
             return true
         }
-        return slot.reader.skip(line) || readHeader(line, by: slot)
+        return handle.reader.skip(line) || readHeader(line, by: handle)
     }
 
-    private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by slot: EasyHandle) -> Bool {
-        let outcome = slot.reader.read(line)
-        head.note(slot.reader.head)
+    private func readHeader(_ line: UnsafeBufferPointer<UInt8>, by handle: EasyHandle) -> Bool {
+        let outcome = handle.reader.read(line)
+        head.note(handle.reader.head)
         switch outcome {
         case .goOn:
             return true
@@ -30,7 +30,7 @@ extension Transfer {
             stopReason = HTTPError(.badServerResponse, request: request, message: reason)
             return false
         case .complete:
-            head = slot.reader.head
+            head = handle.reader.head
             return headIsComplete()
         }
     }
@@ -38,49 +38,52 @@ extension Transfer {
     private func headIsComplete() -> Bool {
         let length = bodyLength
         exchange = HTTPResponse.Exchange(
-            // Else it is asked for at the end.
+            // For a collected body it is read at the end.
             bytesSent: streams ? bytesSent : nil,
             version: head.versionText,
-            reusedConnection: slot.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
+            reusedConnection: handle.map { refrain_get_long($0.easy, CURLINFO_NUM_CONNECTS) == 0 } ?? false
         )
         if request.recordsConnection {
-            exchange.connection = slot?.connectionFacts(isTLS: isTLS)
-            exchange.connection?.headSize = slot?.reader.size ?? 0
+            exchange.connection = handle?.connectionFacts(isTLS: isTLS)
+            exchange.connection?.headSize = handle?.reader.size ?? 0
         }
         connection?.isSerial = head.version != .http2
-        // A 204 has no content (RFC 9110 §8.6); what this one announces may still come, and pass for the next answer.
+        // A 204 has no content (RFC 9110 §8.6). Content that this one announces may still arrive, and would be read as
+        // the next response.
         if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {
             spoilConnection()
         }
-        // `owner` is there where the request asks for it. A body that may be discarded is not refused for its length.
+        // `owner` is set if the request has deferred bodies. A body that may be discarded is not rejected for its
+        // length.
         let isDeferrable = !streams && owner != nil && request.deferredBodies.contains(status: head.status)
         if let length, length > Int64(bodyLimit), !isDeferrable {
             stopReason = tooLarge
             return false
         }
-        if head.coding != .none, slot?.decodes == true { decoder = ContentDecoder(head.coding) }
-        if isTLS, length == nil, !head.isChunked, head.version != .http2 { slot?.watchEnd(true) }
+        if head.coding != .none, handle?.decodes == true { decoder = ContentDecoder(head.coding) }
+        if isTLS, length == nil, !head.isChunked, head.version != .http2 { handle?.watchEnd(true) }
         if streams {
-            // What comes of the body in this round goes along with the response. All of a small one mostly does.
+            // The part of the body that arrives in this iteration is delivered with the response: mostly all of a small
+            // one.
             if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = ByteChannel() }
-            round.note(self)
+            iteration.note(self)
         } else if let length {
-            // A length is only a promise: memory beyond this is taken as the bytes arrive.
+            // The length is not reliable: memory beyond this limit is allocated as the bytes arrive.
             body.reserveCapacity(Int(min(length, 1 << 20)))
         }
         if isDeferrable {
-            handOverLimit = round.now.after(Self.graceOfDeferredBodies)
-            round.nextLimit = min(round.nextLimit, handOverLimit)
+            handOverLimit = iteration.now.after(Self.graceOfDeferredBodies)
+            iteration.nextLimit = min(iteration.nextLimit, handOverLimit)
         }
         noteEarlyAnswer()
         if !isBodyless, head.version != .http2 { noteUnsentBody() }
         return true
     }
 
-    /// Takes a piece of the body; returns how much of it was taken.
+    /// Receives a piece of the body; returns the number of bytes accepted.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        // Guard 1: libcurl may deliver a body although the head never ended.
+        // Guard 1: libcurl may deliver a body although the head is incomplete.
         guard head.isComplete else { return bytes.count }
         if isDraining {
             wireSize += Int64(bytes.count)
@@ -94,11 +97,11 @@ extension Transfer {
         }
         wireSize += Int64(bytes.count)
         defer { noteEarlyAnswer() }
-        guard head.coding != .none, slot?.decodes == true else { return keep(bytes) ? bytes.count : 0 }
+        guard head.coding != .none, handle?.decodes == true else { return keep(bytes) ? bytes.count : 0 }
         return decode(bytes) ? bytes.count : 0
     }
 
-    /// Adds content to the body; false ends the transfer.
+    /// Adds content to the body; returns false to end the transfer.
     private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - bodySize else {
             stopReason = tooLarge
@@ -107,25 +110,25 @@ extension Transfer {
         bodySize += bytes.count
         if let pipe {
             if let isTaken = pipe.consume(bytes) {
-                // It may have taken its time, which is not the server's.
-                round.now = .now
+                // The time that the reader took does not count towards the server's limits.
+                iteration.now = .now
                 noteActivity()
                 guard !isTaken else { return true }
                 stopReason = HTTPError(.callerFailed, request: request, message: "the reader has failed")
                 return false
             }
-            if pipe.append(bytes) { round.note(pipe) }
+            if pipe.append(bytes) { iteration.note(pipe) }
         } else if let start = bytes.baseAddress {
-            // By its address: as a sequence it would be taken byte by byte.
+            // By its address: as a sequence it would be copied byte by byte.
             body.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         }
         return true
     }
 
-    /// Undoes the coding of what has arrived; false ends the transfer.
+    /// Decodes received data; returns false to end the transfer.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let decoder else {
-            // A request with an Accept-Encoding of its own gets the body as it comes.
+            // The body of a request with its own Accept-Encoding is not decoded, so this coding was not requested.
             stopReason = undecodable("it came in \(head.coding), which was not asked for")
             return false
         }
@@ -135,21 +138,21 @@ extension Transfer {
         } catch .malformed(let reason) {
             stopReason = undecodable("it is no \(head.coding): \(reason)")
         } catch {
-            // The body has said itself why it takes no more.
+            // `keep` has set `stopReason`.
         }
         return false
     }
 
-    /// How long to wait for a body that may not be read, in nanoseconds.
+    /// How long to wait for a deferred body, in nanoseconds.
     ///
-    /// The body of most errors and redirects comes along with the head: to wait for it a moment is quicker than to
-    /// read it as a stream, or to make another connection meanwhile.
+    /// The body of most errors and redirects arrives together with the head. A short wait for it takes less time than
+    /// reading it as a stream, or making another connection meanwhile.
     private static let graceOfDeferredBodies: Int64 = 20_000_000
 
-    /// The size up to which a streamed body is kept until the end of the round in which its response came.
+    /// The maximum size of a streamed body that is stored until the end of the iteration in which its head arrived.
     private static let smallBody: Int64 = 64 << 10
 
-    /// Hands the response over with a body that is read as it arrives, unless that was done or the transfer has ended.
+    /// Delivers the response with a streamed body, unless it was delivered or the transfer has ended.
     func handOver() {
         handOverLimit = .never
         guard !isFinished else { return }
@@ -157,7 +160,7 @@ extension Transfer {
         openStream()
     }
 
-    /// Hands the response over with a body that begins with what has arrived so far.
+    /// Delivers the response with a streamed body that begins with the data received so far.
     func openStream() {
         guard let owner else { return }
         let pipe = pipe ?? ByteChannel()
@@ -176,4 +179,21 @@ extension Transfer {
             message: "the body of the response is larger than \(bodyLimit) bytes"
         )
     }
+}
+
+/// Passes the calls of a streamed body's reader to its transfer.
+///
+/// It retains the loader, whose loop ends when the loader is deallocated.
+final class TransferSource: ByteChannel.Source {
+    private let transfer: Transfer
+    private let loader: CurlLoader
+
+    init(_ transfer: Transfer, of loader: CurlLoader) {
+        self.transfer = transfer
+        self.loader = loader
+    }
+
+    func resume() { loader.loop.post(.resume(transfer)) }
+    func cancel() { loader.loop.cancel(transfer) }
+    func discard() { loader.loop.post(.discard(transfer)) }
 }

@@ -2,7 +2,7 @@ internal import CurlShim
 internal import RefrainHTTP
 
 extension Transfer {
-    /// Puts more of the request's body into libcurl's buffer; returns how much, or what to do instead.
+    /// Copies a piece of the request's body into libcurl's buffer; returns its size, or a code that pauses or aborts.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         do throws(UploadFailure) {
             guard let count = try upload.read(into: buffer) else {
@@ -24,25 +24,25 @@ extension Transfer {
         }
     }
 
-    /// Notes that the source of the body has nothing to send as yet.
+    /// Records that the source of the body has no data available yet.
     func pauseSending() {
         isSendPaused = true
-        round.nextLimit = min(round.nextLimit, round.now.after(Self.timeBetweenLooks))
+        iteration.nextLimit = min(iteration.nextLimit, iteration.now.after(Self.pauseCheckInterval))
     }
 
-    /// Looks whether the source is waited for in vain; answers what the transfer has come to then.
+    /// Checks a transfer that waits for the body's source; returns its result if it has ended, otherwise nil.
     ///
-    /// libcurl (7.88) stops to send where the server has refused the request, but while it waits for the source it does
-    /// not see that it is done. Nor does it see there that the server has gone.
-    func resultOfVainWait() -> CURLcode? {
-        guard !isFinished, isSendPaused, let slot else { return nil }
-        if wantsNoMore {
+    /// libcurl (7.88) stops sending if the server has rejected the request, but does not notice that the transfer is
+    /// complete while it waits for the source, nor that the server has closed the connection.
+    func resultWhilePaused() -> CURLcode? {
+        guard !isFinished, isSendPaused, let handle else { return nil }
+        if stopsSending {
             isSendPaused = false
             noteActivity()
-            let result = curl_easy_pause(slot.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+            let result = curl_easy_pause(handle.easy, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
             return result == CURLE_OK ? nil : result
         }
-        // What libcurl holds back for a slow reader would be lost.
+        // Data that libcurl holds back for a slow reader would be lost.
         guard sends > 0, !isReceivePaused, head.version != .http2, host?.isMultiplexed != true else { return nil }
         guard connection?.hasEnded == true else { return nil }
         guard head.hasBegun else { return CURLE_GOT_NOTHING }
@@ -50,33 +50,33 @@ extension Transfer {
         return head.isComplete && head.isChunked ? CURLE_PARTIAL_FILE : CURLE_OK
     }
 
-    /// How often that is asked, while the source of a body is waited for.
-    static let timeBetweenLooks: Int64 = 1_000_000_000
+    /// The interval of these checks.
+    static let pauseCheckInterval: Int64 = 1_000_000_000
 
-    /// Whether the answer over HTTP/1 is such that libcurl sends no more of the request.
-    private var wantsNoMore: Bool { head.isComplete && head.status >= 300 && head.version != .http2 }
+    /// Whether libcurl sends no more of the request after this response over HTTP/1.
+    private var stopsSending: Bool { head.isComplete && head.status >= 300 && head.version != .http2 }
 
-    /// Whether some of the body may wait for the server to take it.
+    /// Whether a part of the body may not have been sent because the server does not read it.
     ///
-    /// Newer versions of libcurl (8.23) count as sent over HTTP/2 what they hold back for the window of the stream.
+    /// Over HTTP/2 newer versions of libcurl (8.23) count data as sent that waits for the window of the stream.
     var mayAwaitServer: Bool {
         isBodyUnsent || head.version == .http2 && CurlVersion.requestSize != .head
     }
 
-    /// Looks, once there is an answer, at what it leaves of the request (RFC 9112 §9.3).
+    /// Called when a head is complete; prevents reuse of a connection on which the body was not sent (RFC 9112 §9.3).
     ///
-    /// After `Expect` libcurl (7.88) keeps the body back where the answer is below 300, and uses the connection again;
-    /// the server would take the next request for the body.
+    /// After `Expect` libcurl (7.88) does not send the body if the status is below 300, and reuses the connection; the
+    /// server would read the next request as the body.
     @inline(never)
     func noteUnsentBody() {
-        if isSendPaused, wantsNoMore { round.nextLimit = round.now }
+        if isSendPaused, stopsSending { iteration.nextLimit = iteration.now }
         if head.status < 300, isBodyUnsent, request.headers["Expect"] != nil { spoilConnection() }
     }
 
-    /// Keeps the connection from being used again.
+    /// Prevents that the connection is reused.
     func spoilConnection() {
-        guard let slot else { return }
-        refrain_set_long(slot.easy, CURLOPT_FORBID_REUSE, 1)
+        guard let handle else { return }
+        refrain_set_long(handle.easy, CURLOPT_FORBID_REUSE, 1)
         spoilsConnection = true
     }
 }

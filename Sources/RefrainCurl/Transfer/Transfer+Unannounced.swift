@@ -1,37 +1,39 @@
 internal import CurlShim
 
-/// Where libcurl does not say that it is about to send a request (``CurlVersion/announcesRequests``), its notes tell
-/// that it goes to a connection, and that it has begun to send.
+/// For versions of libcurl without a callback before sending (``CurlVersion/announcesRequests``): the verbose log has
+/// the choice of the connection, and the beginning of sending.
 extension Transfer {
-    /// Takes a note of libcurl's.
-    func noteUnannounced(_ note: UnsafeRawBufferPointer) {
-        if note.begins(with: "Re-using existing connection") {
+    /// Reads a line of the verbose log.
+    func readUnannounced(_ line: UnsafeRawBufferPointer) {
+        if line.begins(with: "Re-using existing connection") {
             noteReuse()
-        } else if note.begins(with: "Using Stream ID: ") {
+        } else if line.begins(with: "Using Stream ID: ") {
             noteBegin()
         }
     }
 
-    /// Takes the head of a request of which libcurl has sent the first piece.
-    func noteUnannouncedHead(_ head: UnsafeRawBufferPointer) {
+    /// Called when libcurl has sent a piece of a request's head.
+    func readUnannouncedHead(_ head: UnsafeRawBufferPointer) {
         if !head.begins(with: "CONNECT ") { noteBegin() }
     }
 
     private func noteReuse() {
-        // Here alone its local port is known.
-        guard sends == 0, let slot, let (key, _) = slot.connectionKey else { return }
-        connection = round.connections[key]
-        // Nothing has left as yet.
+        // The local port is known only at this time.
+        guard sends == 0, let handle, let (key, _) = handle.connectionKey else { return }
+        connection = iteration.connections[key]
+        // No byte has been sent.
         guard let connection, connection.isSpoiled else { return }
         needsOtherConnection = true
-        slot.requireFreshConnection()
+        handle.requireFreshConnection()
         connection.end()
     }
 
-    /// Notes that libcurl has begun to send, which over HTTP/2 it says twice, and of a long head more often.
+    /// Records that libcurl has begun to send.
+    ///
+    /// It logs that twice over HTTP/2, and more often for a long head.
     private func noteBegin() {
-        guard sends == 0 || !opened.isEmpty, let slot, let (key, port) = slot.connectionKey else { return }
-        // It cannot be kept from sending again on a connection that there is, so there must be none for it.
-        if willSend(on: key, localPort: port) { slot.requireFreshConnection() }
+        guard sends == 0 || !opened.isEmpty, let handle, let (key, port) = handle.connectionKey else { return }
+        // libcurl cannot be prevented from sending again on an existing connection, so it must use a new one.
+        if willSend(on: key, localPort: port) { handle.requireFreshConnection() }
     }
 }

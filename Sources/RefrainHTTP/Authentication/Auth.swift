@@ -6,8 +6,8 @@
 /// request.authentication = .basic
 /// ```
 ///
-/// A request asks by ``HTTPRequest/authentication``; one that asks for nothing gets the default. A method that no stage
-/// stands for fails with ``HTTPError/Code/callerFailed`` before anything is sent.
+/// A request selects its method by ``HTTPRequest/authentication``; otherwise the default applies. A request whose
+/// method has no stage fails with ``HTTPError/Code/callerFailed`` before it is sent.
 public struct Auth: HTTPMiddleware {
     private let stages: [Method: any HTTPMiddleware]
     private let defaultMethod: Method
@@ -73,5 +73,44 @@ extension Auth {
             case .excessiveRefresh: "the credential was refreshed too often in a short time"
             }
         }
+    }
+}
+
+extension Auth {
+    /// The name of an authentication method, which stages of the chain implement.
+    ///
+    /// ```swift
+    /// extension Auth.Method { static let reports = Auth.Method("reports") }
+    /// request.authentication = .reports
+    /// ```
+    public struct Method: Hashable, Sendable, CustomStringConvertible {
+        private let name: String
+
+        /// Makes a method for a stage of ``Auth``.
+        public init(_ name: String) { self.name = name }
+
+        /// The name.
+        public var description: String { name }
+
+        /// The default of the chain.
+        public static let automatic = Method("automatic")
+        /// No authentication: for log-in requests and for public resources.
+        public static let none = Method("none")
+        /// Authentication by ``BasicAuth``.
+        public static let basic = Method("basic")
+        /// Authentication by ``OAuth``.
+        public static let oauth = Method("oauth")
+    }
+}
+
+private enum AuthenticationOption: HTTPRequestOption {
+    static let defaultValue = Auth.Method.automatic
+}
+
+extension HTTPRequest {
+    /// The authentication method of this request; defaults to ``Auth/Method/automatic``.
+    public var authentication: Auth.Method {
+        get { self[option: AuthenticationOption.self] }
+        set { self[option: AuthenticationOption.self] = newValue }
     }
 }

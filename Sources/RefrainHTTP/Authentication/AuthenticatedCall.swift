@@ -23,7 +23,7 @@ struct AuthenticatedCall {
     let refresh: Refresher.Refresh
     /// Whether a credential is obtained before the first send, rather than after a 401.
     let signsBeforeChallenge: Bool
-    /// Whether a 401 asks for this kind of credential.
+    /// Whether a 401 requests this kind of credential.
     let isChallenge: (HTTPResponse) -> Bool
     /// The error of a request that was refused with a new credential; nil: the response is the result.
     let refusal: AuthenticationFailure?
@@ -47,7 +47,7 @@ struct AuthenticatedCall {
         var ready = original
         if let refresher = refresher(signsBeforeChallenge) {
             guard !refresher.isWithinRefresh else { return await next.load(original) }
-            let (answer, isLate) = await original.withinDeadline(on: clocks) { [signsBeforeChallenge, refresh] in
+            let (answer, isLate) = await original.withinDeadline { [signsBeforeChallenge, refresh] in
                 await refresher.sign(obtaining: signsBeforeChallenge, by: refresh)
             }
             switch answer {
@@ -143,7 +143,7 @@ struct AuthenticatedCall {
             refresher.markRefused(version)
             return exchange.stands(.deadlineExceeded, [.deadline, .credentialRefresh])
         }
-        let (answer, isLate) = await original.withinDeadline(on: clocks) { [refresh] in
+        let (answer, isLate) = await original.withinDeadline { [refresh] in
             await refresher.replace(version, by: refresh)
         }
         switch answer {

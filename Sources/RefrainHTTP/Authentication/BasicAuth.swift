@@ -11,14 +11,14 @@ internal import Foundation
 /// let loader = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
 /// ```
 ///
-/// However many requests need credentials, the closure is called once for them all, and the others wait for its
-/// answer. Credentials belong to one origin. Those that were refused are asked for anew, and the request is
-/// sent once more (rule R27); where it is refused again, it fails with ``HTTPError/Code/userAuthenticationRequired``.
+/// The closure is called once for all requests that need credentials; they wait for its result. Credentials belong to
+/// one origin. If the server refuses them, the closure is called again, and the request is sent once more (rule R27);
+/// if it is refused again, it fails with ``HTTPError/Code/userAuthenticationRequired``.
 ///
-/// Where the closure answers nil, all who wait fail with ``HTTPError/Code/userCancelledAuthentication``; where it
-/// throws, with ``HTTPError/Code/userAuthenticationRequired``. The next request asks again. Requests that the closure
-/// itself makes on this chain are not signed. A request with an `Authorization` of its own is left alone, and
-/// so is one that a redirect took its credentials from (rule R26). The stage belongs inside of ``Retry`` and
+/// If the closure throws, all waiting requests fail with ``HTTPError/Code/userAuthenticationRequired``; if it returns
+/// nil, they fail with ``HTTPError/Code/userCancelledAuthentication``. The next request calls it again. Requests that
+/// the closure makes on this chain are not signed. A request with its own `Authorization` is not changed, and neither
+/// is one from which a redirect has removed the credentials (rule R26). The stage belongs inside of ``Retry`` and
 /// ``Redirect``.
 public struct BasicAuth: HTTPMiddleware {
     /// When credentials are requested from the closure.

@@ -2,29 +2,30 @@
 ///
 /// ```swift
 /// let oauth = OAuth(store: keychain, origins: [api]) { token in
-///     try await service.refresh(token)          // nil: the refresh token is no longer good
+///     try await service.refresh(token)          // nil: the refresh token is no longer valid
 /// } logIn: {
-///     try await service.logIn()                 // nil: the user would not
+///     try await service.logIn()                 // nil: the user declined
 /// }
 /// let loader = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
 /// ```
 ///
-/// However many requests need a token, it is obtained once for them all. A request that is refused with a 401 is sent
-/// once more with a new token; if it was signed with one from before, without a refresh (rule R27). A body that can be
-/// read once only and was read is not sent again (rule R4): the 401 stands. A second 401 stands, too.
+/// The token is obtained once for all requests that need it. A request that is refused with a 401 is sent once more:
+/// with a new token, or with the current one, without a refresh, if it was signed with an older one (rule R27). A
+/// request whose body can be read only once and was read is not sent again (rule R4) and ends with the 401. So does a
+/// request that is refused a second time.
 ///
-/// What the closures throw fails all who wait with ``HTTPError/Code/userAuthenticationRequired``; a log-in that
-/// answers nil, with ``HTTPError/Code/userCancelledAuthentication``. The next request tries again. Requests that the
-/// closures make on this same chain are not signed and do not wait; from a detached task, set
-/// ``HTTPRequest/authentication`` to ``Auth/Method/none``. They take no slot of a ``Throttle`` before this
-/// stage whose slots are held by the requests that wait.
+/// If a closure throws, all waiting requests fail with ``HTTPError/Code/userAuthenticationRequired``; if `logIn`
+/// returns nil, they fail with ``HTTPError/Code/userCancelledAuthentication``. The next request calls the closures
+/// again. Requests that the closures make on this same chain are not signed and do not wait; in a detached task, set
+/// ``HTTPRequest/authentication`` to ``Auth/Method/none``. They take no slot of a ``Throttle`` before this stage whose
+/// slots are held by the waiting requests.
 ///
-/// Where tokens are obtained, and refused, too often in a short time, requests fail with
-/// ``Auth/Failure/excessiveRefresh`` as their cause until the ``Auth/RefreshWindow`` has passed. A token that was not
-/// refused is used to its very end before that.
+/// If tokens are obtained, and refused, more often than the ``Auth/RefreshWindow`` allows, requests fail with
+/// ``Auth/Failure/excessiveRefresh`` as their cause until the window has passed. A token that was not refused is sent
+/// until it expires.
 ///
-/// A request with an `Authorization` of its own is left alone, and so is one that a redirect took its credentials from
-/// (rule R26). The stage belongs inside of ``Retry`` and ``Redirect``.
+/// A request with its own `Authorization` is not changed, and neither is one from which a redirect has removed the
+/// credentials (rule R26). The stage belongs inside of ``Retry`` and ``Redirect``.
 public struct OAuth: HTTPMiddleware {
     /// The origins that the token may be sent to; nil: all origins.
     public let origins: Set<Origin>?

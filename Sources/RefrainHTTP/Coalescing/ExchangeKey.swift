@@ -39,6 +39,6 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
         self.options = options
         // Values that later stages treat differently make different keys.
         isRetried = NestedRetry.isInside
-        refreshers = Set(AuthenticationScope.operations.lazy.filter(\.goesOn).map(\.owner))
+        refreshers = Set(AuthenticationScope.operations.lazy.filter(\.isActive).map(\.owner))
     }
 }

@@ -66,7 +66,7 @@ struct CookieTarget {
 enum PublicSuffix {
     @_optimize(none)
     static func contains(_ domain: String) -> Bool {
-        // A dot at the end says only that the name is complete.
+        // A dot at the end only marks the name as complete.
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, let last = labels.last else { return true }

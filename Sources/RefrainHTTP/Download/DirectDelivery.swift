@@ -10,7 +10,7 @@ package protocol DirectSink: Download.Sink {
     func append(_ bytes: UnsafeRawBufferPointer) throws
 }
 
-/// More bytes came than the `Content-Range` of the response said.
+/// The body has more bytes than the `Content-Range` of the response allows.
 struct LongerThanItsRange: Error {}
 
 /// Writes a large body into a ``DirectSink`` as it arrives.

@@ -15,7 +15,7 @@ public final class Download: Sendable {
     public let sink: any Sink
 
     private let state: Locked<DownloadState>
-    /// The sink, where it asks to be told of each response that brings content.
+    /// The sink, if it observes each response with content.
     let observer: (any DownloadObserver)?
 
     /// Makes a download.
@@ -25,14 +25,14 @@ public final class Download: Sendable {
         state = Locked(DownloadState())
     }
 
-    /// Makes a download into a sink that is its own observer, as a cast would find out.
+    /// Makes a download into a sink that is its own observer, without a cast.
     package init(toObserver sink: some Sink & DownloadObserver) {
         self.sink = sink
         observer = sink
         state = Locked(DownloadState())
     }
 
-    /// Makes a download that goes on where an earlier one stopped; the sink holds what the checkpoint says.
+    /// Makes a download that resumes an earlier one; the sink holds the bytes that the checkpoint counts.
     ///
     /// - Parameter end: where the wanted part of the content ends; nil: at the end of the content.
     package init(to sink: any Sink, from checkpoint: DownloadCheckpoint, upTo end: Int64? = nil) {
@@ -58,7 +58,7 @@ public final class Download: Sendable {
     /// The total number of bytes, if the server has sent it.
     public var bytesExpected: Int64? { state.withLock { $0.total } }
 
-    /// Where the download stands, if it can go on from there.
+    /// The state of the download, if it can be resumed from there.
     package var checkpoint: DownloadCheckpoint? { state.withLock { $0.offset > 0 ? $0.checkpoint : nil } }
 
     /// Discards the received bytes, so that the next attempt requests the whole.
@@ -94,5 +94,79 @@ extension HTTPRequest {
     public var download: Download? {
         get { self[option: DownloadOption.self] }
         set { self[option: DownloadOption.self] = newValue }
+    }
+}
+
+extension Download {
+    /// Receives the bytes of a download.
+    public protocol Sink: Sendable {
+        /// Appends bytes.
+        ///
+        /// An error ends the attempt. The number of bytes taken is unknown then, so the next attempt begins with
+        /// ``startOver()``.
+        func write(_ bytes: [UInt8]) async throws
+
+        /// Discards all bytes; the download starts over.
+        ///
+        /// - Throws: ``Download/CannotStartOver`` if the sink has passed on bytes that it cannot take back.
+        func startOver() async throws
+
+        /// Whether ``startOver()`` would succeed now. Defaults to true.
+        var canStartOver: Bool { get }
+    }
+}
+
+extension Download.Sink {
+    /// Returns true.
+    public var canStartOver: Bool { true }
+}
+
+extension Download {
+    /// Thrown by a sink that cannot discard the bytes it has received.
+    public struct CannotStartOver: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Makes the error.
+        public init() {}
+        /// A sentence that describes the error.
+        public var description: String {
+            "the transfer cannot go on where it stopped, and what was delivered already cannot be taken back"
+        }
+    }
+}
+
+extension HTTPLoader {
+    /// Downloads the content of a request into a file, which appears under its name when it is complete.
+    ///
+    /// ```swift
+    /// let loader = Retry(.recommended) --> Resume() --> CurlLoader()
+    /// try await loader.download(request, to: "image.iso")
+    /// ```
+    ///
+    /// A chain with ``Resume`` inside of ``Retry`` goes on where a connection broke. A chain without it collects the
+    /// content in memory first, up to ``HTTPRequest/maximumBodySize``, and starts over where a connection broke.
+    ///
+    /// - Parameters:
+    ///   - request: the request for the content.
+    ///   - path: the path of the file. A file that is there is replaced when the download is complete, not before.
+    /// - Returns: the response, with an empty body.
+    /// - Throws: `CancellationError` where the calling task was cancelled; ``HTTPError``, with the code
+    ///   ``HTTPError/Code/badServerResponse`` where the status is not a 2xx; ``HTTPBody/FileError`` where the file
+    ///   cannot be written. In each case the file under the name is the one from before.
+    @discardableResult
+    public func download(_ request: HTTPRequest, to path: String) async throws -> HTTPResponse {
+        let sink = try Download.FileSink(path: path)
+        defer { sink.discard() }
+        let download = Download(to: sink)
+        var request = request
+        request.download = download
+        var response = try await responseUnlessCancelled(for: request)
+        guard (200..<300).contains(response.status.rawValue) else {
+            let message = "the download was answered \(response.status)"
+            throw HTTPError(.badServerResponse, request: request, response: response, message: message)
+        }
+        // Empty where a Resume stage has passed the content on; else the content itself.
+        for try await chunk in response.body { try await sink.write(chunk) }
+        response.body = .empty
+        try sink.finish()
+        return response
     }
 }

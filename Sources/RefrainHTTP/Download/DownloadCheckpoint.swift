@@ -1,4 +1,4 @@
-/// Where a download stands, in a form that can be stored: what another process needs to go on (rule R11).
+/// The state of a download in a form that can be stored, with which another process resumes it (rule R11).
 package struct DownloadCheckpoint: Hashable, Sendable {
     /// The bytes that the sink holds.
     package var offset: Int64
@@ -31,7 +31,7 @@ package struct DownloadCheckpoint: Hashable, Sendable {
     }
 }
 
-/// A sink that is told of each response before its content.
+/// A sink that receives each response before its content.
 package protocol DownloadObserver: Download.Sink {
     /// Content of a response follows.
     ///
@@ -58,7 +58,7 @@ extension DownloadState {
         head = checkpoint.fields
     }
 
-    /// Where the download stands, if it can go on from there.
+    /// The state of the download, if it can be resumed from there.
     var checkpoint: DownloadCheckpoint? {
         guard let validator, let source, isIntact else { return nil }
         var fields = HTTPHeaders()

@@ -56,7 +56,7 @@ struct DownloadState: Hashable, Sendable {
     /// Whether the rest can be requested from the same source.
     var canResume: Bool { offset > 0 && validator != nil && isIntact }
 
-    /// Whether a request can ask for the rest.
+    /// Whether the rest can be requested.
     func canResume(with request: HTTPRequest) -> Bool {
         canResume && isSource(source?.requested, Self.url(of: request))
     }
@@ -256,7 +256,7 @@ struct DownloadState: Hashable, Sendable {
 enum SignedURL {
     /// Parameters that carry a signature: Amazon's two, CloudFront's, Google's and Azure's.
     private static let signatures: Set<String> = ["x-amz-signature", "x-goog-signature", "signature", "sig"]
-    /// What stands beside a signature, and says who may fetch the object and until when.
+    /// Parameters beside a signature: who may fetch the object, and until when.
     private static let terms: Set<String> = [
         "x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires", "x-amz-security-token",
         "x-amz-signedheaders", "x-goog-algorithm", "x-goog-credential", "x-goog-date", "x-goog-expires",

@@ -32,7 +32,7 @@ struct ResolvedFilePath {
         }
         var status = stat()
         let isPresent = lstat(path, &status) == 0
-        // Mostly nothing stands there, or a file: then there are no links to follow.
+        // Usually there is nothing, or a file: then there are no links to follow.
         guard isPresent, status.st_mode & S_IFMT != S_IFREG else {
             self.path = path
             present = isPresent ? status : nil

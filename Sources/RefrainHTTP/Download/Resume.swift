@@ -90,7 +90,7 @@ public struct Resume: HTTPMiddleware {
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: nil)
         case .mismatch(let reason):
-            // Asked for a part a second time, the server would answer as it did.
+            // A second request for a part would have the same response.
             if askedForBeginning { download.current.end = nil }
             let failure = askedForRest || askedForBeginning ? restart(response, reason) : unasked(response, reason)
             return .failure(await startOver(download, response) ?? failure)

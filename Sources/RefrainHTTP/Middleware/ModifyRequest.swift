@@ -38,7 +38,7 @@ public struct ModifyRequest: HTTPMiddleware {
     /// Forwards the modified request, if it is ready before the deadline.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let request = request.beginningCall(on: clocks)
-        let (modified, isLate) = await request.withinDeadline(on: clocks) { await make(from: request) }
+        let (modified, isLate) = await request.withinDeadline { await make(from: request) }
         switch modified {
         case .failure(let error): return .failure(isLate ? Self.late(request) : error)
         case .success(let sent):

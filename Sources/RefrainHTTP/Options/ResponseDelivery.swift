@@ -23,7 +23,7 @@ private enum ErrorContentOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Whether the transport is to say which addresses the exchange had, and when its parts were done.
+    /// Whether the transport reports the addresses of the exchange and the times of its parts.
     package var recordsConnection: Bool {
         get { self[option: ConnectionFactsOption.self] }
         set { self[option: ConnectionFactsOption.self] = newValue }

@@ -95,3 +95,116 @@ extension RateLimiter.Fields.Reset {
         return number.isGreater(than: 1_000_000_000) ? .epoch(.seconds) : .delay(.seconds)
     }
 }
+
+/// `RateLimit` and `RateLimit-Policy`, in the current and earlier forms of draft-ietf-httpapi-ratelimit-headers.
+extension RateLimiter.Fields {
+    @_optimize(none)
+    func structured(_ lines: [String], policies: [String], now: ResponseTime) -> [RateLimit] {
+        guard !lines.isEmpty else { return [] }
+        if let members = StructuredField.list(fieldValues: lines) {
+            return limits(members, policies: self.policies(policies), now: now)
+        }
+        return StructuredField.dictionary(fieldValues: lines).flatMap { limit($0, now: now) }.map { [$0] } ?? []
+    }
+
+    /// The current form: a list of policy names with `r`, the remaining quota, and `t`, the seconds to the reset.
+    private func limits(
+        _ members: [StructuredField.Member],
+        policies: [String: RateLimit],
+        now: ResponseTime
+    ) -> [RateLimit] {
+        members.compactMap { member in
+            guard case .item(let item) = member, let name = name(item.value) else { return nil }
+            guard let remaining = item.parameters["r"].flatMap(FieldDecimal.init) else { return nil }
+            var reset: FieldDecimal?
+            if let time = item.parameters["t"] {
+                guard let number = FieldDecimal(time) else { return nil }
+                reset = number
+            }
+            var limit = policies[name] ?? RateLimit(name: name)
+            limit.remaining = remaining.whole
+            limit.reset = reset.map { structuredReset.delay($0, now: now) }
+            return limit
+        }
+    }
+
+    /// The policies by name: `q` is the quota, `w` the window in seconds.
+    @_optimize(none)
+    private func policies(_ lines: [String]) -> [String: RateLimit] {
+        var result: [String: RateLimit] = [:]
+        for case .item(let item) in StructuredField.list(fieldValues: lines) ?? [] {
+            guard let name = name(item.value) else { continue }
+            let quota = item.parameters["q"].flatMap(FieldDecimal.init)
+            let window = item.parameters["w"].flatMap(FieldDecimal.init)
+            result[name] = RateLimit(name: name, quota: quota?.whole, window: window?.asSeconds.clampedToDelay)
+        }
+        return result
+    }
+
+    /// The form of an earlier draft: one limit, as a dictionary.
+    private func limit(_ members: StructuredField.Dictionary, now: ResponseTime) -> RateLimit? {
+        func number(_ key: String) -> FieldDecimal? {
+            guard case .item(let item)? = members[key] else { return nil }
+            return FieldDecimal(item.value)
+        }
+        guard let remaining = number("remaining") else { return nil }
+        return RateLimit(
+            remaining: remaining.whole,
+            reset: number("reset").map { reset.delay($0, now: now) },
+            quota: number("limit")?.whole
+        )
+    }
+
+    /// The name of a policy: a string, or a token in earlier drafts.
+    private func name(_ value: StructuredField.BareItem) -> String? {
+        switch value {
+        case .string(let name), .token(let name): name
+        default: nil
+        }
+    }
+}
+
+/// The fields with one number each: `-Remaining`, `-Reset` and `-Limit`, with any prefix.
+extension RateLimiter.Fields {
+    /// The limits of one family of fields.
+    ///
+    /// If values are repeated, the first remaining quota belongs to the first reset, and so on. If their counts differ,
+    /// all values of a field must be equal; otherwise the fields contradict each other and are ignored.
+    @_optimize(none)
+    func plain(remaining: [String], reset: [String], quota: [String], now: ResponseTime) -> [RateLimit] {
+        var remaining = numbers(remaining)
+        var resets = numbers(reset)
+        let quotas = numbers(quota)
+        if remaining.count != resets.count {
+            guard let one = same(remaining), let other = same(resets) else { return [] }
+            (remaining, resets) = (one, other)
+        }
+        let count = max(remaining.count, resets.count)
+        return (0..<count).map { index in
+            RateLimit(
+                remaining: index < remaining.count ? remaining[index].whole : nil,
+                reset: index < resets.count ? self.reset.delay(resets[index], now: now) : nil,
+                quota: quotas.count == count ? quotas[index].whole : quotas.first?.whole
+            )
+        }
+    }
+
+    /// The numbers in a field's lines; empty if one is malformed.
+    ///
+    /// Text after a semicolon, as in `10;w=60`, is ignored.
+    @_optimize(none)
+    private func numbers(_ lines: [String]) -> [FieldDecimal] {
+        var numbers: [FieldDecimal] = []
+        for element in FieldValues.elements(lines) {
+            guard let number = FieldDecimal(FieldValues.trimmed(element.prefix { $0 != .semicolon })) else { return [] }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
+    /// One number for several equal ones, none for none; `nil` for different numbers.
+    @_optimize(none)
+    private func same(_ numbers: [FieldDecimal]) -> [FieldDecimal]? {
+        numbers.allSatisfy { $0 == numbers.first } ? Array(numbers.prefix(1)) : nil
+    }
+}

@@ -43,7 +43,7 @@ package enum RetryAfter: Hashable, Sendable {
         return result
     }
 
-    /// Reads what a response asks for; returns `nil` if it has none of the fields, or only malformed ones.
+    /// Reads the delay that a response requests; returns `nil` if it has none of the fields, or only malformed ones.
     ///
     /// `retry-after-ms` and `x-ms-retry-after-ms`, which Azure and OpenAI send, say in milliseconds what `Retry-After`
     /// says in seconds. They count where that is missing or malformed, and where it is the same delay, rounded to a

@@ -17,7 +17,7 @@ extension HTTPRequest {
         set { self[option: SecretHeadersOption.self] = newValue }
     }
 
-    /// Whether a redirect is followed; on unless turned off.
+    /// Whether redirects are followed; defaults to true.
     public var followsRedirects: Bool {
         get { self[option: FollowsRedirectsOption.self] }
         set { self[option: FollowsRedirectsOption.self] = newValue }
@@ -62,7 +62,7 @@ extension HTTPRequest {
         "Content-Disposition", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Last-Modified", "Expect",
     ]
 
-    /// Fields that speak for the caller to one origin only; `Host` names that origin.
+    /// Fields that identify the caller to one origin only; `Host` names that origin.
     private static let credentialFields: Set<String> = [
         "authorization", "cookie", "proxy-authorization", "idempotency-key", "host",
     ]

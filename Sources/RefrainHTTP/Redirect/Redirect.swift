@@ -9,7 +9,7 @@
 /// by ``HTTPRequest/secretHeaders`` are dropped and do not come back. From https to http is an error, and so is a
 /// `Location` that leads nowhere; without a `Location` the response is the answer (rule R8). A redirect with a
 /// `Retry-After` waits, like any other answer (rule R18). One that the deadline leaves no time for ends the call with
-/// ``HTTPError/Code/deadlineExceeded``: it is not what was asked for.
+/// ``HTTPError/Code/deadlineExceeded``: it is not the requested response.
 public struct Redirect: HTTPMiddleware {
     /// How many redirects are followed in one call.
     public let maximumNumberOfRedirects: Int
@@ -82,13 +82,13 @@ public struct Redirect: HTTPMiddleware {
         return true
     }
 
-    /// Ends every wait that a redirect asked for; these requests end with ``HTTPError/Code/cancelled``.
+    /// Ends every delay that a redirect requested; these requests end with ``HTTPError/Code/cancelled``.
     public func reset() async { configuration.resets.cancel() }
 }
 
-/// What changes the request of a redirect; nil stands for a redirect that is not followed.
+/// Changes the request of a redirect; returns nil for a redirect that must not be followed.
 ///
-/// A stage may need to know more than once whether a redirect is followed, so it has no effects of its own.
+/// A stage may call it more than once for one redirect, so it must have no side effects.
 package typealias RedirectModifier =
     @Sendable (
         _ original: HTTPRequest, _ redirected: HTTPRequest, _ response: HTTPResponse

@@ -1,4 +1,4 @@
-/// The hops of one call: what is sent next, and the record of what was.
+/// The hops of one call: the next request, and the record of the previous ones.
 ///
 /// A class, so that the frame of a call that waits for its response holds one reference.
 @usableFromInline
@@ -24,7 +24,7 @@ final class RedirectHops {
     private let follows: Bool
     private let limit: Int
     private let clocks: RetryClocks
-    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    /// The token of the sleeps of the stage that the call belongs to; a reset cancels it.
     private let token: CancellationToken
     private let began: Duration
     private var hopBegan: Duration
@@ -33,7 +33,7 @@ final class RedirectHops {
     private var count = 0
     /// The request of the call.
     private let original: HTTPRequest
-    /// How often that was sent first of a row of hops.
+    /// How often it was sent as the first of a series of hops.
     private var timesAsked = 1
     private var hopsSinceOrigin = 0
     private var log = AttemptLog()
@@ -107,7 +107,7 @@ final class RedirectHops {
         }
     }
 
-    /// Waits as a redirect's `Retry-After` asks, or reads the deferred body of a redirect that is the answer.
+    /// Waits for a redirect's `Retry-After`, or reads the deferred body of a redirect that is the answer.
     ///
     /// A delay that is cancelled ends early, and with it the call.
     @inline(never)
@@ -210,7 +210,7 @@ final class RedirectHops {
     ) -> Step {
         // A stage further in has recorded the only hop.
         if count == 0, rules.isEmpty, !outcome.result.attempts.isEmpty { return .finish(outcome) }
-        // Stages further in know better why they ended, unless this stage ends the call.
+        // The reason of a stage further in is more precise, unless this stage ends the call.
         let reason = rules.isEmpty ? outcome.result.attempts.last?.reason ?? reason : reason
         record(outcome.result, .finish, reason, rules, .zero)
         var outcome = outcome

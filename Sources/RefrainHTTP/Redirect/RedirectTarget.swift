@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where a response sends its request (rule R26): a pure function of both.
+/// The target of a redirect (rule R26): a pure function of the response and its request.
 enum RedirectTarget {
     /// The response is the answer.
     case none
-    /// The request goes on, as this one.
+    /// The redirect is followed with this request.
     case follow(HTTPRequest)
-    /// The response points nowhere that may be followed.
+    /// The redirect must not be followed.
     case refused(HTTPError.Code, String)
 
     /// Reads a response.
@@ -88,10 +88,10 @@ enum RedirectTarget {
         origin?.scheme == "https" && target?.scheme != "https"
     }
 
-    /// Whether no attempt at a redirect's target could connect to it, so that its origin is asked again (rule R33).
+    /// Whether no attempt could connect to a redirect's target, so that the origin gets the request again (rule R33).
     ///
-    /// It is asked as often as there were attempts at the target, at most, and only with a request that may be sent
-    /// again. Where no attempts follow one another, this one would not either.
+    /// The origin gets it at most as often as the target did, and only if the request may be sent again. If a call has
+    /// no retries, it has none here either.
     @_optimize(none)
     static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
         guard case .failure(let error) = result, let reason = error.attempts.last?.reason,
@@ -140,7 +140,7 @@ enum RedirectTarget {
         return parts.url
     }
 
-    /// RFC 9110 §15.4: 301 and 302 may turn POST into GET, as clients always did; 303 asks for GET.
+    /// RFC 9110 §15.4: 301 and 302 may turn POST into GET, as clients always did; 303 requires GET.
     private static func becomesGet(_ status: HTTPStatus, _ method: HTTPMethod) -> Bool {
         switch status.rawValue {
         case 301, 302: method == .post

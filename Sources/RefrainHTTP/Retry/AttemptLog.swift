@@ -1,4 +1,4 @@
-/// What one attempt came to: the result, and what the caller's validation and decoding made of it.
+/// The outcome of one attempt: the result, and the errors of the caller's validation and decoding.
 ///
 /// One pointer in size, because it passes through the frames of all steps of a request.
 @usableFromInline
@@ -38,10 +38,10 @@ package struct AttemptOutcome: Sendable {
         _modify { yield &contents.fields.retryError }
     }
 
-    /// Whether a status validation of the caller's accepted the response's status.
+    /// Whether a status validation of the caller accepted the response's status.
     package var isStatusAccepted: Bool { contents.fields.isStatusAccepted }
 
-    /// Whether the response passed every check of the caller's and has an acceptable status.
+    /// Whether the response passed every check of the caller and has an acceptable status.
     ///
     /// A status that the caller's validation accepted is acceptable; without such a validation one below 400 is.
     package var isSuccess: Bool {
@@ -66,7 +66,7 @@ struct AttemptLog {
     /// The budget that this call has made its deposit in, or nil.
     var creditedBudget: ObjectIdentifier?
 
-    /// Writes down an attempt and what was decided, and takes over what stages further in have recorded of it.
+    /// Records an attempt and its decision, and takes over the records of stages further in.
     mutating func add(
         _ result: HTTPResult,
         start: Duration,
@@ -111,7 +111,7 @@ struct AttemptLog {
         append(final, after: start)
     }
 
-    /// Notes that the wait after the last attempt was not waited to its end.
+    /// Records that the delay after the last attempt was ended early.
     mutating func endLast(_ reason: RetryReason) {
         guard let last = attempts.indices.last else { return }
         attempts[last].decision = .finish
@@ -159,7 +159,7 @@ extension HTTPResult {
         }
     }
 
-    /// Whether a retry loop further in has already spent its attempts on this outcome (rule R24).
+    /// Whether a retry loop further in has already used up its attempts on this outcome (rule R24).
     var retriesAreExhausted: Bool {
         switch self {
         case .success(let response): response.retriesAreExhausted

@@ -15,12 +15,12 @@ package enum Classification: Hashable, Sendable {
         }
     }
 
-    /// Whether the next attempt needs another connection: the server has tied its refusal to this one.
+    /// Whether the next attempt needs another connection, because the server refused on this connection.
     package static func needsFreshConnection(_ context: RetryContext) -> Bool {
         context.outcome == .status(.requestTimeout) || context.outcome == .status(.misdirectedRequest)
     }
 
-    /// Statuses over 499 by which the server refuses for good (rule R7).
+    /// Statuses from 500 on that are final (rule R7).
     static let finalServerErrors: Set<HTTPStatus> = [501, 505, 506, 508, 510, 511]
 
     private static func classify(_ status: HTTPStatus, _ context: RetryContext) -> Classification {
@@ -44,7 +44,7 @@ package enum Classification: Hashable, Sendable {
         }
     }
 
-    /// Whether a status alone says that another attempt may succeed.
+    /// Whether another attempt may succeed after a status, by the status alone.
     package static func isTransient(_ status: HTTPStatus, hasRetryAfter: Bool = false) -> Bool {
         switch status.rawValue {
         case 408, 421, 425, 429: true
@@ -68,20 +68,20 @@ package enum Classification: Hashable, Sendable {
 }
 
 extension HTTPError.Code {
-    /// Whether a failure may pass by itself.
+    /// Whether another attempt may succeed after a failure.
     public enum Retryability: String, Hashable, Sendable, Codable {
         /// Another attempt may succeed.
         case transient
-        /// One more attempt may show that it was an accident.
+        /// One more attempt may succeed; a second failure of the kind is final.
         case transientOnce
-        /// Another attempt would fail alike.
+        /// Another attempt would fail in the same way.
         case final
     }
 
-    /// Whether this failure is worth another attempt under ``RetryPolicy/recommended`` (rule R8).
+    /// Whether another attempt may succeed after this failure, under ``RetryPolicy/recommended`` (rule R8).
     public var retryability: Retryability { entry.retryability }
 
-    /// Why, in a phrase.
+    /// The reason for ``retryability``, as a phrase.
     public var retryabilityReason: String { entry.why }
 
     /// Whether this failure alone proves that no byte of the request left (rule R2 a).
@@ -104,64 +104,64 @@ extension HTTPError.Code {
         case .appTransportSecurityRequiresSecureConnection: (.final, "a setting of the app forbids it")
         case .backgroundSessionInUseByAnotherProcess: (.transient, "the other process may finish")
         case .backgroundSessionRequiresSharedContainer: (.final, "a setting of the app is missing")
-        case .backgroundSessionWasDisconnected: (.transient, "the session can be joined again")
-        case .badServerResponse: (.transientOnce, "garbage may be an accident on the way; twice is none")
-        case .badURL: (.final, "the URL stays malformed")
+        case .backgroundSessionWasDisconnected: (.transient, "the session can be reconnected")
+        case .badServerResponse: (.transientOnce, "a malformed response can be accidental; a second one is not")
+        case .badURL: (.final, "the URL is malformed")
         case .callIsActive: (.transient, "the call will end")
-        case .cancelled: (.final, "the caller does not want it any more")
-        case .cannotCloseFile: (.final, "a local file is the caller's to mend")
+        case .cancelled: (.final, "the caller cancelled the request")
+        case .cannotCloseFile: (.final, "the caller must correct a problem with a local file")
         case .cannotConnectToHost: (.transient, "the host may be restarting")
-        case .cannotCreateFile: (.final, "a local file is the caller's to mend")
-        case .cannotDecodeContentData: (.final, "the server encodes it alike again")
-        case .cannotDecodeRawData: (.final, "the server encodes it alike again")
-        case .cannotFindHost: (.transient, "name servers fail in passing")
+        case .cannotCreateFile: (.final, "the caller must correct a problem with a local file")
+        case .cannotDecodeContentData: (.final, "the server would encode the content in the same way")
+        case .cannotDecodeRawData: (.final, "the server would encode the content in the same way")
+        case .cannotFindHost: (.transient, "failures of name servers are often temporary")
         case .cannotLoadFromNetwork: (.transient, "the network may be allowed later")
-        case .cannotMoveFile: (.final, "a local file is the caller's to mend")
-        case .cannotOpenFile: (.final, "a local file is the caller's to mend")
-        case .cannotParseResponse: (.transientOnce, "garbage may be an accident on the way; twice is none")
-        case .cannotRemoveFile: (.final, "a local file is the caller's to mend")
-        case .cannotWriteToFile: (.final, "a local file is the caller's to mend")
-        case .clientCertificateRejected: (.final, "the certificate stays what it is")
-        case .clientCertificateRequired: (.final, "no certificate appears by itself")
-        case .dataLengthExceedsMaximum: (.final, "the response stays as large")
+        case .cannotMoveFile: (.final, "the caller must correct a problem with a local file")
+        case .cannotOpenFile: (.final, "the caller must correct a problem with a local file")
+        case .cannotParseResponse: (.transientOnce, "a malformed response can be accidental; a second one is not")
+        case .cannotRemoveFile: (.final, "the caller must correct a problem with a local file")
+        case .cannotWriteToFile: (.final, "the caller must correct a problem with a local file")
+        case .clientCertificateRejected: (.final, "the certificate does not change")
+        case .clientCertificateRequired: (.final, "the caller must configure a certificate")
+        case .dataLengthExceedsMaximum: (.final, "the response would be as large again")
         case .dataNotAllowed: (.transient, "the network may change")
-        case .dnsLookupFailed: (.transient, "name servers fail in passing")
-        case .downloadDecodingFailedMidStream: (.final, "the server encodes it alike again")
-        case .downloadDecodingFailedToComplete: (.final, "the server encodes it alike again")
-        case .fileDoesNotExist: (.final, "a local file is the caller's to mend")
-        case .fileIsDirectory: (.final, "a local file is the caller's to mend")
-        case .httpTooManyRedirects: (.final, "the redirects stay as they are")
+        case .dnsLookupFailed: (.transient, "failures of name servers are often temporary")
+        case .downloadDecodingFailedMidStream: (.final, "the server would encode the content in the same way")
+        case .downloadDecodingFailedToComplete: (.final, "the server would encode the content in the same way")
+        case .fileDoesNotExist: (.final, "the caller must correct a problem with a local file")
+        case .fileIsDirectory: (.final, "the caller must correct a problem with a local file")
+        case .httpTooManyRedirects: (.final, "the redirects do not change")
         case .internationalRoamingOff: (.transient, "the network may change")
-        case .networkConnectionLost: (.transient, "a new connection may hold")
-        case .noPermissionsToReadFile: (.final, "a local file is the caller's to mend")
-        case .notConnectedToInternet: (.transient, "the network may come back")
-        case .redirectToNonExistentLocation: (.final, "the redirects stay as they are")
-        case .requestBodyStreamExhausted: (.final, "the body is spent")
-        case .resourceUnavailable: (.transient, "it may be there again")
-        case .secureConnectionFailed: (.transient, "handshakes break in passing")
-        case .serverCertificateHasBadDate: (.final, "certificate problems are not repeated away")
-        case .serverCertificateHasUnknownRoot: (.final, "certificate problems are not repeated away")
-        case .serverCertificateNotYetValid: (.final, "certificate problems are not repeated away")
-        case .serverCertificateUntrusted: (.final, "certificate problems are not repeated away")
-        case .timedOut: (.transient, "the next attempt may be quicker")
-        case .unknown: (.transient, "URLSession on Linux names most failures so")
-        case .unsupportedURL: (.final, "the scheme stays unsupported")
-        case .userAuthenticationRequired: (.final, "no credentials appear by themselves")
-        case .userCancelledAuthentication: (.final, "the user said no")
-        case .zeroByteResource: (.transient, "the content was lost on its way")
-        case .invalidRequest: (.final, "the request stays invalid")
-        case .requestNotProcessed: (.transient, "the server says that it did nothing")
-        case .proxyAuthenticationRequired: (.final, "no credentials appear by themselves")
-        case .proxyRefused: (.final, "the proxy says that it will not")
-        case .cannotFindProxy: (.final, "a setting names a proxy that is not there")
-        case .destinationRefused: (.final, "the policy stays as it is")
-        case .insecureRedirect: (.final, "the redirects stay as they are")
-        case .retryAfterTooLong: (.final, "the server said when")
+        case .networkConnectionLost: (.transient, "a new connection may succeed")
+        case .noPermissionsToReadFile: (.final, "the caller must correct a problem with a local file")
+        case .notConnectedToInternet: (.transient, "the network may become available")
+        case .redirectToNonExistentLocation: (.final, "the redirects do not change")
+        case .requestBodyStreamExhausted: (.final, "the body was already read")
+        case .resourceUnavailable: (.transient, "the resource may become available")
+        case .secureConnectionFailed: (.transient, "failures of handshakes are often temporary")
+        case .serverCertificateHasBadDate: (.final, "another attempt meets the same certificate")
+        case .serverCertificateHasUnknownRoot: (.final, "another attempt meets the same certificate")
+        case .serverCertificateNotYetValid: (.final, "another attempt meets the same certificate")
+        case .serverCertificateUntrusted: (.final, "another attempt meets the same certificate")
+        case .timedOut: (.transient, "the next attempt may be faster")
+        case .unknown: (.transient, "URLSession on Linux reports most failures with this code")
+        case .unsupportedURL: (.final, "the scheme is not supported")
+        case .userAuthenticationRequired: (.final, "the caller must provide credentials")
+        case .userCancelledAuthentication: (.final, "the user declined")
+        case .zeroByteResource: (.transient, "the content was lost in transit")
+        case .invalidRequest: (.final, "the request is invalid")
+        case .requestNotProcessed: (.transient, "the server did not process the request")
+        case .proxyAuthenticationRequired: (.final, "the caller must provide credentials")
+        case .proxyRefused: (.final, "the proxy refuses the request")
+        case .cannotFindProxy: (.final, "the configured proxy does not exist")
+        case .destinationRefused: (.final, "the policy does not change")
+        case .insecureRedirect: (.final, "the redirects do not change")
+        case .retryAfterTooLong: (.final, "the server named a later time")
         case .deadlineExceeded: (.final, "there is no time left")
-        case .resetInProgress: (.final, "a reset ends what is under way")
-        case .bodyAlreadyRead: (.final, "the body is spent")
-        case .callerFailed: (.final, "the caller's code is the caller's to mend")
-        case .sessionInvalidated: (.final, "the session will not come back")
+        case .resetInProgress: (.final, "a reset cancels the requests in flight")
+        case .bodyAlreadyRead: (.final, "the body was already read")
+        case .callerFailed: (.final, "the caller must correct its own code")
+        case .sessionInvalidated: (.final, "the session is closed")
         }
     }
 }

@@ -5,7 +5,7 @@ package struct DeferredBodies: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Whether there are none; that of the protocol is not specialized in other modules, and asked for every request.
+    /// Whether there are none; that of the protocol is not specialized in other modules, and called for every request.
     package var isEmpty: Bool { rawValue == 0 }
 
     /// Redirects: 301, 302, 303, 307 and 308.
@@ -24,7 +24,7 @@ package struct DeferredBodies: OptionSet, Hashable, Sendable {
 }
 
 extension HTTPResponse {
-    /// Whether the body is still to be read, although the request did not ask for a stream.
+    /// Whether the body is still to be read, although the request is not for a stream.
     package func isDeferred(for request: HTTPRequest) -> Bool {
         guard !request.streamsResponse, case .oneShot = body.storage else { return false }
         return true
@@ -32,7 +32,7 @@ extension HTTPResponse {
 
     /// Reads a body that was deferred, as the transport would have done; any other response comes back as it is.
     ///
-    /// Of an error in the place of a download only ``UnreadBody/maximumSize`` bytes are read, for at most a second.
+    /// Of an error instead of a download only ``UnreadBody/maximumSize`` bytes are read, for at most a second.
     package func collected(for request: HTTPRequest) async -> HTTPResult {
         guard isDeferred(for: request) else { return .success(self) }
         if request.download != nil, status.rawValue >= 400, !request.keepsErrorContent {

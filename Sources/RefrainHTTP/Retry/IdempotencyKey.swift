@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension HTTPRequest {
-    /// Makes a request that is not idempotent safe to repeat: the server knows a second copy by its key (rule R5).
+    /// Makes a request that is not idempotent safe to repeat: the server recognizes a second copy by its key (rule R5).
     ///
     /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string.
     /// It is the same on every attempt of one call.
@@ -38,7 +38,7 @@ extension HTTPRequest {
         set { self[option: IdempotencyKeyOption.self] = newValue }
     }
 
-    /// Whether the request carries a key, set by option or by hand; an empty one does not count.
+    /// Whether the request has a key, as an option or as a field; an empty one does not count.
     public var hasIdempotencyKey: Bool {
         if let written = headers[IdempotencyKey.fieldName] {
             return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" }

@@ -1,5 +1,5 @@
 extension HTTPRequest {
-    /// What the caller says about sending a request again (rule R2 d).
+    /// Whether the caller allows a request to be sent again (rule R2 d).
     public enum Replay: String, Hashable, Sendable, Codable, CaseIterable {
         /// The rules decide.
         case automatic
@@ -12,11 +12,11 @@ extension HTTPRequest {
 
 /// Whether a request may be sent again (rules R1, R2, R4 and R5).
 ///
-/// A request that is idempotent, or that was certainly not processed, may be sent again; any other must not.
+/// An idempotent request, or one that was provably not processed, may be sent again; any other must not.
 package enum ReplaySafety: Hashable, Sendable {
-    /// A second copy does no harm, by these rules.
+    /// The request may be sent again, by these rules.
     case safe(Rules)
-    /// A second copy could do harm, or cannot be made.
+    /// The request must not be sent again, or its body cannot be.
     case unsafe(RetryReason, Rules)
 
     /// Returns whether the request of this context may be sent again.
@@ -33,9 +33,9 @@ package enum ReplaySafety: Hashable, Sendable {
         return wasNotProcessed(context) ? .safe([.replaySafety]) : .unsafe(.notReplayable, [.replaySafety])
     }
 
-    /// Whether the request of a line of the record was surely not processed, as far as the line tells.
+    /// Whether a line of the record proves that its request was not processed.
     static func wasNotProcessed(_ line: AttemptRecord) -> Bool {
-        if let status = line.status { return status.saysThatNothingWasProcessed }
+        if let status = line.status { return status.provesNotProcessed }
         guard let error = line.error else { return false }
         return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.isKnownUnsent)
     }
@@ -46,19 +46,19 @@ package enum ReplaySafety: Hashable, Sendable {
         case .failure(.requestNotProcessed):
             return true
         case .failure(let code):
-            // The transport's evidence goes before what the kind of failure suggests.
+            // The transport's count of bytes takes precedence over the kind of failure.
             return context.bytesSent.map { $0 == 0 } ?? code.isKnownUnsent
         case .status(.contentTooLarge), .status(.tooManyRequests):
             return ServerRetryDelay.retryAfter(in: context) != nil
         case .status(let status):
-            return status.saysThatNothingWasProcessed
+            return status.provesNotProcessed
         }
     }
 }
 
 extension HTTPStatus {
-    /// Whether the server says by this status alone that it has not processed the request (rule R2 b).
-    fileprivate var saysThatNothingWasProcessed: Bool {
+    /// Whether this status alone proves that the server has not processed the request (rule R2 b).
+    fileprivate var provesNotProcessed: Bool {
         self == .requestTimeout || self == .misdirectedRequest || self == .tooEarly || self == .unauthorized
     }
 }
@@ -68,7 +68,7 @@ private enum ReplayOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// What the caller says about sending this request again.
+    /// Whether the caller allows this request to be sent again.
     public var replay: Replay {
         get { self[option: ReplayOption.self] }
         set { self[option: ReplayOption.self] = newValue }

@@ -1,20 +1,20 @@
-/// Sends a request again, as its strategy asks and as the rules allow.
+/// Sends a request again if its strategy decides so and the rules allow it.
 ///
 /// ```swift
 /// let loader = Retry(.recommended) --> CurlLoader()
 /// ```
 ///
-/// The stage asks the request's own strategy (``HTTPRequest/retryStrategy``), or else its own. It never sends a request
-/// again that may not be sent twice, keeps to the server's delays, to the timeout of the call and to the budget of the
-/// origin, and records every attempt. A request in back-off holds neither a thread nor a slot of a ``Throttle`` further
-/// in; cancelling its task or resetting the chain ends the wait at once.
+/// The stage calls the request's strategy (``HTTPRequest/retryStrategy``), or if it has none, its own. It never sends a
+/// request again that may not be sent twice, applies the server's delays, the timeout of the call and the budget of
+/// the origin, and records every attempt. A request in back-off holds neither a thread nor a slot of a ``Throttle``
+/// further in; cancelling its task or resetting the chain ends the delay at once.
 public struct Retry: HTTPMiddleware {
     /// The strategy of requests that have none of their own; nil: these are sent once.
     public var strategy: (any RetryStrategy)? { ownStrategy?.strategy }
     /// The budgets that retries draw on; nil: no limit.
     public var budgets: Budgets? { configuration.budgets }
 
-    /// Whether strategies that are no ``RetryPolicy`` are asked about successes; true by default.
+    /// Whether strategies other than ``RetryPolicy`` are called for successes, too; defaults to true.
     package var asksStrategyAboutSuccess = true
 
     private let ownStrategy: StrategyInUse?
@@ -45,7 +45,7 @@ public struct Retry: HTTPMiddleware {
     /// A strategy, and what is known of it by its type; a class, so that each request in back-off holds one reference.
     private final class StrategyInUse: AttemptDecider {
         let strategy: any RetryStrategy
-        /// Whether it finishes on every success, so that it is not asked about one.
+        /// Whether it finishes on every success, so that it is not called for one.
         let isPolicy: Bool
         /// Whether it decides by the head of a response; any other strategy may look at its body.
         let decidesByHead: Bool
@@ -101,7 +101,7 @@ public struct Retry: HTTPMiddleware {
         configuration = Configuration(budgets, clocks, random)
     }
 
-    /// Loads a request, as often as its strategy and the rules ask for it.
+    /// Loads a request, as often as its strategy decides and the rules allow.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let inUse = strategyInUse(for: request)
         // A stage further out that has deferred the bodies reads them itself.
@@ -136,11 +136,11 @@ public struct Retry: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - request: the original request, which each attempt is made from (rule R6).
-    ///   - decidesOnSuccess: whether `decider` is asked about a success, too; a failure is always asked about.
+    ///   - decidesOnSuccess: whether `decider` is called for a success, too; it is always called for a failure.
     ///   - decider: returns what follows an attempt; the rules are applied to it. Receives the record.
     ///   - attempt: makes one attempt; it is given the request to send, and whether it is the first one. Later ones are
-    ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that spends its attempts
-    ///     says so in its outcome.
+    ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that uses up its attempts
+    ///     marks its outcome.
     ///
     /// Inlined, so that the closure needs no frame of its own: it lasts as long as the request.
     @inlinable
@@ -161,7 +161,7 @@ public struct Retry: HTTPMiddleware {
             // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
             if call.ends(decider) { return false }
             await call.decide(decider)
-            return call.goesOn
+            return call.continues
         }
         return call.ending(request)
     }
@@ -177,7 +177,7 @@ package enum NestedRetry {
     @TaskLocal private static var attempt: ActiveOperation?
 
     /// Whether it does.
-    package static var isInside: Bool { attempt?.goesOn ?? false }
+    package static var isInside: Bool { attempt?.isActive ?? false }
 
     /// Runs an operation as part of an attempt.
     package static func within<Result>(_ operation: () async -> Result) async -> Result {

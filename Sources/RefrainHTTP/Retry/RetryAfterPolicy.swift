@@ -1,14 +1,14 @@
-/// How far a server's own delays count (rules R15 and R18).
+/// Whether, and up to which delay, a server's delays are honoured (rules R15 and R18).
 public struct RetryAfterPolicy: Hashable, Sendable {
-    /// Whether `Retry-After` and rate-limit fields set the wait.
+    /// Whether `Retry-After` and rate-limit fields determine the delay.
     public let isHonoured: Bool
-    /// The longest wait that a server may ask for; a longer one ends the call at once.
+    /// The longest delay that a server may request; a longer one ends the call at once.
     public let cap: Duration
 
     /// Honoured up to five minutes: long enough for a rate limit's window, too short for a maintenance window.
     public static let honoured = RetryAfterPolicy(isHonoured: true, cap: .seconds(300))
 
-    /// Not looked at; the schedule alone sets the wait.
+    /// Ignored; the schedule alone determines the delay.
     public static let ignored = RetryAfterPolicy(isHonoured: false, cap: .longestDelay)
 
     /// Honoured up to a cap.
@@ -18,7 +18,7 @@ public struct RetryAfterPolicy: Hashable, Sendable {
         RetryAfterPolicy(isHonoured: true, cap: cap.clampedToDelay)
     }
 
-    /// Honoured up to a cap that comes from outside.
+    /// Honoured up to a cap from outside the program.
     ///
     /// - Throws: `InvalidArgument` for a negative cap.
     public static func validated(upTo cap: Duration) throws(InvalidArgument) -> RetryAfterPolicy {
@@ -37,18 +37,18 @@ private enum RetryAfterPolicyOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// How far the server's own delays count for this request.
+    /// Whether, and up to which delay, the server's delays are honoured for this request.
     public var retryAfterPolicy: RetryAfterPolicy {
         get { self[option: RetryAfterPolicyOption.self] }
         set { self[option: RetryAfterPolicyOption.self] = newValue }
     }
 }
 
-/// How long the server wants to be left alone (rules R15, R16 and R19): a pure function of the context.
+/// The delay that the server requests (rules R15, R16 and R19): a pure function of the context.
 struct ServerRetryDelay {
-    /// The wait, from now.
+    /// The delay, from now.
     let delay: Duration
-    /// The rules that gave it.
+    /// The rules that determined it.
     let rules: Rules
 
     /// Reads `Retry-After`, and where there is none the rate-limit fields of a refusal.
@@ -63,17 +63,17 @@ struct ServerRetryDelay {
             if case .date = retryAfter { return ServerRetryDelay(delay: delay, rules: [.retryAfter, .responseDate]) }
             return ServerRetryDelay(delay: delay, rules: [.retryAfter])
         }
-        // The fields are there with every answer, a redirect's, too; only a refusal says that the limit was reached.
+        // Every response has the fields, a redirect, too; only a refusal means that the limit was reached.
         guard case .status(let status) = context.outcome, status.rawValue >= 400,
             let limit = fields.binding(wallClock: context.now, values: { context.headers[values: $0] }),
-            // A 429 speaks of a limit by itself. Any other refusal does only where the limit is known to be used up.
+            // A 429 is about a limit by itself. Any other refusal is only if the limit is known to be used up.
             status == .tooManyRequests || limit.remaining == 0,
             let delay = limit.retryDelay
         else { return nil }
         return ServerRetryDelay(delay: delay, rules: [.rateLimit])
     }
 
-    /// The value of a well-formed `Retry-After`, or of its like in milliseconds.
+    /// The value of a well-formed `Retry-After`, or of its variant in milliseconds.
     static func retryAfter(in context: RetryContext) -> RetryAfter? {
         RetryAfter.read(context.headers, now: context.now)
     }

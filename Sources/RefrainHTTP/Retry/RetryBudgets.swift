@@ -5,14 +5,14 @@ internal import Foundation
 #endif
 
 extension Retry {
-    /// One retry budget for each origin, made when the origin is first asked (rule R22).
+    /// One retry budget for each origin, made for the first request to the origin (rule R22).
     public final class Budgets: Sendable {
         private let make: @Sendable (Origin) -> RetryBudget
         private let state: Locked<State>?
 
         private struct State {
             var budgets: [Origin: RetryBudget] = [:]
-            /// The last URL that was asked for: its part up to the path, and the budget.
+            /// The last requested URL: its part up to the path, and the budget.
             ///
             /// To take a URL apart costs ten times as much as to compare it.
             var last: (origin: String, budget: RetryBudget)?
@@ -70,7 +70,7 @@ extension Retry {
 }
 
 extension URLText {
-    /// The part of an absolute URL that says where it leads: scheme and authority.
+    /// The scheme and the authority of an absolute URL.
     fileprivate static func origin(of url: String) -> String {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
         let slashes = url.utf8[colon...].prefix(3)

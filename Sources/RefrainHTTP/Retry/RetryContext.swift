@@ -1,8 +1,8 @@
-/// What a decision about another attempt is based on.
+/// The input of a decision about another attempt.
 ///
-/// A value, so that `refrain explain` can ask for a decision without a request.
+/// A value, so that `refrain explain` can obtain a decision without a request.
 public struct RetryContext: Sendable {
-    /// What an attempt came to.
+    /// The outcome of an attempt.
     package enum Outcome: Hashable, Sendable {
         /// A response with this status.
         case status(HTTPStatus)
@@ -11,7 +11,13 @@ public struct RetryContext: Sendable {
     }
 
     // On the heap, because it passes through the frames of several asynchronous functions.
-    private var contents: CopyOnWriteBox<Fields>
+    private var contents: CopyOnWriteBox<Details>
+
+    /// The values of the properties below; those that are not public are set here.
+    package var details: Details {
+        get { contents.fields }
+        _modify { yield &contents.fields }
+    }
 
     /// The method of the request.
     public var method: HTTPMethod {
@@ -20,16 +26,10 @@ public struct RetryContext: Sendable {
     }
 
     /// The status of the response, or the code of the failure.
-    package var outcome: Outcome {
-        get { contents.fields.outcome }
-        _modify { yield &contents.fields.outcome }
-    }
+    package var outcome: Outcome { contents.fields.outcome }
 
     /// The response's header fields; for a failure those of a proxy that refused to connect, if there was one.
-    package var headers: HTTPHeaders {
-        get { contents.fields.headers }
-        _modify { yield &contents.fields.headers }
-    }
+    package var headers: HTTPHeaders { contents.fields.headers }
 
     /// The bytes of the request that can have left; nil where that is unknown.
     public var bytesSent: Int64? {
@@ -38,22 +38,13 @@ public struct RetryContext: Sendable {
     }
 
     /// Whether the body can be sent again.
-    package var body: HTTPBody.Replayability {
-        get { contents.fields.body }
-        _modify { yield &contents.fields.body }
-    }
+    package var body: HTTPBody.Replayability { contents.fields.body }
 
     /// Whether the request carries an idempotency key (rule R5).
-    package var hasIdempotencyKey: Bool {
-        get { contents.fields.hasIdempotencyKey }
-        _modify { yield &contents.fields.hasIdempotencyKey }
-    }
+    package var hasIdempotencyKey: Bool { contents.fields.hasIdempotencyKey }
 
-    /// What the caller says about sending again (rule R2).
-    package var replay: HTTPRequest.Replay {
-        get { contents.fields.replay }
-        _modify { yield &contents.fields.replay }
-    }
+    /// Whether the caller allows the request to be sent again (rule R2).
+    package var replay: HTTPRequest.Replay { contents.fields.replay }
 
     /// The attempt that the decision follows.
     public var attempt: Attempt {
@@ -67,61 +58,37 @@ public struct RetryContext: Sendable {
         _modify { yield &contents.fields.remaining }
     }
 
-    /// How far the server's delays are honoured (rule R18).
-    package var retryAfterPolicy: RetryAfterPolicy {
-        get { contents.fields.retryAfterPolicy }
-        _modify { yield &contents.fields.retryAfterPolicy }
-    }
+    /// Up to which delay the server's delays are honoured (rule R18).
+    package var retryAfterPolicy: RetryAfterPolicy { contents.fields.retryAfterPolicy }
 
-    /// The present on the wall clock.
-    package var now: WallClock.Instant {
-        get { contents.fields.now }
-        _modify { yield &contents.fields.now }
-    }
+    /// The current time of the wall clock.
+    package var now: WallClock.Instant { contents.fields.now }
 
     /// Whether the outcome follows another exchange of the same attempt, which may have been processed (rule R2).
     ///
-    /// It does where a POST was answered by a redirect, and this came of the page behind it: that proves nothing of the
-    /// POST.
-    package var followsProcessed: Bool {
-        get { contents.fields.followsProcessed }
-        _modify { yield &contents.fields.followsProcessed }
-    }
+    /// True if a POST was answered by a redirect and this is the outcome of the redirect's target, which proves nothing
+    /// about the POST.
+    package var followsProcessed: Bool { contents.fields.followsProcessed }
 
     /// The new bytes that a resumption brought before it was cut short; nil where no download can go on (rule R11).
-    package var progress: Int64? {
-        get { contents.fields.progress }
-        _modify { yield &contents.fields.progress }
-    }
+    package var progress: Int64? { contents.fields.progress }
 
-    /// Whether a download is to start over, since what came was no rest of it (rule R11).
-    package var startsOver: Bool {
-        get { contents.fields.startsOver }
-        _modify { yield &contents.fields.startsOver }
-    }
+    /// Whether a download must start over, because the response did not continue it (rule R11).
+    package var startsOver: Bool { contents.fields.startsOver }
 
-    /// Whether a status validation of the caller's accepted the response's status.
-    package var isStatusAccepted: Bool {
-        get { contents.fields.isStatusAccepted }
-        _modify { yield &contents.fields.isStatusAccepted }
-    }
+    /// Whether a status validation of the caller accepted the response's status.
+    package var isStatusAccepted: Bool { contents.fields.isStatusAccepted }
 
     /// Whether the attempt runs within an attempt of an outer retry stage, which has all the retries (rule R24).
-    package var isNested: Bool {
-        get { contents.fields.isNested }
-        _modify { yield &contents.fields.isNested }
-    }
+    package var isNested: Bool { contents.fields.isNested }
 
     /// How long the attempts have failed without progress: since the first one failed, or since the last resumption
     /// that brought new bytes.
-    package var failingFor: Duration {
-        get { contents.fields.failingFor }
-        _modify { yield &contents.fields.failingFor }
-    }
+    package var failingFor: Duration { contents.fields.failingFor }
 
     /// Makes the context of an attempt; the optional fields are set one by one.
     package init(method: HTTPMethod, outcome: Outcome, now: WallClock.Instant) {
-        contents = CopyOnWriteBox(Fields(method: method, outcome: outcome, now: now))
+        contents = CopyOnWriteBox(Details(method: method, outcome: outcome, now: now))
     }
 
     /// Makes the context of a result.
@@ -135,28 +102,28 @@ public struct RetryContext: Sendable {
         switch result {
         case .success(let response):
             self.init(method: request.method, outcome: .status(response.status), now: now)
-            headers = response.headers
+            details.headers = response.headers
             bytesSent = response.exchange.bytesSent
         case .failure(let error):
             self.init(method: request.method, outcome: .failure(error.code), now: now)
             bytesSent = error.bytesSent
-            progress = error.progress
-            startsOver = error.startsOver
-            if let proxy = error.proxyAnswer { headers = proxy.headers }
+            details.progress = error.progress
+            details.startsOver = error.startsOver
+            if let proxy = error.proxyAnswer { details.headers = proxy.headers }
         }
-        body = request.body.replayability
-        hasIdempotencyKey = request.hasIdempotencyKey
+        details.body = request.body.replayability
+        details.hasIdempotencyKey = request.hasIdempotencyKey
         // A stage further in, such as an adapter, may have replaced the request. Where the replacement must not be sent
         // twice, it decides.
         let sent = result.request
         if !sent.method.isIdempotent {
             if method.isIdempotent { method = sent.method }
-            hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
+            details.hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
         }
-        followsProcessed = Self.followsProcessed(result, sent, request)
+        details.followsProcessed = Self.followsProcessed(result, sent, request)
         if followsProcessed { bytesSent = nil }
-        replay = request.replay
-        retryAfterPolicy = request.retryAfterPolicy
+        details.replay = request.replay
+        details.retryAfterPolicy = request.retryAfterPolicy
         self.attempt = attempt
         self.remaining = remaining
     }
@@ -165,27 +132,28 @@ public struct RetryContext: Sendable {
     /// processed.
     private static func followsProcessed(_ result: HTTPResult, _ sent: HTTPRequest, _ request: HTTPRequest) -> Bool {
         if !result.attempts.dropLast().allSatisfy(ReplaySafety.wasNotProcessed) { return true }
-        // Who follows redirects without a record of it still has another method in the end.
+        // A stage that follows redirects without recording them still ends with another method.
         return sent.method != request.method && sent.method.isIdempotent && !request.method.isIdempotent
     }
 
-    private struct Fields: Sendable {
-        var method: HTTPMethod
-        var outcome: Outcome
-        var headers: HTTPHeaders = [:]
-        var bytesSent: Int64?
-        var body = HTTPBody.Replayability.none
-        var hasIdempotencyKey = false
-        var replay = HTTPRequest.Replay.automatic
-        var attempt = Attempt.first
-        var remaining: Duration?
-        var retryAfterPolicy = RetryAfterPolicy.honoured
-        var now: WallClock.Instant
-        var followsProcessed = false
-        var progress: Int64?
-        var startsOver = false
-        var isStatusAccepted = false
-        var isNested = false
-        var failingFor = Duration.zero
+    /// The values of the properties above, which describe them.
+    package struct Details: Sendable {
+        package var method: HTTPMethod
+        package var outcome: Outcome
+        package var headers: HTTPHeaders = [:]
+        package var bytesSent: Int64?
+        package var body = HTTPBody.Replayability.none
+        package var hasIdempotencyKey = false
+        package var replay = HTTPRequest.Replay.automatic
+        package var attempt = Attempt.first
+        package var remaining: Duration?
+        package var retryAfterPolicy = RetryAfterPolicy.honoured
+        package var now: WallClock.Instant
+        package var followsProcessed = false
+        package var progress: Int64?
+        package var startsOver = false
+        package var isStatusAccepted = false
+        package var isNested = false
+        package var failingFor = Duration.zero
     }
 }

@@ -4,18 +4,18 @@
 /// let decision: RetryDecision = context.attempt.number < 5 ? .retry(after: .seconds(1)) : .finish()
 /// ```
 ///
-/// A delay that a strategy asks for is a wish. The stage that asks holds it against the rules on what may be sent
-/// again, the server's own delay, the timeout of the call and the retry budget. The decision of a ``RetryPolicy`` has
-/// applied these rules already, and keeps its result when another strategy returns it.
+/// A strategy's delay is a request. The stage applies the rules on repetition, the server's delay, the timeout of the
+/// call and the retry budget to it. The decision of a ``RetryPolicy`` has applied these rules already, and keeps its
+/// result when another strategy returns it.
 public struct RetryDecision: Sendable {
     /// What follows.
     public enum Action: Sendable, Hashable {
-        /// The outcome stands.
+        /// The call ends with the outcome.
         case finish
         /// Another attempt follows after this delay.
         // Indirect: decisions pass through the frames of several asynchronous functions.
         indirect case retry(Delay)
-        /// The outcome stands, because the server asks for a longer delay than is allowed (rule R18).
+        /// The call ends, because the server requests a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }
 
@@ -36,7 +36,7 @@ public struct RetryDecision: Sendable {
     /// Whether the rules on repetition and on server delays have been applied.
     var followsRules = true
 
-    /// The outcome stands.
+    /// The call ends with the outcome.
     public static func finish(_ reason: RetryReason = .strategyDeclined) -> RetryDecision {
         RetryDecision(action: .finish, reason: reason)
     }
@@ -49,7 +49,7 @@ public struct RetryDecision: Sendable {
         return decision
     }
 
-    /// The outcome stands, by these rules.
+    /// The call ends with the outcome, by these rules.
     package static func finish(_ reason: RetryReason, _ rules: Rules) -> RetryDecision {
         RetryDecision(action: .finish, reason: reason, rules: rules)
     }
@@ -76,7 +76,7 @@ extension RetryDecision {
         }
     }
 
-    /// This decision with another delay; a server's delay holds where it is the longer one (rule R17).
+    /// This decision with another delay; a server's delay is kept if it is longer (rule R17).
     package func withDelay(_ wanted: Duration) -> RetryDecision {
         guard case .retry(let delay) = action else { return self }
         let wanted = wanted.clampedToDelay
@@ -88,29 +88,29 @@ extension RetryDecision {
 }
 
 extension RetryDecision {
-    /// The wait before another attempt: the longer of what the server and the schedule want (rules R17 and R18).
+    /// The delay before another attempt: the longer of the server's and the schedule's (rules R17 and R18).
     public struct Delay: Sendable, Hashable {
-        /// What the schedule gives, jitter included.
+        /// The delay of the schedule, jitter included.
         public var schedule: ClosedRange<Duration>
-        /// What the server wants, or nil.
+        /// The server's delay; nil: none.
         public var server: Duration?
-        /// What no jitter may push a server's delay over: its cap and the deadline.
+        /// The longest delay that jitter can make of a server's delay: its cap, or the deadline.
         public var bound: Duration?
 
-        /// Describes a wait.
+        /// Makes a delay.
         public init(schedule: ClosedRange<Duration>, server: Duration? = nil, bound: Duration? = nil) {
             self.schedule = schedule
             self.server = server
             self.bound = bound
         }
 
-        /// The shortest and the longest wait that can come out.
+        /// The shortest and the longest delay that ``sample(using:)`` can return.
         public var range: ClosedRange<Duration> {
             guard let server else { return schedule }
             return max(server, schedule.lowerBound)...max(jitteredRetryAfter(1), schedule.upperBound)
         }
 
-        /// One wait out of the range.
+        /// Returns one delay out of the range.
         public func sample(using random: RandomSource) -> Duration {
             let spread = schedule.upperBound.inSeconds - schedule.lowerBound.inSeconds
             let planned =
@@ -121,9 +121,9 @@ extension RetryDecision {
             return max(jitteredRetryAfter(random.unit()), scheduled)
         }
 
-        /// The server's delay with a share of the jitter it may get: a tenth of it, and no more than a second.
+        /// The server's delay with a share of its jitter, which is a tenth of the delay, and at most a second.
         ///
-        /// Clients that were told the same moment should not all return at it; none may return before it.
+        /// Jitter spreads clients that received the same time. It is added only, so that no client returns earlier.
         private func jitteredRetryAfter(_ share: Double) -> Duration {
             guard let server else { return .zero }
             let added = Duration.delay(seconds: min(server.inSeconds / 10, 1) * share)
@@ -136,7 +136,7 @@ extension RetryDecision {
 
 /// Decides when another attempt follows, and whether there is time for it (rules R15 to R20).
 enum RetryTiming {
-    /// Returns the decision for a retry that is wanted: after which delay it follows, or why it does not.
+    /// Returns the decision for a requested retry: the delay after which it follows, or why it does not.
     static func decide(
         _ context: RetryContext,
         schedule: ClosedRange<Duration>,
@@ -169,7 +169,7 @@ enum RetryTiming {
     }
 }
 
-/// What a retry is paid for, where the budget asks for the kind of failure (see ``RetryBudget/Cause``).
+/// The kind of failure that a retry follows, for its cost in the budget (see ``RetryBudget/Cause``).
 package enum BudgetCause {
     static func of(_ result: HTTPResult, _ decision: RetryDecision) -> RetryBudget.Cause {
         switch result {
@@ -182,7 +182,7 @@ package enum BudgetCause {
     package static func of(_ outcome: RetryContext.Outcome, _ rules: Rules) -> RetryBudget.Cause {
         switch outcome {
         case .failure(let code): code == .timedOut ? .timeout : .transient
-        // A server that names a time asks for rest, whatever its status.
+        // A server that sends a delay requests fewer requests, whatever its status.
         case .status where !rules.isDisjoint(with: [.retryAfter, .rateLimit]): .throttled
         case .status(.tooManyRequests): .throttled
         case .status(let status): status == .serviceUnavailable ? .unavailable : .transient

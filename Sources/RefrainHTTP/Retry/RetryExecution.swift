@@ -1,4 +1,4 @@
-/// What decides on the attempts of a call, and receives their record.
+/// Decides on the attempts of a call, and receives their record.
 @usableFromInline
 package protocol AttemptDecider: AnyObject, Sendable {
     /// Returns what follows an attempt; the rules are applied to it.
@@ -8,17 +8,17 @@ package protocol AttemptDecider: AnyObject, Sendable {
     func record(_ attempts: [AttemptRecord])
 }
 
-/// One call of a retry stage: its attempts so far, and what they came to.
+/// One call of a retry stage: its attempts so far, and their outcomes.
 ///
-/// It gathers the context, asks the strategy and the budget, and records the decision; the rules are in
+/// It gathers the context, calls the strategy and the budget, and records the decision; the rules are in
 /// ``RetryDecision`` and the deciders behind it. A class, so that it is allocated once and the frames of the
 /// asynchronous functions around it hold one reference. It is the task's alone, and no access to one of its properties
 /// leads to another, so that those used for every request have no exclusivity checks.
 @usableFromInline
 final class RetryExecution {
-    /// The sleepers of the stage that the call belongs to; a reset closes them.
+    /// The token of the sleeps of the stage that the call belongs to; a reset cancels it.
     let token: CancellationToken
-    /// What the last attempt came to, and in the end what the call came to.
+    /// The outcome of the last attempt, and in the end that of the call.
     @exclusivity(unchecked) @usableFromInline var outcome: AttemptOutcome?
     /// The record of the attempts so far.
     var attempts: [AttemptRecord] { log.attempts }
@@ -29,8 +29,8 @@ final class RetryExecution {
     private let began: Duration
     @exclusivity(unchecked) private var elapsed = Duration.zero
     @exclusivity(unchecked) private var log = AttemptLog()
-    /// Whether another attempt follows the one that a strategy was asked about.
-    @usableFromInline private(set) var goesOn = false
+    /// Whether another attempt follows the last decision of a strategy.
+    @usableFromInline private(set) var continues = false
     private var needsFreshConnection = false
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
@@ -40,10 +40,10 @@ final class RetryExecution {
 
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
     @exclusivity(unchecked) private var budget: RetryBudget?
-    /// What the last retry was paid for; a success gives it back to a budget of tokens.
-    @exclusivity(unchecked) private var lastPaid: RetryBudget.Cause?
-    /// Whether a retry is paid for and not made as yet.
-    private var isPaidAhead = false
+    /// The cause of the last retry that the budget covered; a success refunds its cost to a budget of tokens.
+    @exclusivity(unchecked) private var lastWithdrawal: RetryBudget.Cause?
+    /// Whether a retry was covered by the budget and is not made yet.
+    private var hasPendingWithdrawal = false
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     @exclusivity(unchecked) private var deposits: Bool
 
@@ -90,7 +90,7 @@ final class RetryExecution {
     func prepare() -> HTTPRequest {
         var request = request
         if !isFirst {
-            isPaidAhead = false
+            hasPendingWithdrawal = false
             // A response that is read as it arrives gives its connection back when it is released.
             outcome = nil
             request.attemptNumber = attempt.number
@@ -101,7 +101,7 @@ final class RetryExecution {
 
     // MARK: The decision
 
-    /// Whether the call ends with the last outcome although no strategy was asked.
+    /// Whether the call ends with the last outcome without a decision of a strategy.
     @inline(never)
     @usableFromInline
     func ends(_ decider: any AttemptDecider) -> Bool {
@@ -111,11 +111,11 @@ final class RetryExecution {
         return true
     }
 
-    /// Asks a strategy about the last outcome, applies the rules, records what follows, and waits for the next attempt.
+    /// Calls a strategy with the last outcome, applies the rules, records what follows, and waits for the next attempt.
     @inline(never)
     @usableFromInline
     func decide(_ decider: any AttemptDecider) async {
-        goesOn = false
+        continues = false
         let step = await ask(decider)
         decider.record(attempts)
         guard case .retry(let delay, _, let isFree) = step else { return }
@@ -127,7 +127,7 @@ final class RetryExecution {
         switch pause {
         case .ends(let next):
             progress = .attempt(next, since: clocks.now)
-            goesOn = true
+            continues = true
         case .reachesDeadline: endAtTimeout()
         case .cancelled: outcome = nil
         }
@@ -139,12 +139,12 @@ final class RetryExecution {
         await clocks.timer.cancelled(by: token).waits(for: delay)
     }
 
-    /// Returns the decision on the last outcome where no strategy is asked; nil where one is.
+    /// The decision on the last outcome if no strategy is called; nil if one is.
     private var decisionWithoutStrategy: RetryDecision? {
         guard let outcome else { return .finish(.cancelled, [.cancellation]) }
         elapsed = clocks.now - began
         if outcome.isSuccess {
-            // The caller's validation is the last word on a status that would be a failure without it.
+            // The caller's validation decides about a status that would be a failure without it.
             if !decidesOnSuccess || outcome.result.isClientOrServerError { return .finish(.succeeded) }
         }
         if case .failure(let error) = outcome.result {
@@ -152,19 +152,19 @@ final class RetryExecution {
             if error.code == .timedOut, request.isPastDeadline {
                 return .finish(.deadlineExceeded, [.deadline])
             }
-            // A stage that makes no attempts has no record to say it by.
+            // A stage that makes no attempts has no record that contains it.
             if error.attempts.isEmpty, let reason = error.code.endingReason { return .finish(reason, [.nesting]) }
         }
         return outcome.result.retriesAreExhausted ? .finish(.exhaustedWithin, [.nesting]) : nil
     }
 
-    /// What a strategy is asked, and what it answered; on the heap, so that no frame keeps it.
+    /// The arguments and the result of a strategy; on the heap, so that no frame keeps them.
     private final class Question: @unchecked Sendable {
-        // @unchecked Sendable: the answer is read after the one task that writes it.
+        // @unchecked Sendable: the decision is read after the one task that writes it.
         let outcome: AttemptOutcome
         let context: RetryContext
         let request: HTTPRequest
-        var answer = RetryDecision.finish()
+        var decision = RetryDecision.finish()
 
         init(_ outcome: AttemptOutcome, _ context: RetryContext, _ request: HTTPRequest) {
             self.outcome = outcome
@@ -173,15 +173,15 @@ final class RetryExecution {
         }
     }
 
-    /// Asks a strategy about the last outcome, for no longer than the call has time (rule R20).
+    /// Calls a strategy with the last outcome, for no longer than the call has time (rule R20).
     ///
     /// What needs no waiting is done apart: a task keeps the memory of its largest frame until it ends, also while it
     /// waits for its next attempt.
     @inline(never)
     private func ask(_ decider: any AttemptDecider) async -> Attempt.Step<Void> {
         guard let question = question() else { return .finish((), .cancelled) }
-        let (_, isLate) = await request.withinDeadline(on: clocks) {
-            question.answer = await decider.decide(question.outcome, in: question.context, for: question.request)
+        let (_, isLate) = await request.withinDeadline {
+            question.decision = await decider.decide(question.outcome, in: question.context, for: question.request)
         }
         return conclude(question, isLate: isLate)
     }
@@ -190,10 +190,10 @@ final class RetryExecution {
     private func question() -> Question? {
         guard let outcome else { return nil }
         var context = RetryContext(request, outcome.result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
-        context.isStatusAccepted = outcome.isStatusAccepted
-        context.isNested = isNested
+        context.details.isStatusAccepted = outcome.isStatusAccepted
+        context.details.isNested = isNested
         if (context.progress ?? 0) > 0 { failingSince = nil }
-        context.failingFor = elapsed - (failingSince ?? elapsed)
+        context.details.failingFor = elapsed - (failingSince ?? elapsed)
         failingSince = failingSince ?? elapsed
         return Question(outcome, context, request)
     }
@@ -205,7 +205,7 @@ final class RetryExecution {
 
     /// Returns what follows from a strategy's decision.
     private func accept(_ question: Question, isLate: Bool) -> RetryDecision {
-        let decision = question.answer
+        let decision = question.decision
         // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
         if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
         if question.outcome.isSuccess, case .finish = decision.action {
@@ -215,7 +215,7 @@ final class RetryExecution {
         return isLate ? .finish(.deadlineExceeded, [.deadline]) : decision.applyingRules(question.context)
     }
 
-    /// Holds a decision against the timeout and the budget, and records what comes of it.
+    /// Applies the timeout and the budget to a decision, and records the result.
     @inline(never)
     private func conclude(_ wanted: RetryDecision) -> Attempt.Step<Void> {
         // Taken out, so that it is changed in place.
@@ -233,7 +233,7 @@ final class RetryExecution {
             return .finish((), decision.reason)
         }
         needsFreshConnection = needsFreshConnection || decision.needsFreshConnection
-        // Only a timeout may ask for the outcome again: other waits do not keep a response.
+        // Only a timeout needs the outcome again: other waits do not keep a response.
         self.outcome = request.deadline == nil ? nil : AttemptOutcome(last.withoutStream)
         return .retry(after: step.delay, decision.reason, isFree: decision.isFree)
     }
@@ -243,7 +243,7 @@ final class RetryExecution {
         var decision: RetryDecision
         /// The delay before the retry, if one follows.
         var delay = Duration.zero
-        /// What the budget said; nil where it was not asked.
+        /// What covered the retry, or why nothing did; nil if the budget was not used.
         var credit: RetryBudget.Credit?
     }
 
@@ -251,7 +251,7 @@ final class RetryExecution {
     private func affordable(_ decision: RetryDecision, _ result: HTTPResult) -> Step {
         guard case .retry(let wanted) = decision.action else { return Step(decision: decision) }
         var delay = wanted.sample(using: configuration.random)
-        // A strategy may have taken its time.
+        // A strategy may have taken long.
         let remaining = remaining
         // Jitter may take what a server's own delay leaves, but not more (rule R18).
         if let remaining, delay >= remaining, wanted.server != nil { delay = wanted.range.lowerBound }
@@ -268,7 +268,7 @@ final class RetryExecution {
             let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
             return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
         }
-        (lastPaid, isPaidAhead) = (cause, true)
+        (lastWithdrawal, hasPendingWithdrawal) = (cause, true)
         return Step(decision: decision, delay: delay, credit: answer.credit)
     }
 
@@ -279,7 +279,7 @@ final class RetryExecution {
         }
         switch decision.reason {
         case .succeeded:
-            if deposits || lastPaid != nil { budget?.depositSuccess(after: lastPaid) }
+            if deposits || lastWithdrawal != nil { budget?.depositSuccess(after: lastWithdrawal) }
             return result
         case .deadlineExceeded: return HTTPError.deadlineExceeded(request, result)
         case .cancelled:
@@ -310,7 +310,7 @@ final class RetryExecution {
 
     /// Deposits for the first attempt, unless a stage further in has deposited in the same budget.
     ///
-    /// Only the result says whether one has, and which origin the request went to, so it is not done before.
+    /// Only the result states whether one has, and which origin the request went to, so it is not done before.
     private func deposit(_ result: HTTPResult) {
         guard log.attempts.isEmpty else { return }
         if budget == nil { budget = configuration.budgets?.budget(for: result.request.url) }
@@ -321,14 +321,14 @@ final class RetryExecution {
         log.creditedBudget = ObjectIdentifier(budget)
     }
 
-    /// Returns what was paid for a retry that is not made after all.
+    /// Refunds the cost of a retry that is not made.
     private func refund() {
-        guard isPaidAhead, let lastPaid else { return }
-        isPaidAhead = false
-        budget?.refund(for: lastPaid)
+        guard hasPendingWithdrawal, let lastWithdrawal else { return }
+        hasPendingWithdrawal = false
+        budget?.refund(for: lastWithdrawal)
     }
 
-    /// Ends the call where its time ran out between the decision and the next attempt.
+    /// Ends the call if its deadline passed between the decision and the next attempt.
     private func endAtTimeout() {
         refund()
         log.endLast(.deadlineExceeded)

@@ -1,4 +1,4 @@
-/// The built-in strategy: what is worth another attempt, how often, and when.
+/// The built-in strategy: which outcomes are retried, how often, and when.
 ///
 /// ``recommended`` is the policy of Documentation/Rules.md. `RetryPolicy()`, and the initializer with
 /// Alamofire's six settings, decide by fixed lists as Alamofire's policy does.
@@ -8,7 +8,7 @@
 /// request.retryStrategy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
 /// ```
 public struct RetryPolicy: HTTPRetryStrategy, Hashable {
-    /// How outcomes are told apart.
+    /// How outcomes are classified.
     public enum Criteria: Hashable, Sendable {
         /// By rules R1 to R11; further methods may be declared repeatable, and statuses replaced or added.
         case rules(repeatable: Set<HTTPMethod> = [], statuses: Set<HTTPStatus>? = nil, added: Set<HTTPStatus> = [])
@@ -16,11 +16,11 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case lists(methods: Set<HTTPMethod>, statuses: Set<HTTPStatus>, errors: Set<HTTPError.Code>)
     }
 
-    /// How outcomes are told apart.
+    /// How outcomes are classified.
     public var criteria: Criteria
-    /// When the attempts come, and how many there are.
+    /// The delays between attempts, and their number.
     public var schedule: Backoff
-    /// When the attempts come that follow a timeout, 429 or 503; nil: as ``schedule`` says (rule R32).
+    /// The delays after a timeout, 429 or 503; nil: those of ``schedule`` (rule R32).
     ///
     /// Defaults to nil, since rule R12 has one schedule for all. Longer waits, such as from 2 s, bring more requests
     /// over an interruption of a few seconds, and make each of them wait longer; from 5 s on, the retries of a large
@@ -41,7 +41,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         self.rateLimitFields = rateLimitFields
     }
 
-    /// The policy that the rules describe: what `Session()` and `refrain get` use when told nothing else.
+    /// The policy that the rules describe: the default of `Session()` and `refrain get`.
     public static let recommended = RetryPolicy(criteria: .rules())
 
     /// The same policy with another schedule.
@@ -137,7 +137,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         }
     }
 
-    /// Alamofire's order: the limit decides first, then the method, then the status or the failure.
+    /// Classifies by lists, in Alamofire's order: the limit, then the method, then the status or the failure.
     private func listed(
         _ context: RetryContext,
         _ methods: Set<HTTPMethod>,

@@ -1,49 +1,49 @@
 extension RetryReason {
-    /// The status says that another attempt may succeed (rule R7).
+    /// The status is one after which another attempt may succeed (rule R7).
     public static let transientStatus = RetryReason(rawValue: "transientStatus")
-    /// The status is an answer that will not change (rule R7).
+    /// The status is one that another attempt does not change (rule R7).
     public static let finalStatus = RetryReason(rawValue: "finalStatus")
-    /// The transport failed in a way that may pass (rule R8).
+    /// The failure is one after which another attempt may succeed (rule R8).
     public static let transientFailure = RetryReason(rawValue: "transientFailure")
-    /// The failure will not pass by itself (rule R8).
+    /// The failure is one that another attempt does not change (rule R8).
     public static let finalFailure = RetryReason(rawValue: "finalFailure")
     /// The request may have been processed, and must not be processed twice (rule R2).
     public static let notReplayable = RetryReason(rawValue: "notReplayable")
-    /// The caller forbade to send the request again (rule R2).
+    /// The caller does not allow the request to be sent again (rule R2).
     public static let replayForbidden = RetryReason(rawValue: "replayForbidden")
     /// The body can be read only once, and was (rule R4).
     public static let bodyNotReplayable = RetryReason(rawValue: "bodyNotReplayable")
-    /// The time that the strategy allows for attempts is over; the last outcome stands.
+    /// The time that the strategy allows for attempts is over.
     ///
     /// A strategy of your own returns it; ``RetryReason/deadlineExceeded`` is the timeout of the call itself.
     public static let timeUsedUp = RetryReason(rawValue: "timeUsedUp")
-    /// The retry budget of the origin is empty: a local limit, the server was not asked (rule R22).
+    /// The retry budget of the origin is empty: a local limit; no request was sent (rule R22).
     public static let budgetExhausted = RetryReason(rawValue: "budgetExhausted")
-    /// The server wants a wait that is longer than allowed (rule R18).
+    /// The server requests a delay that is longer than allowed (rule R18).
     public static let retryAfterTooLong = RetryReason(rawValue: "retryAfterTooLong")
     /// A download that was cut short goes on where it stopped (rule R11).
     public static let resumed = RetryReason(rawValue: "resumed")
     /// The response points elsewhere (rule R26).
     public static let redirected = RetryReason(rawValue: "redirected")
-    /// The target of a redirect could not be reached, so its origin is asked again (rule R33).
+    /// The target of a redirect could not be reached, so the request is sent to its origin again (rule R33).
     public static let originAskedAgain = RetryReason(rawValue: "originAskedAgain")
     /// A retry stage further out makes the attempts (rule R24).
     public static let nested = RetryReason(rawValue: "nested")
     /// No strategy was given for the request.
     public static let noStrategy = RetryReason(rawValue: "noStrategy")
-    /// The request's strategy said no.
+    /// The request's strategy returned no delay.
     public static let strategyDeclined = RetryReason(rawValue: "strategyDeclined")
-    /// The request's strategy said yes.
+    /// The request's strategy returned a delay.
     public static let strategyRetried = RetryReason(rawValue: "strategyRetried")
-    /// A check of the caller's found the answer unacceptable.
+    /// A check of the caller rejected the response.
     public static let validationFailed = RetryReason(rawValue: "validationFailed")
     /// The credentials were refreshed, and the request is sent once more (rule R27).
     public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
 
-    /// The request was held back, since a rate limit of its origin is used up (rule R19).
+    /// The request was delayed, because a rate limit of its origin is used up (rule R19).
     public static let paced = RetryReason(rawValue: "paced")
 
-    /// The reasons after which an outer loop adds no attempts either: everything was tried, or must not be.
+    /// The reasons after which an outer loop adds no attempts either: all attempts are made, or must not be made.
     fileprivate static let terminal: Set<RetryReason> = [
         .attemptsUsedUp, .timeUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
         .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined,
@@ -54,7 +54,7 @@ extension RetryReason {
 }
 
 extension HTTPError.Code {
-    /// The reason that this code stands for, where it says by itself that there is to be no further attempt.
+    /// The reason that corresponds to this code, if the code alone rules out another attempt; otherwise nil.
     var endingReason: RetryReason? {
         switch self {
         case .retryAfterTooLong: .retryAfterTooLong
@@ -76,9 +76,9 @@ extension [AttemptRecord] {
     }
 }
 
-/// The errors of calls that end without the retry that was wanted.
+/// The errors of calls that end although their strategy requested a retry.
 extension HTTPError {
-    /// The server wants a longer wait than allowed (rule R18).
+    /// The server's delay is longer than allowed (rule R18).
     static func retryAfterTooLong(
         until date: WallClock.Instant,
         _ request: HTTPRequest,
@@ -89,15 +89,15 @@ extension HTTPError {
         return error
     }
 
-    /// The time of the call is up: the outcome stands, and an attempt that the deadline cut says so (rule R20).
+    /// The deadline has passed: returns the outcome, or for an attempt that the deadline ended its error (rule R20).
     static func deadlineExceeded(_ request: HTTPRequest, _ result: HTTPResult) -> HTTPResult {
         guard case .failure(let failure) = result, failure.code == .timedOut else { return result }
         let note = "the deadline of the call passed during this attempt"
         return .failure(error(.deadlineExceeded, request, result, note))
     }
 
-    /// The time of the call is up before a redirect was followed: what it points to was asked for, and not the redirect
-    /// (rules R20 and R26).
+    /// The deadline has passed before a redirect was followed: an error, because the redirect is not the requested
+    /// response (rules R20 and R26).
     static func deadlineExceeded(_ request: HTTPRequest, beforeFollowing result: HTTPResult) -> HTTPResult {
         let message = "the deadline of the call passed before a redirect was followed"
         return .failure(error(.deadlineExceeded, request, result, message))

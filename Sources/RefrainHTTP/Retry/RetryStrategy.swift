@@ -32,10 +32,10 @@ public protocol RetryStrategy: Sendable {
 ///
 /// Whether the request may be sent again at all, timeouts and budgets are applied by the stage, whatever the strategy
 /// returns. Of the strategy's delay and the server's (`Retry-After`, and the rate limit fields where the stage reads
-/// them), the longer one counts (rule R17): a strategy can wait longer than the server asks, never shorter. So a
-/// strategy for one API needs to read only fields that Refrain does not know, as `HTTPResponse.retryAfter` reads
-/// `Retry-After`. Delays are durations; ``retryDelay(seconds:)`` makes one of a number, such as one parsed from a
-/// field, and clamps what is no time.
+/// them), the longer one applies (rule R17): a strategy can wait longer than the server requests, never shorter. A
+/// strategy for one API therefore needs to read only fields that Refrain does not read, as `HTTPResponse.retryAfter`
+/// reads `Retry-After`. Delays are durations; ``retryDelay(seconds:)`` makes one of a number, such as one parsed from
+/// a field, and clamps what is no time.
 public protocol HTTPRetryStrategy: RetryStrategy {
     /// Returns the delay before another attempt; nil: none follows; zero or negative: it follows at once.
     func retryDelay(for result: HTTPResult) -> Duration?
@@ -45,7 +45,7 @@ extension HTTPRetryStrategy {
     /// A delay from a number of seconds; at once where it is negative or no number, at most `Duration.longestDelay`.
     public func retryDelay(seconds: Double) -> Duration { .delay(seconds: seconds) }
 
-    /// Returns the decision that the delay stands for.
+    /// Returns the decision to retry after the delay, or to finish.
     public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
         retryDelay(for: result).map { .retry(after: $0) } ?? .finish()
     }
@@ -63,7 +63,7 @@ extension Retry {
         /// Makes a strategy from a closure.
         public init(_ delay: @escaping @Sendable (HTTPResult, Attempt) async -> Duration?) { self.delay = delay }
 
-        /// Returns the decision that the closure's delay stands for.
+        /// Returns the decision to retry after the closure's delay, or to finish.
         public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
             await delay(result, context.attempt).map { .retry(after: $0) } ?? .finish()
         }
@@ -131,10 +131,10 @@ extension RetryStrategy where Self == Backoff {
     }
 }
 
-/// The strategy for a server that says when to come back: its fields set the wait, the schedule is for answers without.
+/// A strategy that waits for the delay in the response's fields, and on a schedule after responses without one.
 ///
-/// It retries what ``RetryPolicy/recommended`` retries. What it adds is a reading of the server's rate-limit
-/// fields, where the automatic one does not fit them.
+/// It retries what ``RetryPolicy/recommended`` retries. In addition it configures how the server's rate-limit fields
+/// are read, for servers whose fields the automatic reading does not fit.
 public struct RetryAfterStrategy: HTTPRetryStrategy {
     private let policy: RetryPolicy
 
@@ -142,7 +142,7 @@ public struct RetryAfterStrategy: HTTPRetryStrategy {
     ///
     /// - Parameters:
     ///   - fields: how the server's rate-limit fields are read (rule R19).
-    ///   - fallback: the schedule for answers that say nothing, and the number of attempts.
+    ///   - fallback: the schedule for responses without a delay, and the number of attempts.
     public init(fields: RateLimiter.Fields = RateLimiter.Fields(), fallback: Backoff = .standard) {
         policy = RetryPolicy(criteria: .rules(), schedule: fallback, rateLimitFields: fields)
     }

@@ -54,10 +54,10 @@ final class EventConnector: HTTPLoader {
         }
     }
 
-    /// Returns the connection that the call has come to, once.
+    /// Returns the connection of the call, once.
     func take() -> Connection? { state.withLock { $0.connection.take() } }
 
-    /// How the connection has ended that the call has come to, where it was open for long without an event.
+    /// How the connection of the call has ended, if it was open for long without an event.
     var silentEnd: HTTPError? { state.withLock { $0.silentEnd } }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {

@@ -75,7 +75,7 @@ extension HTTPLoader {
     /// drops them. A link from https to http throws ``HTTPError/Code/insecureRedirect``.
     ///
     /// - Parameters:
-    ///   - request: asks for the first page.
+    ///   - request: the request for the first page.
     ///   - limit: the largest number of pages, beyond which the sequence throws
     ///     ``HTTPError/Code/httpTooManyRedirects``: a server may link in a circle. Defaults to 10,000.
     public func pages(from request: HTTPRequest, limit: Int = 10_000) -> HTTPResponse.Pages {
@@ -87,7 +87,7 @@ extension HTTPLoader {
     /// The pages that begin with a request, each of which says how to ask for the next one: by a cursor in its body.
     ///
     /// - Parameters:
-    ///   - request: asks for the first page.
+    ///   - request: the request for the first page.
     ///   - limit: the largest number of pages. Defaults to 10,000.
     ///   - next: returns the request of the page after a response, or nil after the last one.
     public func pages(

@@ -18,7 +18,7 @@ extension HTTPLoader {
     /// on as those of any request are; what is not retried is thrown.
     ///
     /// - Parameters:
-    ///   - request: asks for the stream. Its ``HTTPRequest/timeout`` is that of each call.
+    ///   - request: the request for the stream. Its ``HTTPRequest/timeout`` is that of each call.
     ///   - strategy: decides whether and when to reconnect. Defaults to ``RetryPolicy/recommended``; a strategy of the
     ///     request's own goes before it.
     ///   - budgets: the budgets that reconnections draw on. By default all of the process share one for each origin.
@@ -64,7 +64,7 @@ extension HTTPRequest {
         /// Makes the retry stage of one call; it is given the least wait.
         let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
 
-        /// Connects when the first event is asked for.
+        /// Connects when the first event is requested.
         public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
         /// Reads one event after the other, and reconnects where a stream ends.
@@ -126,7 +126,7 @@ extension HTTPRequest {
                 }
             }
 
-            /// Connects, as often as the strategy asks for it, and returns the first event.
+            /// Connects, as often as the strategy decides, and returns the first event.
             ///
             /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
             private mutating func connect(after failure: HTTPError?) async throws -> HTTPBody.ServerSentEvent? {

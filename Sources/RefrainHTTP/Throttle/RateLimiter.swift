@@ -48,28 +48,30 @@ public struct RateLimiter: HTTPMiddleware {
 
     private func waitForRoom(_ request: HTTPRequest, _ origin: Origin) async -> HTTPError? {
         let cap = request.retryAfterPolicy.cap
-        do {
-            let refused = try await withRetry(
-                timeout: request.deadline?.remaining,
-                clock: clocks.timer.cancelled(by: waiting.current),
-                operation: { _ in enter(origin) },
-                decide: { _, hold in
-                    hold == .zero || hold > cap
-                        ? .finish(hold, .succeeded) : .retry(after: hold, .paced, isFree: true)
-                }
-            )
-            guard refused > .zero else { return nil }
-            var error = HTTPError(
-                .retryAfterTooLong,
-                request: request,
-                message: "the rate limit of \(origin) is used up, and this request was held back",
-                bytesSent: 0
-            )
-            error.retryAfterDate = clocks.wallNow.advanced(by: refused)
-            return error
-        } catch {
+        let clock = clocks.timer.cancelled(by: waiting.current)
+        let delay = await withRetryUnlessCancelled(
+            remaining: request.deadline?.remaining,
+            timeLeft: { request.deadline?.remaining },
+            waits: { await clock.waits(for: $0) },
+            operation: { _ in enter(origin) },
+            decide: { _, delay in
+                delay == .zero || delay > cap
+                    ? .finish(delay, .succeeded) : .retry(after: delay, .paced, isFree: true)
+            },
+            onTimeout: { _, delay, _ in delay }
+        )
+        guard let delay else {
             return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
         }
+        guard delay > .zero else { return nil }
+        var error = HTTPError(
+            .retryAfterTooLong,
+            request: request,
+            message: "the rate limit of \(origin) is used up, and this request was held back",
+            bytesSent: 0
+        )
+        error.retryAfterDate = clocks.wallNow.advanced(by: delay)
+        return error
     }
 
     /// Takes one unit of the quota; returns the delay if there is none left.

@@ -68,7 +68,7 @@ public struct Throttle: HTTPMiddleware {
             return await next.load(request)
         }
         let request = request.beginningCall(on: clocks)
-        let (hasSlot, isLate) = await request.withinDeadline(on: clocks) { await slots.take() }
+        let (hasSlot, isLate) = await request.withinDeadline { await slots.take() }
         guard hasSlot else { return .failure(isLate ? Self.pastDeadline(request) : Self.cancelled(request)) }
         let operation = ActiveOperation(of: slots)
         defer {

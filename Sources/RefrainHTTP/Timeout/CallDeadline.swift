@@ -3,8 +3,8 @@
 /// It is computed once from ``HTTPRequest/timeout``, by the first stage that keeps time, and handed down with the
 /// request; no stage changes it. What is left of it is read where it is needed.
 package struct CallDeadline: Sendable {
-    private let instant: AnyClock.Instant
-    private let clock: AnyClock
+    fileprivate let instant: AnyClock.Instant
+    fileprivate let clock: AnyClock
 
     init(after timeout: Duration, on clock: AnyClock) {
         self.clock = clock
@@ -74,6 +74,26 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// Waits for a prerequisite of sending the request, such as a slot or a credential; the deadline cancels the wait.
+    ///
+    /// Returns the value, and whether the deadline passed. Without a deadline no clock is read and no task is started.
+    package func withinDeadline<Value: Sendable>(
+        _ wait: @escaping @Sendable () async -> Value
+    ) async -> (value: Value, isCut: Bool) {
+        guard let deadline else { return (await wait(), false) }
+        return await withTimeout(until: deadline.instant, on: deadline.clock, wait)
+    }
+
+    /// The error of a request whose deadline passed before it was sent.
+    ///
+    /// - Parameter moment: the end of the message, such as "while it waited for its turn".
+    package func tooLate(_ moment: String) -> HTTPError {
+        let message = "the timeout of the call passed \(moment)"
+        return HTTPError(.deadlineExceeded, request: self, message: message, bytesSent: 0)
+    }
+}
+
 extension AttemptOutcome {
     /// This outcome of a call that began with `original`; its request can be sent again, as a call of its own.
     func ending(_ original: HTTPRequest) -> AttemptOutcome {
@@ -90,4 +110,65 @@ extension AttemptOutcome {
         }
         return copy
     }
+}
+
+/// Runs an operation with a time limit, after which it is cancelled.
+///
+/// - SeeAlso: ``withTimeout(until:on:_:)``, which documents the result.
+@inline(__always)
+package func withTimeout<Value: Sendable>(
+    _ limit: Duration,
+    on clock: AnyClock,
+    _ work: @escaping @Sendable () async -> Value
+) async -> (value: Value, isCut: Bool) {
+    await withTimeout(until: clock.now.advanced(by: limit), on: clock, work)
+}
+
+/// Runs an operation, and cancels it at an instant.
+///
+/// An operation that ignores cancellation is awaited to its end; nothing is left running.
+///
+/// - Returns: the value, and whether the operation was cancelled because of the limit. The value may be complete even
+///   then, if the operation finished as the limit passed.
+@inline(never)
+package func withTimeout<Value: Sendable>(
+    until end: AnyClock.Instant,
+    on clock: AnyClock,
+    _ work: @escaping @Sendable () async -> Value
+) async -> (value: Value, isCut: Bool) {
+    let (work, isDone) = begin(work)
+    // Most operations finish without suspending, and need neither a limit nor a timer.
+    guard !isDone else { return (await work.value, false) }
+    let timer = Task {
+        guard (try? await clock.sleep(until: end, for: .timeout, cancelledBy: nil)) != nil else { return false }
+        work.cancel()
+        return true
+    }
+    let value = await withTaskCancellationHandler {
+        await work.value
+    } onCancel: {
+        work.cancel()
+    }
+    timer.cancel()
+    let timeIsUp = await timer.value
+    return (value, timeIsUp && !Task.isCancelled)
+}
+
+/// Starts the operation, on the current thread if possible; returns whether it has already finished.
+private func begin<Value: Sendable>(
+    _ work: @escaping @Sendable () async -> Value
+) -> (work: Task<Value, Never>, isDone: Bool) {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+        return (Task { await work() }, false)
+    }
+    let isDone = Locked(false)
+    let isCancelled = Task.isCancelled
+    let task = Task.immediate {
+        // A cancellation cannot reach the task until it suspends, so it is passed on here.
+        if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+        let value = await work()
+        isDone.withLock { $0 = true }
+        return value
+    }
+    return (task, isDone.withLock { $0 })
 }

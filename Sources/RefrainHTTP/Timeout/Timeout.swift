@@ -58,3 +58,137 @@ public struct Timeout: HTTPMiddleware {
         return .failure(error)
     }
 }
+
+extension Timeout {
+    /// The time limits of one attempt; nil means no limit.
+    ///
+    /// An attempt that exceeds a limit fails with ``HTTPError/Code/timedOut``, which is distinct from a cancellation.
+    /// The limit of the whole call, ``HTTPRequest/timeout``, is independent of these.
+    ///
+    /// The value records which limits were set, also to nil, so that a ``Timeout`` stage fills in only the others.
+    public struct Limits: Sendable {
+        /// The time to resolve the host name, connect and complete the TLS handshake.
+        public var connect: Duration? {
+            didSet {
+                connect = connect?.withinClocks
+                chosen.insert(.connect)
+            }
+        }
+        /// The time from the start of the attempt to the first byte of the response.
+        public var firstByte: Duration? {
+            didSet {
+                firstByte = firstByte?.withinClocks
+                chosen.insert(.firstByte)
+            }
+        }
+        /// The maximum time without a byte in either direction, once the request is being sent.
+        ///
+        /// It does not run while the transport waits for the caller: for a body source without a chunk, or for a reader
+        /// of a streamed response.
+        public var idle: Duration? {
+            didSet {
+                idle = idle?.withinClocks
+                chosen.insert(.idle)
+            }
+        }
+        /// The time of the whole attempt, including the bodies.
+        public var total: Duration? {
+            didSet {
+                total = total?.withinClocks
+                chosen.insert(.total)
+            }
+        }
+
+        private var chosen: Parts
+
+        /// The default limits: 10 s to connect, 60 s of inactivity.
+        ///
+        /// There is no limit on the whole attempt, because the duration of a download is unknown; inactivity detects an
+        /// unresponsive peer. 60 s is URLSession's default.
+        public static let standard = Limits(
+            connect: .seconds(10),
+            firstByte: nil,
+            idle: .seconds(60),
+            total: nil,
+            chosen: []
+        )
+
+        /// Makes limits; nil means no limit.
+        public init(connect: Duration?, firstByte: Duration?, idle: Duration?, total: Duration?) {
+            self.init(connect: connect, firstByte: firstByte, idle: idle, total: total, chosen: .all)
+        }
+
+        private init(connect: Duration?, firstByte: Duration?, idle: Duration?, total: Duration?, chosen: Parts) {
+            self.connect = connect?.withinClocks
+            self.firstByte = firstByte?.withinClocks
+            self.idle = idle?.withinClocks
+            self.total = total?.withinClocks
+            self.chosen = chosen
+        }
+
+        /// Sets the limits that were not set here to those of another value.
+        ///
+        /// Limits that the other value has not set are unchanged. A total that was only shortened (``cutTotal(to:)``)
+        /// stays shortened.
+        mutating func fill(from other: Limits) {
+            let before = chosen
+            if !before.contains(.connect), let limit = other.connect { connect = limit }
+            if !before.contains(.firstByte), let limit = other.firstByte { firstByte = limit }
+            if !before.contains(.idle), let limit = other.idle { idle = limit }
+            if !before.contains(.total), let limit = other.total { total = min(total ?? limit, limit) }
+            chosen = before
+        }
+
+        /// Shortens the total limit to the time remaining before a deadline, without recording it as set by the caller.
+        mutating func cutTotal(to remaining: Duration) {
+            let before = chosen
+            total = min(total ?? remaining, remaining)
+            chosen = before
+        }
+
+        private struct Parts: OptionSet {
+            let rawValue: UInt8
+            static let connect = Parts(rawValue: 1)
+            static let firstByte = Parts(rawValue: 2)
+            static let idle = Parts(rawValue: 4)
+            static let total = Parts(rawValue: 8)
+            static let all: Parts = [.connect, .firstByte, .idle, .total]
+        }
+    }
+}
+
+extension Timeout.Limits: Hashable {
+    /// Whether the limits are equal, regardless of which were set.
+    public static func == (left: Timeout.Limits, right: Timeout.Limits) -> Bool {
+        left.connect == right.connect && left.firstByte == right.firstByte && left.idle == right.idle
+            && left.total == right.total
+    }
+
+    /// Hashes the limits.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(connect)
+        hasher.combine(firstByte)
+        hasher.combine(idle)
+        hasher.combine(total)
+    }
+}
+
+private enum TimeoutsOption: HTTPRequestOption {
+    static let defaultValue = Timeout.Limits.standard
+}
+
+extension HTTPRequest {
+    /// The limits of each attempt.
+    public var timeouts: Timeout.Limits {
+        get { self[option: TimeoutsOption.self] }
+        set { self[option: TimeoutsOption.self] = newValue }
+    }
+
+    /// The time for one whole attempt, body included.
+    ///
+    /// Defaults to nil: no limit. It is ``Timeout/Limits/total`` of ``timeouts``.
+    public var attemptTimeout: Duration? {
+        get { timeouts.total }
+        set { timeouts.total = newValue }
+    }
+}

@@ -28,7 +28,7 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     public var rules: Rules
     /// The wait before the next attempt; zero after the last one.
     public var delay: Duration
-    /// Which credit of the retry budget paid for the next attempt, or why none did (rules R22 and R32).
+    /// The credit of the retry budget that covered the next attempt, or why none did (rules R22 and R32).
     ///
     /// Nil where no budget was drawn on.
     public var credit: RetryBudget.Credit?

@@ -26,7 +26,7 @@ public struct HTTPRequest: Sendable {
     /// Makes a request for a URL given as text.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/badURL`` or ``HTTPError/Code/unsupportedURL``, whose message
-    ///   quotes the text and says what is wrong with it.
+    ///   quotes the text and describes the problem.
     public init(
         _ text: String,
         method: HTTPMethod = .get,

@@ -85,7 +85,7 @@ extension HTTPResponse {
         // Apart: few exchanges have it, and every response and every transfer would have room for it.
         private var recorded = Recorded.nothing
 
-        /// Addresses and times, where the request asked for them.
+        /// Addresses and times, if the request has the option for them.
         package var connection: ConnectionFacts? {
             get { if case .connection(let facts) = recorded { facts } else { nil } }
             set { recorded = newValue.map(Recorded.connection) ?? .nothing }
@@ -111,7 +111,7 @@ extension HTTPResponse {
     }
 }
 
-/// What a transport can say of the connection of one exchange; times count from the beginning of the attempt.
+/// A transport's report on the connection of one exchange; times count from the beginning of the attempt.
 package struct ConnectionFacts: Hashable, Sendable {
     /// The time until the name was looked up.
     package var nameLookup = Duration.zero
@@ -136,7 +136,7 @@ package struct ConnectionFacts: Hashable, Sendable {
     /// The bytes of the body of the request that had left when the head of the response came.
     package var uploadSize: Int64 = 0
 
-    /// Makes facts that say nothing.
+    /// Makes an empty record.
     package init() {}
 }
 

@@ -38,7 +38,7 @@ package enum URLText {
             throw refuse(.badURL, "has the port \(port); ports go from 1 to 65535")
         }
         guard Origin(url) != nil else {
-            throw refuse(.badURL, "names a host that DNS does not know; spell it as it stands there (xn--…)")
+            throw refuse(.badURL, "names a host that is invalid in DNS; use its ASCII form (xn--…)")
         }
         return url
     }
@@ -174,7 +174,7 @@ extension URLText {
                 continue
             }
             if segment == ".." { _ = kept.popLast() }
-            // The folder that the last one stands for ends in a slash.
+            // The folder that the last segment denotes ends in a slash.
             if index == segments.endIndex - 1 { kept.append("") }
         }
         return "\(text[..<start])/\(kept.joined(separator: "/"))\(text[end...])"

@@ -12,13 +12,13 @@ internal import RefrainCore
 /// credential. A refresh that fails fails all requests that wait for it, and all requests that were in flight when it
 /// failed and are refused later. A request that is signed afterwards starts another refresh. A fresh credential that
 /// needs a refresh at once is used once as it is by each request that has waited for it. The authenticator may send its
-/// requests on the same session. Put the interceptor before retry policies, so that it is asked first.
+/// requests on the same session. Put the interceptor before retry policies, so that it decides first.
 ///
 /// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/Auth/Method/none`` is neither signed nor
 /// refreshed for.
 ///
 /// The replay does not count as an attempt and draws on no budget, also where an interceptor of your own wraps this one
-/// and returns its answer. Within an attempt of an outer retry stage a request has its replay only if this interceptor
+/// and returns its result. Within an attempt of an outer retry stage a request has its replay only if this interceptor
 /// is not wrapped.
 ///
 /// The authenticator decides what is a refusal; rule R2 decides what may be sent again. A 401 was not processed, so

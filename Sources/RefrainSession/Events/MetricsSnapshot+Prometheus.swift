@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 extension MetricsMonitor.Snapshot {
     /// The counts in the Prometheus text format, version 0.0.4.
     @_optimize(none)

@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 extension MetricsMonitor {
     /// The counts of a ``MetricsMonitor`` at one time.
     public struct Snapshot: Hashable, Sendable, Codable {

@@ -54,9 +54,9 @@ public struct Adapter: RequestInterceptor {
         try await handler(request, state.session)
     }
 
-    /// Returns `.doNotRetry`; later retriers are asked.
+    /// Returns `.doNotRetry`; later retriers decide.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        // It has not declined: a retrier that has speaks for its request, to outer loops as well (rule R24).
+        // Not a refusal: a retrier that declines also decides for outer loops (rule R24).
         PendingDecision.noteNotImplemented()
         return .doNotRetry
     }

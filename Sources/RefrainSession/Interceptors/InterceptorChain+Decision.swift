@@ -7,7 +7,7 @@ extension InterceptorChain {
         return retriers.allSatisfy { $0 is RetryPolicy || $0 is ConnectionLostRetryPolicy }
     }
 
-    /// Returns what follows an attempt: the decision of the first retrier that answers other than `.doNotRetry`.
+    /// Returns what follows an attempt: the decision of the first retrier that does not return `.doNotRetry`.
     ///
     /// A retrier that is a strategy, such as `RetryPolicy`, gives its whole decision, also to a retrier that wraps it.
     /// The delays of all others are held against the rules by the retry stage. A strategy of the request's own takes
@@ -24,9 +24,9 @@ extension InterceptorChain {
     }
 }
 
-/// What a retrier of this library decided while a retrier that wraps it is asked.
+/// The decision of a retrier of this library, for the retrier that wraps it.
 ///
-/// A ``RetryResult`` has room for a delay only. A wrapper may answer with another delay; all else stands.
+/// A ``RetryResult`` has a delay only. A wrapper may return another delay; the rest of the decision is kept.
 final class PendingDecision: Sendable {
     @TaskLocal private static var current: PendingDecision?
 
@@ -38,7 +38,7 @@ final class PendingDecision: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the retrier that was asked implements its method.
+    /// Whether the retrier implements its method.
     var isImplemented: Bool { state.withLock { $0.isImplemented } }
 
     /// Runs the question to a retrier.
@@ -73,14 +73,14 @@ final class PendingDecision: Sendable {
 protocol FreeRetry: RequestRetrier {
     /// The reason in the record.
     var retryReason: RetryReason { get }
-    /// The rules that ask for the retry.
+    /// The rules that require the retry.
     var rules: Rules { get }
     /// Whether the retries draw on the budget; replays after a refresh of credentials do not (rule R23).
     var drawsOnBudget: Bool { get }
 }
 
 extension FreeRetry {
-    /// Asks for an attempt that is not counted, also where a retrier wraps this one and returns its answer.
+    /// Requests an attempt that is not counted, also if a retrier wraps this one and returns its result.
     func retryFreely() -> RetryResult {
         PendingDecision.note(self)
         return .retry

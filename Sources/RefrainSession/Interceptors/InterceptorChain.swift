@@ -6,7 +6,7 @@ final class InterceptorChain: Sendable {
     /// Whether there are adapters, those included that are known to change nothing and are not called.
     let hasAdapters: Bool
     let retriers: [any RequestRetrier]
-    /// Whether ``DefaultRetryPolicy`` is asked where no retrier of the request decides.
+    /// Whether ``DefaultRetryPolicy`` decides if no retrier of the request does.
     let hasDefaultPolicy: Bool
     /// Whether the request may share an exchange: it is sent as it is, and has the session's retriers alone.
     let sharesExchanges: Bool

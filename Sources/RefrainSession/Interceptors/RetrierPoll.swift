@@ -5,7 +5,7 @@ internal import RefrainCore
 /// An object, so that the frames of the asynchronous functions hold one reference: a task keeps the memory of its
 /// largest frame until it ends, also while it waits for its next attempt.
 final class RetrierPoll: @unchecked Sendable {
-    // @unchecked Sendable: `refusal` and `hasDeclined` are changed by the one task that asks.
+    // @unchecked Sendable: `refusal` and `hasDeclined` are changed by one task only.
     private let chain: InterceptorChain
     private let outcome: AttemptOutcome
     private let context: RetryContext
@@ -38,11 +38,11 @@ final class RetrierPoll: @unchecked Sendable {
         failure = request.failure(of: outcome)
     }
 
-    /// Whether retriers, or a strategy, are to be asked; before that, the failure is published.
+    /// Whether retriers or a strategy decide; publishes the failure before they do.
     @inline(never)
     func begins() -> Bool {
         guard let failure else {
-            // Retriers are asked about failures; a strategy is asked about every outcome, because it may poll.
+            // Retriers decide on failures; a strategy decides on every outcome, because it may poll.
             return strategy != nil && !context.isNested
         }
         request.publish(failure, of: outcome, in: context)
@@ -139,7 +139,7 @@ final class RetrierPoll: @unchecked Sendable {
 }
 
 extension Request {
-    /// The answer of an interceptor without a retrying half: an error if it has no adapting half, either.
+    /// The result of an interceptor without a retrying half: an error if it has no adapting half, either.
     fileprivate func answer(ofAbsent interceptor: any RequestRetrier) -> RetryResult {
         let type = type(of: interceptor)
         let isEmpty = state.withLock { $0.cold?.absentAdapters.contains(ObjectIdentifier(type)) == true }

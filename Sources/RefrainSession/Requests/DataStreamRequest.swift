@@ -191,7 +191,7 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
         adopting(
-            DataStreamRequest(RequestFactory(request), line: line(interceptor), session: reference),
+            DataStreamRequest(RequestFactory(request), interceptors: interceptorChain(with: interceptor), session: box),
             shouldAutomaticallyResume
         )
     }
@@ -207,7 +207,7 @@ extension Session {
     ) -> DataStreamRequest {
         let original = RequestFactory(url, method, headers, BodyContent(body: nil), requestModifier)
         return adopting(
-            DataStreamRequest(original, line: line(interceptor), session: reference),
+            DataStreamRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
             shouldAutomaticallyResume
         )
     }

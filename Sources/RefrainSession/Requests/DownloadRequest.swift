@@ -48,7 +48,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         _ original: RequestFactory,
         to target: Target,
         resuming resumption: ResumeData? = nil,
-        line: InterceptorChain,
+        interceptors: InterceptorChain,
         session: SessionBox
     ) {
         switch target {
@@ -61,7 +61,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
             destination = choice
         }
         self.resumption = resumption
-        super.init(original, line: line, session: session)
+        super.init(original, interceptors: interceptors, session: session)
     }
 
     /// The bytes that the file has so far.

@@ -124,7 +124,7 @@ extension Request: RequestOwner, AttemptDecider {
 
     /// Publishes a failed attempt before the retriers run.
     ///
-    /// Not inlined: the frame of a request whose retriers are asked would have room for it.
+    /// Not inlined: the frame of a request whose retriers decide would have room for it.
     @inline(never)
     func publish(_ failure: RefrainError, of outcome: AttemptOutcome, in context: RetryContext) {
         state.withLock { state in

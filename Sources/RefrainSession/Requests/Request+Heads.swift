@@ -75,7 +75,7 @@ extension Request {
             ) -> Void
     ) -> Self {
         addHeadHandler { response in
-            // A completion that is dropped cancels the request, which would wait for it in vain.
+            // A completion that is released without a call cancels the request; otherwise the request would never end.
             let answer: ResponseDisposition? = try? await CompletionForm.wait { completion in
                 guard let queue else { return handler(response, completion) }
                 queue.async { handler(response, completion) }

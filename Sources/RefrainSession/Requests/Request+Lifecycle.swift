@@ -1,4 +1,4 @@
-internal import RefrainCore
+import RefrainCore
 
 extension Request {
     /// Starts the request, or lets a suspended one go on.
@@ -98,7 +98,7 @@ extension Request {
         }
     }
 
-    // Unsafe: the state holds it until then, and gives it away once, or it is resumed here.
+    // Unsafe: the state holds the continuation and resumes it exactly once, or it is resumed here.
     /// Resumes a continuation with the next job of the request's task, or with nil when the request has ended.
     @inline(never)
     func wait(_ waiter: UnsafeContinuation<CallerExecutor.Job?, Never>) {
@@ -151,7 +151,7 @@ extension Request {
         startTask(request, session.pipeline)
     }
 
-    /// A request that was made for this one, with the changes that were asked for before the start.
+    /// A request that was made for this one, with the changes that were registered before the start.
     func changedBeforeStart(_ request: HTTPRequest) -> HTTPRequest {
         let changes = state.withLock { $0.cold?.changesBeforeStart ?? [] }
         return changes.reduce(into: request) { $1(&$0) }
@@ -222,6 +222,34 @@ extension HTTPResult {
         case .failure(var error):
             error.response = error.response?.withoutBody
             return .failure(error)
+        }
+    }
+}
+
+extension Request {
+    /// The state of a request.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        /// Made, and not yet started.
+        case initialized
+        /// Running, or ready to continue.
+        case resumed
+        /// Suspended: no attempt begins, and no byte of a stream is read.
+        case suspended
+        /// Cancelled; it ends without a value.
+        case cancelled
+        /// Ended, with a response or with an error.
+        case finished
+
+        /// Whether this state may be followed by the other one.
+        ///
+        /// Nothing leads back to the beginning; what is cancelled or finished stays so.
+        public func canTransition(to other: State) -> Bool {
+            switch (self, other) {
+            case (_, .initialized), (.cancelled, _), (.finished, _): false
+            case (.initialized, _), (_, .cancelled), (_, .finished): true
+            case (.resumed, .suspended), (.suspended, .resumed): true
+            case (.resumed, .resumed), (.suspended, .suspended): false
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-internal import RefrainCore
-internal import Synchronization
+import RefrainCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -38,7 +38,7 @@ public class Request: @unchecked Sendable, Identifiable {
     var startsImmediately: Bool?
     /// Whether the request has monitors of its own.
     private let isMonitored = Atomic(false)
-    /// Whether the request has ended, read without the lock: a task that waits asks twice.
+    /// Whether the request has ended, read without the lock, because a waiting task reads it twice.
     private let isOver = Atomic(false)
     /// The session's monitor and those of this request; nil if nothing listens.
     var watcher: (any EventMonitor)? {
@@ -54,10 +54,10 @@ public class Request: @unchecked Sendable, Identifiable {
     func noteEnd() { isOver.store(true, ordering: .releasing) }
     var gate: SuspensionGate { SuspensionGate(state: state) }
 
-    init(_ original: RequestFactory, line: InterceptorChain, session: SessionBox) {
+    init(_ original: RequestFactory, interceptors: InterceptorChain, session: SessionBox) {
         self.original = original.first
         remake = original.remake
-        interceptors = line
+        self.interceptors = interceptors
         sessionBox = session
         state = Locked(making: RequestState.init)
     }
@@ -176,5 +176,35 @@ extension Request: CustomStringConvertible {
     public var description: String {
         guard let request else { return "no request" }
         return response.map { "\(request) (\($0.status))" } ?? "\(request)"
+    }
+}
+
+extension Request {
+    /// Adds an interceptor of this request, after those of the session and those that were added before.
+    ///
+    /// Call it before the request starts; later it has no effect.
+    @discardableResult
+    public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
+        add(interceptor)
+        return self
+    }
+
+    /// Adds an adapter of this request, after the others.
+    ///
+    /// Call it before the request starts; later it has no effect.
+    @discardableResult
+    public func adapt(using adapter: any RequestAdapter) -> Self { interceptor(Interceptor(adapters: [adapter])) }
+
+    /// Adds a retrier of this request, after the others.
+    ///
+    /// Call it before the request starts; later it has no effect.
+    @discardableResult
+    public func retry(using retrier: any RequestRetrier) -> Self { interceptor(Interceptor(retriers: [retrier])) }
+
+    /// Adds a monitor of this request, which receives its events from then on, after the session's monitors.
+    @discardableResult
+    public func eventMonitor(_ monitor: any EventMonitor) -> Self {
+        add(monitor)
+        return self
     }
 }

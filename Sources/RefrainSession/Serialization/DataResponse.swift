@@ -73,7 +73,7 @@ final class DownloadOutcome: Sendable {
     }
 }
 
-/// What a response tells of its exchange, whatever its value is.
+/// The part of a response that describes its exchange, whatever its value is.
 private final class Exchange: Sendable {
     let request: HTTPRequest?
     let response: HTTPResponse?

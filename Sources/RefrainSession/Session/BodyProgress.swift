@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Counts the bytes of bodies whose progress is watched, hands heads over, and pauses streams of suspended requests.
 enum BodyProgress {
-    /// Tells redirects that are followed, which are no answers, from other responses.
+    /// Distinguishes redirects that are followed from final responses.
     private static let redirect = Redirect()
 
     /// Sends a request, and publishes the progress of its bodies.

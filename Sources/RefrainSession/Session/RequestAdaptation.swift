@@ -10,7 +10,7 @@ enum RequestAdaptation {
     struct Attempt {
         /// What it sends: a retry stage of the transport must not act on the strategy a second time.
         let sent: HTTPRequest
-        /// What a monitor is told at its end; nil without a monitor.
+        /// The data for `didFinishAttempt`; nil without a monitor.
         private let watch: Watch?
 
         private final class Watch: Sendable {
@@ -28,7 +28,7 @@ enum RequestAdaptation {
             watch = owner.watcher == nil ? nil : Watch(number, clocks.now)
         }
 
-        /// Tells the monitor what came of it.
+        /// Reports the result of the attempt to the monitor.
         @inline(never)
         func end(with result: HTTPResult, of owner: Request, in pipeline: RequestPipeline) {
             guard let watch else { return }
@@ -68,7 +68,7 @@ enum RequestAdaptation {
         of owner: Request,
         in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        let ((attempt, adapted), isLate) = await original.withinDeadline(on: pipeline.clocks) {
+        let ((attempt, adapted), isLate) = await original.withinDeadline {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
             let attempt = owner.beginAttempt()

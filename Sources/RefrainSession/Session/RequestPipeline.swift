@@ -1,18 +1,19 @@
 internal import RefrainCore
 
-/// The way of a session's request: each step in its order, with the reason for its position.
+/// The pipeline of a session's request: its steps in order, with the reason for the position of each.
 ///
 /// ```text
 /// admit → coalesce → redirect { retry { adapt → authenticate → limit → resume → send → validate → decode } }
 /// ```
 ///
-/// All requests go this way, whatever is or is not switched on. What a step needs comes down as an argument, and what
-/// it found goes up as an ``AttemptOutcome``; the steps write nothing for one another. The ``Request`` publishes its
-/// state for the caller in `Request+Attempts.swift`.
+/// All requests take these steps, whichever features are on. A step receives its input as arguments and returns an
+/// ``AttemptOutcome``; it writes nothing for another step to read. `Request+Attempts.swift` publishes the state of the
+/// ``Request`` for the caller.
 ///
-/// The way is inlined into one asynchronous function, whose frame each request that waits for a response has. What few
-/// requests need is not inlined, nor is what needs no wait: that frame would have room for it. With the frames of the
-/// transport it fits into one block of a task's memory, of 984 bytes; ten thousand second blocks would be 10 MB.
+/// The steps are inlined into one asynchronous function, because each request that waits for a response keeps a frame.
+/// What few requests need is not inlined, nor is what does not wait: it would enlarge that frame. Together with the
+/// frames of the transport it fits into one block of a task's memory, of 984 bytes; with ten thousand requests in
+/// flight second blocks would take 10 MB.
 final class RequestPipeline: Sendable {
     let admission = ResetGuard()
     let coalescing: Deduplicate?
@@ -40,7 +41,7 @@ final class RequestPipeline: Sendable {
         let request = call.prepared.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        // A function and not a closure: the compiler inlines large closures only where it is told to.
+        // A function, because the compiler inlines a large closure only with an attribute.
         @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, call) }
         let outcome = await admission.requests.admit(call.request, coalesced)
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
@@ -87,7 +88,7 @@ final class RequestPipeline: Sendable {
 
     @inline(__always)
     private func attempt(_ request: HTTPRequest, isFirst: Bool, _ call: CallerExecutor) async -> AttemptOutcome {
-        // Most requests wait in steps 5 to 8 for the transport alone; the others have a frame of their own for these.
+        // Steps 5 to 8 of most attempts wait for the transport alone, and need no second frame for the other steps.
         guard isFirst, call.request.needsTransportAlone(for: request, in: self) else {
             return await attemptInSteps(request, isFirst: isFirst, call.request)
         }
@@ -123,8 +124,8 @@ final class RequestPipeline: Sendable {
         return Remainder(pipeline: self) { await self.resume.load($0, next: counting) }
     }
 
-    // 9. Validate and decode. Inside of retries: a retrier is asked about a response that does not pass, once for
-    //    each attempt. A redirect that is followed is no answer.
+    // 9. Validate and decode. Inside of retries: a retrier is called for a response that does not pass, once for each
+    //    attempt. A redirect that is followed is neither validated nor decoded.
     @inline(never)
     private func inspect(
         _ result: consuming HTTPResult,
@@ -136,7 +137,7 @@ final class RequestPipeline: Sendable {
         guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
-        // One that is the answer is read before it is checked and decoded.
+        // A final response is read before it is validated and decoded.
         if response.status.rawValue < 400, response.isDeferred(for: request), redirect.isAnswer(response, to: request) {
             return await owner.readAndInspect(response, to: request)
         }

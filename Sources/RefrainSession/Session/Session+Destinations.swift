@@ -72,7 +72,7 @@ extension Session {
 
     /// Goes on with a download that was cancelled with ``DownloadRequest/cancel(producingResumeData:)``.
     ///
-    /// It asks for the rest with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2), and starts over if the content has
+    /// It requests the rest with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2), and starts over if the content has
     /// changed or the bytes are gone. Data of another kind fails the request with
     /// ``RefrainError/createRequestFailed(error:)``.
     ///

@@ -71,8 +71,8 @@ extension Session {
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
-        let line = line(interceptor)
-        let request = DownloadRequest(original, to: target, resuming: resumption, line: line, session: reference)
+        let chain = interceptorChain(with: interceptor)
+        let request = DownloadRequest(original, to: target, resuming: resumption, interceptors: chain, session: box)
         return adopting(request, shouldAutomaticallyResume)
     }
 }

@@ -26,7 +26,10 @@ extension Session {
     ) -> DataRequest {
         let content = ParameterContent(parameters: parameters, encoding: encoding)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return adopting(
+            DataRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
     }
 
     // Parameters are Encodable, too; where both forms fit, they are not encoded as any value would be.
@@ -44,7 +47,10 @@ extension Session {
     ) -> DataRequest {
         let content = EncodableContent(value: parameters, encoder: encoder)
         let original = RequestFactory(url, method, headers, content, requestModifier)
-        return adopting(DataRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        return adopting(
+            DataRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
     }
 
     /// Makes a request from an `HTTPRequest`, or anything that can be made into one.
@@ -54,20 +60,20 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
         adopting(
-            DataRequest(RequestFactory(request), line: line(interceptor), session: reference),
+            DataRequest(RequestFactory(request), interceptors: interceptorChain(with: interceptor), session: box),
             shouldAutomaticallyResume
         )
     }
 
     /// The interceptors of a request, the session's first.
-    func line(_ interceptor: (any RequestInterceptor)?) -> InterceptorChain {
-        interceptor == nil ? line : InterceptorChain(session: self.interceptor, request: interceptor)
+    func interceptorChain(with interceptor: (any RequestInterceptor)?) -> InterceptorChain {
+        interceptor == nil ? interceptorChain : InterceptorChain(session: self.interceptor, request: interceptor)
     }
 
     /// Registers a request, or ends it if the session was invalidated.
     func adopting<Kind: Request>(_ request: Kind, _ shouldAutomaticallyResume: Bool? = nil) -> Kind {
         if let shouldAutomaticallyResume { request.startsImmediately = shouldAutomaticallyResume }
-        let invalidation = reference.adopt(request)
+        let invalidation = box.adopt(request)
         request.watcher?.requestDidCreate(request)
         if let invalidation { request.cancel(because: invalidation) }
         return request

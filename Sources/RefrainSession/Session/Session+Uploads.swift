@@ -78,7 +78,10 @@ extension Session {
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
-        adopting(UploadRequest(original, line: line(interceptor), session: reference), shouldAutomaticallyResume)
+        adopting(
+            UploadRequest(original, interceptors: interceptorChain(with: interceptor), session: box),
+            shouldAutomaticallyResume
+        )
     }
 
     /// Uploads a multipart form; files are read while they are sent, whatever their size.

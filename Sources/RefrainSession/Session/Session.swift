@@ -41,18 +41,18 @@ public final class Session: Sendable {
     /// The interceptor of all requests, which goes before those of each request.
     public let interceptor: (any RequestInterceptor)?
 
-    /// The interceptor of sessions that are given none: `RetryPolicy.recommended`, which makes way.
+    /// The interceptor of sessions that are given none: `RetryPolicy.recommended`.
     ///
-    /// It is not asked about a request that names a policy or a retrier of its own, nor within `Task.retrying`.
+    /// It is not used for a request with a policy or a retrier of its own, nor within `Task.retrying`.
     public static let defaultInterceptor: any RequestInterceptor = DefaultRetryPolicy()
     /// The monitor that receives the events of all requests.
-    public var eventMonitor: any EventMonitor { reference.monitor }
+    public var eventMonitor: any EventMonitor { box.monitor }
 
     /// The state that requests share with this session.
-    let reference: SessionBox
+    let box: SessionBox
     let pipeline: RequestPipeline
     /// The interceptors of requests that have none of their own.
-    let line: InterceptorChain
+    let interceptorChain: InterceptorChain
 
     /// Makes a session.
     ///
@@ -61,7 +61,7 @@ public final class Session: Sendable {
     ///   - interceptor: adapts and retries all requests. It replaces the policy that is used when none is given
     ///     (``defaultInterceptor``); to keep both, pass `Interceptor(interceptors: [mine, .recommendedRetryPolicy])`.
     ///     Nil: nothing is adapted or retried.
-    ///   - eventMonitors: who is told what happens.
+    ///   - eventMonitors: receive the events of all requests.
     ///   - settings: what the stages are made with.
     public init(
         loader: any HTTPLoader,
@@ -71,20 +71,20 @@ public final class Session: Sendable {
     ) {
         self.settings = settings
         self.interceptor = interceptor
-        line = InterceptorChain(session: interceptor, request: nil)
+        interceptorChain = InterceptorChain(session: interceptor, request: nil)
         pipeline = RequestPipeline(settings, before: loader)
-        reference = SessionBox(
+        box = SessionBox(
             monitors: eventMonitors,
             startsRequestsImmediately: settings.startsRequestsImmediately
         )
-        reference.refer(to: self)
+        box.refer(to: self)
     }
 
-    deinit { reference.release() }
+    deinit { box.release() }
 
     /// Calls `action` with every request that was made and has not ended.
     public func withAllRequests(perform action: (Set<Request>) -> Void) {
-        action(Set(reference.requests))
+        action(Set(box.requests))
     }
 
     /// Cancels every request that has not ended.
@@ -136,14 +136,14 @@ public final class Session: Sendable {
     /// A request in flight may still make others through the session, as the refresh of a token; they are waited for,
     /// too.
     package func drain() async {
-        reference.close(because: .sessionInvalidated(error: nil))
-        while let request = reference.requests.first { await request.ended() }
+        box.close(because: .sessionInvalidated(error: nil))
+        while let request = box.requests.first { await request.ended() }
     }
 
     /// Ends the session and its requests in flight.
     ///
     /// They, and later requests, fail with ``RefrainError/sessionInvalidated(error:)``.
     public func invalidate(dueTo error: (any Error)? = nil) {
-        reference.invalidate(because: .sessionInvalidated(error: error))
+        box.invalidate(because: .sessionInvalidated(error: error))
     }
 }

@@ -120,3 +120,57 @@ public enum TargetTask: Sendable {
 enum TargetOption: HTTPRequestOption {
     static let defaultValue: (any TargetType)? = nil
 }
+
+/// The statuses that a target accepts.
+public enum ValidationType: Hashable, Sendable {
+    /// All statuses.
+    case none
+    /// 200 to 299.
+    case successCodes
+    /// 200 to 399.
+    case successAndRedirectCodes
+    /// These statuses; all if the list is empty.
+    case customCodes([Int])
+
+    /// The accepted statuses; nil means all.
+    public var statusCodes: [Int]? {
+        switch self {
+        case .none: nil
+        case .successCodes: Array(200..<300)
+        case .successAndRedirectCodes: Array(200..<400)
+        case .customCodes(let codes): codes.isEmpty ? nil : codes
+        }
+    }
+}
+
+extension Session {
+    /// Makes the request of a target, with its validation and interceptor.
+    public func request(_ target: some TargetType) -> DataRequest {
+        let original = RequestFactory(Call(target: target))
+        let request =
+            target.task.isUpload
+            ? UploadRequest(original, interceptors: interceptorChain(with: target.interceptor), session: box)
+            : DataRequest(original, interceptors: interceptorChain(with: target.interceptor), session: box)
+        if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
+        return adopting(request)
+    }
+
+    /// Makes a download of a target into a file.
+    public func download(_ target: some TargetType, to fileURL: URL) -> DownloadRequest {
+        let original = RequestFactory(Call(target: target))
+        let request = DownloadRequest(
+            original,
+            to: .file(fileURL),
+            interceptors: interceptorChain(with: target.interceptor),
+            session: box
+        )
+        if let codes = target.validationType.statusCodes { request.validate(statusCode: codes) }
+        return adopting(request)
+    }
+}
+
+private struct Call: Session.RequestConvertible {
+    let target: any TargetType
+
+    func asHTTPRequest() throws -> HTTPRequest { try target.makeRequest() }
+}

@@ -12,7 +12,7 @@ final class Exchange: @unchecked Sendable {
     // @unchecked Sendable: confined to the task that made it until `begin`, and to `queue` afterwards.
     let request: HTTPRequest
     let queue: DispatchQueue
-    private let orders: TaskQueue
+    private let tasks: TaskQueue
     var continuation: CheckedContinuation<Void, Never>?
     var wasCancelled = false
     var isFinished = false
@@ -27,9 +27,9 @@ final class Exchange: @unchecked Sendable {
     private let result = Locked<HTTPResult?>(nil)
 
     private(set) var task: URLSessionTask?
-    private var feed: UploadStreamWriter?
+    private var writer: UploadStreamWriter?
     private var timer: (any DispatchSourceTimer)?
-    private var limits: TimeLimits
+    private var timeouts: AttemptTimeouts
 
     // The response.
     var response: HTTPResponse?
@@ -44,11 +44,11 @@ final class Exchange: @unchecked Sendable {
     private let bodyLimit: Int64
     private var isDraining = false
 
-    init(_ request: HTTPRequest, on queue: DispatchQueue, _ orders: TaskQueue) {
+    init(_ request: HTTPRequest, on queue: DispatchQueue, _ tasks: TaskQueue) {
         self.request = request
         self.queue = queue
-        self.orders = orders
-        limits = TimeLimits(request.attemptLimits, start: .now)
+        self.tasks = tasks
+        timeouts = AttemptTimeouts(request.attemptLimits, start: .now)
         // A stream has no default limit; that limit is for collected bodies.
         let standardLimit = request.streamsResponse ? Int.max : HTTPRequest.defaultMaximumBodySize
         bodyLimit = Int64(max(0, request.maximumBodySize ?? standardLimit))
@@ -62,7 +62,7 @@ final class Exchange: @unchecked Sendable {
     // MARK: Beginning and end
 
     /// The URLSession task of an exchange, and the writer of its body.
-    typealias Made = (task: URLSessionTask, feed: UploadStreamWriter?)
+    typealias Made = (task: URLSessionTask, writer: UploadStreamWriter?)
 
     /// Makes the task; not called on `queue`, because URLSession may block.
     func makeTask(in session: URLSession) -> Result<Made, HTTPError> {
@@ -84,13 +84,13 @@ final class Exchange: @unchecked Sendable {
         case .failure(let error):
             if !isFinished { end(.failure(error)) }
             return false
-        case .success(let (task, feed)):
+        case .success(let (task, writer)):
             guard !isFinished else {
-                feed?.close()
+                writer?.close()
                 return false
             }
             self.task = task
-            self.feed = feed
+            self.writer = writer
             evidence.wasStarted = true
             return true
         }
@@ -110,11 +110,11 @@ final class Exchange: @unchecked Sendable {
         let reason = HTTPError(code, request: request, underlyingError: underlying, message: message)
         stopReason = reason
         // First, so that nothing waits for the source; the end of the body is not sent.
-        feed?.abort()
+        writer?.abort()
         if let task {
-            orders.give { task.cancel() }
+            tasks.run { task.cancel() }
             #if canImport(Darwin)
-            return limits.rests ? task.resume() : ()
+            return timeouts.rests ? task.resume() : ()
             #endif
         }
         end(.failure(failure(of: nil) ?? reason))
@@ -122,12 +122,12 @@ final class Exchange: @unchecked Sendable {
 
     /// Called when URLSession has lost the connection and would send the body again.
     func refuseToSendAgain() {
-        guard feed != nil else { return }
+        guard writer != nil else { return }
         stop(.networkConnectionLost, "the connection was lost before an answer came, and the body is a stream")
     }
 
     func complete(_ error: (any Error)?) {
-        feed?.close()
+        writer?.close()
         guard !isFinished else { return }
         if error == nil, stopReason == nil, response == nil, let late = task?.response {
             // FoundationNetworking delivers a redirect without a target only when the task ends, and never its body.
@@ -189,7 +189,7 @@ final class Exchange: @unchecked Sendable {
         noteActivity()
         guard !isFinished, stopReason == nil, let response = HTTPResponse(response, to: request) else { return }
         self.response = response
-        limits.hasResponse = true
+        timeouts.hasResponse = true
         if let length = announcedLength, length > bodyLimit { return stopTooLarge() }
         guard let pipe, let owner, continuation != nil else { return }
         self.owner = nil
@@ -212,8 +212,8 @@ final class Exchange: @unchecked Sendable {
         guard !pipe.hasRoom else { return }
         // FoundationNetworking cannot suspend a transfer; there the pipe stores everything.
         #if canImport(Darwin)
-        guard !limits.rests else { return }
-        limits.rests = true
+        guard !timeouts.rests else { return }
+        timeouts.rests = true
         task?.suspend()
         #endif
     }
@@ -225,8 +225,8 @@ final class Exchange: @unchecked Sendable {
     // MARK: Calls of the reader
 
     func unpause() {
-        guard limits.rests else { return }
-        limits.rests = false
+        guard timeouts.rests else { return }
+        timeouts.rests = false
         noteActivity()
         task?.resume()
     }
@@ -239,22 +239,22 @@ final class Exchange: @unchecked Sendable {
         }
         isDraining = true
         bodySize = 0
-        limits.drainLimit = .now.advanced(by: .seconds(2))
+        timeouts.drainLimit = .now.advanced(by: .seconds(2))
         unpause()
         watchTime()
     }
 
     // MARK: Time
 
-    private func noteActivity() { limits.lastActivity = .now }
+    private func noteActivity() { timeouts.lastActivity = .now }
 
     /// Ends the exchange if a limit has passed; otherwise schedules the next check.
     func watchTime() {
         guard !isFinished, stopReason == nil else { return }
         let now = ContinuousClock.now
-        if let feed { limits.source = feed.source }
-        if let words = limits.whatTookTooLong(at: now) { return stop(.timedOut, words) }
-        guard let next = limits.nextCheck(after: now) else { return }
+        if let writer { timeouts.source = writer.source }
+        if let words = timeouts.timeoutMessage(at: now) { return stop(.timedOut, words) }
+        guard let next = timeouts.nextCheck(after: now) else { return }
         let timer = timer ?? makeTimer()
         // Rounded up to the millisecond; an early timer would only have to be scheduled again.
         let milliseconds = Int(clamping: min(now.duration(to: next), .seconds(86_400)).inMilliseconds + 1)
@@ -270,7 +270,7 @@ final class Exchange: @unchecked Sendable {
     }
 }
 
-/// What the reader of a streamed body does to its exchange; it holds the loader.
+/// Passes the calls of a streamed body's reader to its exchange; it retains the loader.
 final class ExchangeSource: ByteChannel.Source {
     private let exchange: Exchange
     private let loader: URLSessionLoader

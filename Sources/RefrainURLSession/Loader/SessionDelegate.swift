@@ -13,7 +13,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     /// The queue of all exchanges.
     let queue = DispatchQueue(label: "refrain-urlsession")
     /// The queue on which URLSession is called.
-    let orders = TaskQueue()
+    let tasks = TaskQueue()
     private let calls = OperationQueue()
     private let configuration: URLSessionConfiguration
     private let serverTrust: ServerTrust?
@@ -93,7 +93,7 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
     func close() {
         queue.async { [self] in
             isClosed = true
-            if let session { orders.give { session.finishTasksAndInvalidate() } }
+            if let session { tasks.run { session.finishTasksAndInvalidate() } }
             session = nil
         }
     }
@@ -112,11 +112,11 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         let isOwn = session !== self.session
         underWay[ObjectIdentifier(exchange)] = exchange
         exchange.watchTime()
-        orders.give(from: queue) {
+        tasks.run(from: queue) {
             exchange.makeTask(in: session)
         } then: { [self] made in
             begin(exchange, made)
-            if isOwn { orders.give { session.finishTasksAndInvalidate() } }
+            if isOwn { tasks.run { session.finishTasksAndInvalidate() } }
         }
     }
 
@@ -125,9 +125,9 @@ final class SessionDelegate: NSObject, @unchecked Sendable {
         let task = try? made.get().task
         if exchange.take(made), let task {
             exchanges[ObjectIdentifier(task)] = exchange
-            orders.give { task.resume() }
+            tasks.run { task.resume() }
         } else {
-            if let task { orders.give { task.cancel() } }
+            if let task { tasks.run { task.cancel() } }
             forget(exchange)
         }
     }

@@ -10,25 +10,26 @@ struct TaskQueue: Sendable {
     private let queue = DispatchQueue(label: "refrain-urlsession-tasks")
     #endif
 
-    func give(_ order: @escaping @Sendable () -> Void) {
+    /// Runs a call on this queue.
+    func run(_ call: @escaping @Sendable () -> Void) {
         #if canImport(Darwin)
-        order()
+        call()
         #else
-        queue.async(execute: order)
+        queue.async(execute: call)
         #endif
     }
 
     /// Runs a call and passes its result to a closure on the queue `caller`.
-    func give<Answer: Sendable>(
+    func run<Answer: Sendable>(
         from caller: DispatchQueue,
-        _ order: @escaping @Sendable () -> Answer,
+        _ call: @escaping @Sendable () -> Answer,
         then: @escaping @Sendable (Answer) -> Void
     ) {
         #if canImport(Darwin)
-        then(order())
+        then(call())
         #else
         queue.async {
-            let answer = order()
+            let answer = call()
             caller.async { then(answer) }
         }
         #endif

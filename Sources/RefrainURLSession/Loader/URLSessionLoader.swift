@@ -77,7 +77,7 @@ public final class URLSessionLoader: HTTPLoader {
     public func load(_ request: HTTPRequest) async -> HTTPResult {
         let exchange: Exchange
         do throws(HTTPError) {
-            exchange = try Exchange(request.validated(), on: delegate.queue, delegate.orders)
+            exchange = try Exchange(request.validated(), on: delegate.queue, delegate.tasks)
         } catch {
             return .failure(error)
         }

@@ -137,9 +137,9 @@ extension UploadStreamWriter {
                 theirs.setValue("\(length)", forHTTPHeaderField: "Content-Length")
                 #endif
             }
-            let feed = UploadStreamWriter(request.body, onFailure: onFailure)
-            theirs.httpBodyStream = feed.pair.input
-            return (session.dataTask(with: theirs), feed)
+            let writer = UploadStreamWriter(request.body, onFailure: onFailure)
+            theirs.httpBodyStream = writer.pair.input
+            return (session.dataTask(with: theirs), writer)
         }
     }
 }

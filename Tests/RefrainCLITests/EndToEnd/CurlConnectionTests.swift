@@ -132,7 +132,7 @@ struct CurlConnectionTests {
 }
 
 /// A port of loopback whose connections the system accepts, and from which nothing is read.
-private struct SilentListener {
+struct SilentListener {
     let port: UInt16
     private let descriptor: Int32
 

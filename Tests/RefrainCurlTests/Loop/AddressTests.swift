@@ -113,7 +113,7 @@ struct AddressTests {
         var opened = OpenedSockets()
         #expect(opened.failed(timedOut: true, now: 0).isEmpty)
         opened.append(3, to: key(1), now: 0, timeLeft: 2_000_000_000)
-        #expect(opened.nextLook == 1_005_000_000)
+        #expect(opened.nextCheck == 1_005_000_000)
         #expect(opened.failed(timedOut: true, now: 1000) == [key(1)])
         opened.append(4, to: key(2), now: 1_005_000_000, timeLeft: 995_000_000)
         opened.append(5, to: key(3), now: 1_900_000_000, timeLeft: 100_000_000)
@@ -124,22 +124,22 @@ struct AddressTests {
     @Test("libcurl is called again after half of the time, a few times, and not for ever")
     func looks() {
         var opened = OpenedSockets()
-        var isDue = opened.isToLook(now: .never - 1)
+        var isDue = opened.isDue(now: .never - 1)
         #expect(!isDue)
         var address = curl_sockaddr()
         opened.append(3, to: AddressKey(&address), now: 100, timeLeft: 40_000_000)
         var looks: [Int64] = []
-        while opened.nextLook != .never, looks.count < 10 {
-            let now = opened.nextLook
-            isDue = opened.isToLook(now: now - 1)
+        while opened.nextCheck != .never, looks.count < 10 {
+            let now = opened.nextCheck
+            isDue = opened.isDue(now: now - 1)
             #expect(!isDue)
-            isDue = opened.isToLook(now: now)
+            isDue = opened.isDue(now: now)
             #expect(isDue)
             looks.append((now - 100) / 1_000_000)
         }
         #expect(looks == [25, 50, 175])
         opened.append(4, to: AddressKey(&address), now: 0, timeLeft: .never)
-        #expect(opened.nextLook == .never)
+        #expect(opened.nextCheck == .never)
     }
 
     @Test("R33: where all addresses failed before, they are tried all the same")

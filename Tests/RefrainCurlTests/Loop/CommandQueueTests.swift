@@ -3,26 +3,26 @@ import Testing
 
 @testable import RefrainCurl
 
-@Suite("Whose turn it is to drive a loop")
+@Suite("The commands and the owner of a loop")
 struct CommandQueueTests {
-    /// An inbox at an address, since the macros for expectations change no value.
+    /// A queue with reference semantics, because the expectation macros cannot mutate a value.
     private final class Case {
-        var inbox = CommandQueue()
+        var commands = CommandQueue()
 
-        /// One whose thread has nothing to do.
+        /// A queue whose thread has nothing to do.
         static var parked: Case {
             let it = Case()
-            it.inbox.park()
+            it.commands.park()
             return it
         }
 
-        func add(_ command: Command) -> CommandQueue.Wake { inbox.add(command) }
-        func prepareToPoll() -> Bool { inbox.prepareToPoll() }
-        func lead() -> CommandQueue.Lead? { inbox.lead() }
-        func leaderWaits() -> Bool { inbox.leaderWaits() }
-        func leaderGoesOn(_ lead: CommandQueue.Lead) -> Bool { inbox.leaderGoesOn(lead) }
-        func endLead(isDone: Bool) -> CommandQueue.Wake { inbox.endLead(isDone: isDone) }
-        func endLead(with command: Command) -> CommandQueue.Wake { inbox.endLead(with: command) }
+        func add(_ command: Command) -> CommandQueue.Wake { commands.add(command) }
+        func prepareToPoll() -> Bool { commands.prepareToPoll() }
+        func lead() -> CommandQueue.Lead? { commands.lead() }
+        func leaderWaits() -> Bool { commands.leaderWaits() }
+        func leaderGoesOn(_ lead: CommandQueue.Lead) -> Bool { commands.leaderGoesOn(lead) }
+        func endLead(isDone: Bool) -> CommandQueue.Wake { commands.endLead(isDone: isDone) }
+        func endLead(with command: Command) -> CommandQueue.Wake { commands.endLead(with: command) }
     }
 
     @Test("no caller drives the loop while the thread is busy, waits for sockets, or has commands")
@@ -34,8 +34,8 @@ struct CommandQueueTests {
         #expect(it.add(.stop(nil)) == .fromPoll)
         #expect(it.add(.stop(nil)) == .not)
         #expect(!it.prepareToPoll())
-        it.inbox.park()
-        #expect(it.inbox.turn == .thread)
+        it.commands.park()
+        #expect(it.commands.owner == .thread)
         #expect(it.lead() == nil)
     }
 
@@ -45,7 +45,7 @@ struct CommandQueueTests {
         _ = try #require(it.lead())
         #expect(it.lead() == nil)
         #expect(it.endLead(isDone: true) == .not)
-        #expect(it.inbox.turn == .nobody)
+        #expect(it.commands.owner == .none)
         #expect(it.lead() != nil)
     }
 
@@ -55,9 +55,9 @@ struct CommandQueueTests {
         _ = try #require(it.lead())
         let transfer = Transfer(try HTTPRequest("http://127.0.0.1/"))
         #expect(it.add(.cancel(transfer)) == .not)
-        #expect(it.endLead(with: .start(transfer)) == .toItsTurn)
+        #expect(it.endLead(with: .start(transfer)) == .fromWait)
         var commands: [Command] = []
-        it.inbox.take(into: &commands)
+        it.commands.take(into: &commands)
         guard commands.count == 2, case .start = commands[0], case .cancel = commands[1] else {
             Issue.record("the order is another one: \(commands)")
             return
@@ -67,9 +67,9 @@ struct CommandQueueTests {
     @Test("a command for a parked thread wakes it once")
     func command() {
         let it = Case.parked
-        #expect(it.add(.stop(nil)) == .toItsTurn)
+        #expect(it.add(.stop(nil)) == .fromWait)
         #expect(it.add(.stop(nil)) == .not)
-        #expect(it.inbox.turn == .thread)
+        #expect(it.commands.owner == .thread)
     }
 
     @Test("a command during a lead waits for the leader, who leaves it to the thread")
@@ -78,36 +78,36 @@ struct CommandQueueTests {
         _ = try #require(it.lead())
         #expect(it.add(.stop(nil)) == .not)
         #expect(!it.leaderWaits())
-        #expect(it.inbox.turn == .leader)
-        #expect(it.endLead(isDone: true) == .toItsTurn)
-        #expect(it.inbox.turn == .thread)
+        #expect(it.commands.owner == .leader)
+        #expect(it.endLead(isDone: true) == .fromWait)
+        #expect(it.commands.owner == .thread)
     }
 
-    @Test("a command while the leader waits gives the turn to the thread, and the leader does not get it back")
+    @Test("a command while the leader waits gives ownership to the thread, and the leader does not get it back")
     func commandDuringWait() throws {
         let it = Case.parked
         let lead = try #require(it.lead())
         #expect(it.leaderWaits())
-        #expect(it.add(.stop(nil)) == .toItsTurn)
+        #expect(it.add(.stop(nil)) == .fromWait)
         #expect(!it.leaderGoesOn(lead))
-        #expect(it.inbox.turn == .thread)
+        #expect(it.commands.owner == .thread)
     }
 
-    @Test("a leader that lost its turn does not take that of a later one")
+    @Test("a leader that lost ownership does not take that of a later one")
     func laterLeader() throws {
         let it = Case.parked
         let first = try #require(it.lead())
         #expect(it.leaderWaits())
         _ = it.add(.stop(nil))
         var commands: [Command] = []
-        it.inbox.take(into: &commands)
-        it.inbox.park()
-        // The one that comes next is not led, since the last one's wait was in vain.
+        it.commands.take(into: &commands)
+        it.commands.park()
+        // The next request is not led, because the last wait failed.
         #expect(it.lead() == nil)
         let second = try #require(it.lead())
         #expect(it.leaderWaits())
         #expect(!it.leaderGoesOn(first))
-        #expect(it.inbox.turn == .waitingLeader)
+        #expect(it.commands.owner == .waitingLeader)
         #expect(it.leaderGoesOn(second))
     }
 
@@ -117,24 +117,24 @@ struct CommandQueueTests {
         let lead = try #require(it.lead())
         #expect(it.leaderWaits())
         #expect(it.leaderGoesOn(lead))
-        #expect(it.endLead(isDone: false) == .toItsTurn)
-        #expect(it.inbox.turn == .thread)
+        #expect(it.endLead(isDone: false) == .fromWait)
+        #expect(it.commands.owner == .thread)
         let next = Case.parked
         _ = try #require(next.lead())
-        #expect(next.endLead(with: .stop(nil)) == .toItsTurn)
-        #expect(next.inbox.hasCommands)
-        #expect(next.inbox.turn == .thread)
+        #expect(next.endLead(with: .stop(nil)) == .fromWait)
+        #expect(next.commands.hasCommands)
+        #expect(next.commands.owner == .thread)
     }
 
-    @Test("after waits in vain fewer are led, at least one in 64; after one that was not, all are")
-    func patience() throws {
+    @Test("after failed waits fewer are led, at least one in 64; after a successful one, all are")
+    func backoff() throws {
         let it = Case.parked
         var led = 0
         for _ in 0..<1000 {
             guard it.lead() != nil else { continue }
             led += 1
             _ = it.endLead(isDone: false)
-            it.inbox.park()
+            it.commands.park()
         }
         #expect((1000 / 64...1000 / 64 + 7).contains(led))
         while true {

@@ -16,14 +16,14 @@ import Musl
 struct LeadingTests {
     let server: FaultServer
     let loader = CurlLoader()
-    /// One whose leaders wait for long enough that a test can come in between.
-    let patient = CurlLoader(leaderWait: 300_000_000)
+    /// A loader whose leaders wait long enough for a test to act meanwhile.
+    let longWait = CurlLoader(leaderWait: 300_000_000)
 
     init() throws { server = try FaultServer() }
 
-    private func leaders(of loader: CurlLoader) -> UInt64 { loader.loop.inbox.withLock { $0.leaders } }
+    private func leaders(of loader: CurlLoader) -> UInt64 { loader.loop.commands.withLock { $0.leaders } }
 
-    /// Makes a connection, and waits until the loop rests.
+    /// Makes a connection, and waits until the loop is idle.
     ///
     /// - Returns: whether a leader can wait for the connection. It cannot for a file beyond FD_SETSIZE, and other tests
     ///   of the process have that many open for a while.
@@ -31,7 +31,7 @@ struct LeadingTests {
     private func warm(_ loader: CurlLoader) async throws -> Bool {
         _ = await eventually { nextFile() < 900 }
         #expect(try await loader.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
-        #expect(await eventually { loader.loop.inbox.withLock { $0.turn == .nobody } })
+        #expect(await eventually { loader.loop.commands.withLock { $0.owner == .none } })
         // Not the next file that would be opened: it has been a different one when the connection was made.
         let sockets = socketsToServer
         return !sockets.isEmpty && sockets.allSatisfy { $0 < 1024 }
@@ -71,17 +71,17 @@ struct LeadingTests {
     @Test("a request on a connection that stands is led, and answered by its leader; the first one is not")
     func led() async throws {
         // However busy the machine is, the answer comes while the leader waits.
-        let patient = CurlLoader(leaderWait: 60_000_000_000)
-        guard try await warm(patient) else { return }
-        let before = leaders(of: patient)
+        let longWait = CurlLoader(leaderWait: 60_000_000_000)
+        guard try await warm(longWait) else { return }
+        let before = leaders(of: longWait)
         for number in 1...5 {
             let request = try HTTPRequest(server.baseURL + "/ok", method: .post, body: .text("abc"))
-            let response = try await patient.response(for: request)
+            let response = try await longWait.response(for: request)
             #expect(response.status == 200)
             #expect(response.exchange.reusedConnection)
             // Nothing was left to the thread.
-            #expect(patient.loop.inbox.withLock { $0.turn } == .nobody)
-            #expect(leaders(of: patient) == before + UInt64(number), "sockets \(socketsToServer)")
+            #expect(longWait.loop.commands.withLock { $0.owner } == .none)
+            #expect(leaders(of: longWait) == before + UInt64(number), "sockets \(socketsToServer)")
         }
     }
 
@@ -124,37 +124,37 @@ struct LeadingTests {
 
     @Test("R9: a request is cancelled while its leader waits")
     func cancel() async throws {
-        let task = try await startHanging(patient)
+        let task = try await startHanging(longWait)
         task.cancel()
         let error = try failure(of: await task.value)
         #expect(error.code == .cancelled)
         #expect(try #require(error.bytesSent) > 0)
         #expect(await eventually { server.openConnectionCount == 0 })
-        try await warm(patient)
+        try await warm(longWait)
     }
 
     @Test("reset ends a request whose leader waits, and goes on")
     func reset() async throws {
-        let task = try await startHanging(patient)
-        await patient.reset()
+        let task = try await startHanging(longWait)
+        await longWait.reset()
         #expect(try failure(of: await task.value).code == .cancelled)
-        try await warm(patient)
+        try await warm(longWait)
     }
 
     @Test("shutdown ends a request whose leader waits, and refuses the rest")
     func shutdown() async throws {
-        let task = try await startHanging(patient)
-        await patient.shutdown()
+        let task = try await startHanging(longWait)
+        await longWait.shutdown()
         #expect(try failure(of: await task.value).code == .sessionInvalidated)
-        let error = try failure(of: await patient.load(HTTPRequest(server.baseURL + "/ok")))
+        let error = try failure(of: await longWait.load(HTTPRequest(server.baseURL + "/ok")))
         #expect(error.code == .sessionInvalidated)
         #expect(await eventually { server.openConnectionCount == 0 })
     }
 
     @Test("a request that comes while a leader waits for another one is sent and answered")
     func company() async throws {
-        let task = try await startHanging(patient)
-        #expect(try await patient.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
+        let task = try await startHanging(longWait)
+        #expect(try await longWait.response(for: HTTPRequest(server.baseURL + "/ok")).status == 200)
         task.cancel()
         #expect(try failure(of: await task.value).code == .cancelled)
     }

@@ -205,8 +205,8 @@ struct HeadReaderTests {
                 }
                 last.append("")
             } else if Bool.random(using: &random) {
-                let place = Int.random(in: 0..<last.count, using: &random)
-                last[place] = lines.randomElement(using: &random) ?? ""
+                let index = Int.random(in: 0..<last.count, using: &random)
+                last[index] = lines.randomElement(using: &random) ?? ""
             }
             var other = HeadReader()
             expectSame(read(last, &reader), read(last, &other), "seed \(seed): \(last)")
@@ -226,5 +226,34 @@ private struct Seeded: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
+    }
+}
+
+@Suite("Reading the response of a proxy to CONNECT")
+struct ProxyHeadTests {
+    private func headers(_ lines: [String]) -> HTTPHeaders {
+        var head = ProxyHead()
+        for line in lines { Array((line + "\r\n").utf8).withUnsafeBufferPointer { head.read($0) } }
+        return head.headers
+    }
+
+    @Test("the fields of the last answer count, trimmed, in order, and repeated ones as often as they come")
+    func lastAnswer() {
+        let lines = [
+            "HTTP/1.1 407 Who are you", "Proxy-Authenticate: Basic", "Retry-After: 7", "",
+            "HTTP/1.1 503 Busy", "retry-after: \t3 ", "Via: a", "Via: b", "",
+        ]
+        #expect(headers(lines) == ["retry-after": "3", "Via": "a", "Via": "b"])
+    }
+
+    @Test("what is no field is left out", arguments: ["", "no colon", ": no name", "a space : 1", " folded: 1"])
+    func noField(line: String) {
+        #expect(headers(["HTTP/1.1 503 Busy", line, "Via: a"]) == ["Via": "a"])
+    }
+
+    @Test("there is an end to what is kept")
+    func many() {
+        let lines = (0..<5000).map { "Field-\($0): 1" }
+        #expect(headers(["HTTP/1.1 503 Busy"] + lines).count == HeadReader.maximumLines)
     }
 }

@@ -352,7 +352,7 @@ struct DeduplicateTests {
         "An exchange that a reset has overtaken before it began is cancelled when it begins",
         .timeLimit(.minutes(10))
     )
-    func overtaken() async {
+    func overtaken() async throws {
         let (mayBegin, ended) = (Signal(), Signal())
         let table = CoalescingTable { exchange in
             Task {
@@ -369,7 +369,7 @@ struct DeduplicateTests {
             }
         )
         let request = sampleRequest()
-        guard let key = self.key(request) else { return }
+        let key = try #require(self.key(request))
         let caller = Task(executorPreference: executor) {
             await table.load(request, key: key, next: mock, onJoin: nil) == nil
         }
@@ -387,7 +387,7 @@ struct DeduplicateTests {
         "Who starts an exchange lives to its end, also where it goes before the exchange has begun",
         .timeLimit(.minutes(10))
     )
-    func starterIsKept() async {
+    func starterIsKept() async throws {
         let (mayBegin, gone) = (Signal(), Signal())
         let table = CoalescingTable { exchange in
             Task {
@@ -399,7 +399,7 @@ struct DeduplicateTests {
         let joined = Journal<Bool>()
         weak var left: Lifetime?
         do {
-            guard let key = self.key(request) else { return }
+            let key = try #require(self.key(request))
             func begin() -> Task<Bool, Never> {
                 let starter = Lifetime(gone)
                 left = starter
@@ -430,7 +430,7 @@ struct DeduplicateTests {
     }
 
     @Test("Nothing is kept of an exchange that has ended, whether it was answered or abandoned")
-    func nothingLeft() async {
+    func nothingLeft() async throws {
         let mock = MockLoader().then(.status(200)).otherwise(.held(by: hold, .status(200)))
         let ended = Counter()
         let table = CoalescingTable { exchange in
@@ -440,7 +440,7 @@ struct DeduplicateTests {
             }
         }
         let request = sampleRequest()
-        guard let key = self.key(request) else { return }
+        let key = try #require(self.key(request))
         #expect(await table.load(request, key: key, next: mock, onJoin: nil)?.status == 200)
         #expect(table.taskCount == 0)
         let caller = Task(executorPreference: executor) {

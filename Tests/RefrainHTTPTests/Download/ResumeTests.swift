@@ -420,8 +420,7 @@ struct ResumeTests {
         )
         let result = try await load(CollectingSink(), chain())
         #expect(result.attempts.map(\.reason) == [.finalFailure])
-        guard case .failure(let error) = result else { return }
-        #expect(error.code == .dataLengthExceedsMaximum)
+        #expect(result.errorCode == .dataLengthExceedsMaximum)
     }
 
     @Test("A sink that has passed bytes on ends the call instead of repeating them")

@@ -1,6 +1,8 @@
 import RefrainHTTP
 
-/// A context of one attempt. What a test does not name has its simplest value.
+/// A context of one attempt.
+///
+/// What a test does not name has its simplest value.
 func context(
     _ method: HTTPMethod = .get,
     _ outcome: RetryContext.Outcome,
@@ -16,15 +18,15 @@ func context(
     now: WallClock.Instant = WallClock.Instant(sinceEpoch: .seconds(1_559_559_600))
 ) -> RetryContext {
     var context = RetryContext(method: method, outcome: outcome, now: now)
-    context.headers = headers
+    context.details.headers = headers
     context.bytesSent = bytesSent
-    context.body = body
-    context.hasIdempotencyKey = key
-    context.replay = replay
+    context.details.body = body
+    context.details.hasIdempotencyKey = key
+    context.details.replay = replay
     context.attempt = Attempt(number: attempt)
     context.remaining = remaining
-    context.retryAfterPolicy = retryAfterPolicy
-    context.progress = progress
+    context.details.retryAfterPolicy = retryAfterPolicy
+    context.details.progress = progress
     return context
 }
 

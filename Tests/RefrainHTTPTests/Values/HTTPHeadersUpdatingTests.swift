@@ -50,7 +50,7 @@ struct HTTPHeadersUpdatingTests {
 }
 
 @Suite("What a response says of itself", .computing)
-struct HTTPResponseFactsTests {
+struct HTTPResponseFieldsTests {
     private func response(_ status: HTTPStatus, _ headers: HTTPHeaders = [:]) throws -> HTTPResponse {
         HTTPResponse(request: try HTTPRequest("http://host.test/a"), status: status, headers: headers)
     }

@@ -65,7 +65,7 @@ struct HostNameTests {
     func badHosts(host: String) throws {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest("https://\(host)/") }
         #expect(error?.code == .badURL)
-        #expect(error?.message?.contains("names a host that DNS does not know") == true)
+        #expect(error?.message?.contains("names a host that is invalid in DNS") == true)
         let url = try #require(URL(string: "https://\(host)/"))
         let invalid = #expect(throws: HTTPError.self) { try HTTPRequest(url).validated() }
         #expect(invalid?.code == .badURL)

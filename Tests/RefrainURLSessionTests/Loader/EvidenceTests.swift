@@ -44,25 +44,25 @@ struct EvidenceTests {
     func limits() {
         let start = ContinuousClock.now
         func after(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
-        var limits = TimeLimits(
+        var timeouts = AttemptTimeouts(
             Timeout.Limits(connect: .seconds(1), firstByte: .seconds(5), idle: .seconds(20), total: .seconds(60)),
             start: start
         )
-        #expect(limits.whatTookTooLong(at: after(4)) == nil)
-        #expect(limits.nextCheck(after: after(4)) == after(5))
-        #expect(limits.whatTookTooLong(at: after(5))?.contains("head") == true)
-        limits.hasResponse = true
-        limits.lastActivity = after(6)
-        #expect(limits.whatTookTooLong(at: after(25)) == nil)
-        #expect(limits.nextCheck(after: after(25)) == after(26))
-        #expect(limits.whatTookTooLong(at: after(26))?.contains("nothing") == true)
-        limits.rests = true
-        #expect(limits.whatTookTooLong(at: after(59)) == nil)
-        #expect(limits.nextCheck(after: after(30)) == after(50))
-        #expect(limits.whatTookTooLong(at: after(60))?.contains("total") == true)
-        limits.drainLimit = after(40)
-        #expect(limits.whatTookTooLong(at: after(41))?.contains("unread") == true)
-        let none = TimeLimits(Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: nil), start: start)
+        #expect(timeouts.timeoutMessage(at: after(4)) == nil)
+        #expect(timeouts.nextCheck(after: after(4)) == after(5))
+        #expect(timeouts.timeoutMessage(at: after(5))?.contains("head") == true)
+        timeouts.hasResponse = true
+        timeouts.lastActivity = after(6)
+        #expect(timeouts.timeoutMessage(at: after(25)) == nil)
+        #expect(timeouts.nextCheck(after: after(25)) == after(26))
+        #expect(timeouts.timeoutMessage(at: after(26))?.contains("nothing") == true)
+        timeouts.rests = true
+        #expect(timeouts.timeoutMessage(at: after(59)) == nil)
+        #expect(timeouts.nextCheck(after: after(30)) == after(50))
+        #expect(timeouts.timeoutMessage(at: after(60))?.contains("total") == true)
+        timeouts.drainLimit = after(40)
+        #expect(timeouts.timeoutMessage(at: after(41))?.contains("unread") == true)
+        let none = AttemptTimeouts(Timeout.Limits(connect: nil, firstByte: nil, idle: nil, total: nil), start: start)
         #expect(none.nextCheck(after: start) == nil)
     }
 }

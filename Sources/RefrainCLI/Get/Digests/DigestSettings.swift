@@ -42,6 +42,6 @@ struct DigestSettings: Sendable {
     func expected(file: String?, name: String?, url: String) throws(UsageError) -> ContentDigest? {
         guard let list else { return digest }
         let last = file.map { String($0.split(separator: "/").last ?? "") }
-        return try list.digest(for: [last, name, OutputNaming.lastComponent(of: url)].compactMap(\.self))
+        return try list.digest(for: [name, last, OutputNaming.lastComponent(of: url)].compactMap(\.self))
     }
 }

@@ -35,6 +35,12 @@ struct PartialNames {
         positions = part + ".segments"
     }
 
+    /// Whether a name is one that a partial file has, or what stands beside it: `.NAME.part`, `.NAME.part.json`.
+    static func isPartial(_ name: some StringProtocol) -> Bool {
+        let name = OutputNaming.folded(String(name))
+        return name.hasPrefix(".") && (name.hasSuffix(".part") || name.contains(".part."))
+    }
+
     /// Opens the partial file of an earlier process, and locks it.
     ///
     /// - Returns: its descriptor; nil if there is none; then its record is removed.

@@ -46,6 +46,10 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var writer: BackgroundWriter?
         /// Whether a content has begun that does not continue the partial file that was found.
         var hasStartedOver = false
+        /// Whether the content that comes is large enough to be continued, but for a validator.
+        var lacksValidator = false
+        /// Whether bytes were discarded for want of it.
+        var isLost = false
         var isDone = false
     }
 
@@ -88,6 +92,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
 
     /// A message about a partial file that was found; nil: none.
     var remark: String? {
+        if state.withLock({ $0.isLost }) { return Self.remarkOnLoss }
         guard let checkpoint, state.withLock({ $0.hasStartedOver }) else { return found }
         return Self.remarkOnStartingOver(checkpoint.offset)
     }
@@ -96,6 +101,9 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     static func remarkOnStartingOver(_ size: Int64) -> String {
         "started over: what the server sends now does not continue a partial file of \(SizeText.short(size))"
     }
+
+    /// What is said where the bytes that came are not kept.
+    static let remarkOnLoss = "cannot be continued: the server gives no strong validator"
 
     var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
 
@@ -147,11 +155,20 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
                 guard checkpoint.offset == state.size else { throw failure(EIO) }
                 return
             }
+            state.lacksValidator = checkpoint == nil && Self.lacksValidator(response)
             try begin(checkpoint, &state)
         }
     }
 
-    /// Begins a content in an empty file.
+    /// Whether a validator is what a response lacks to be continued (RFC 9110 §8.8.1).
+    private static func lacksValidator(_ response: HTTPResponse) -> Bool {
+        let headers = response.headers
+        let length = headers["Content-Length"].flatMap { Int64($0) } ?? .max
+        return length >= leastSize && headers["ETag"]?.hasPrefix("\"") != true
+            && !headers.contains("Content-Encoding") && headers["Accept-Ranges"]?.lowercased() != "none"
+    }
+
+    /// Begins a content, where none of another one is left.
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true
@@ -273,6 +290,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         state.withLock { state in
             guard !state.isDone else { return }
             try? settle(&state)
+            if state.small != nil, state.size > 0, state.lacksValidator { state.isLost = true }
             state.small?.discard()
             state.small = nil
             guard state.descriptor >= 0 else { return }

@@ -150,6 +150,29 @@ struct BodyText: Sendable {
         }
     }
 
+    /// The size and the SHA-256 of a body that ``file(_:option:contentType:)`` has made, read piece by piece.
+    static func contentDigest(of body: HTTPBody, option: String) throws(UsageError) -> String {
+        let computation = ContentDigest.Computation(.sha256)
+        var size = 0
+        func add(_ bytes: some Sequence<UInt8>) {
+            let bytes = Array(bytes)
+            bytes.withUnsafeBytes { computation.update($0) }
+            size += bytes.count
+        }
+        switch body.storage {
+        case .bytes(let bytes): add(bytes)
+        case .file(let path):
+            do throws(SystemError) {
+                let input = try Input(path: path)
+                while let chunk = try input.next() { add(chunk) }
+            } catch {
+                throw UsageError("\(option): \(error)")
+            }
+        case .restartable, .oneShot: break
+        }
+        return "\(size) \(ContentDigest.hex(computation.finish()))"
+    }
+
     /// All that a file holds.
     static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
         do {

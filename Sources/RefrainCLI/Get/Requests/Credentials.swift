@@ -46,6 +46,11 @@ struct Credentials: Sendable {
         }
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let path = file ?? home + "/.netrc"
+        // As in curl; a file that is named must be there.
+        guard file != nil || Directory.kind(of: path) != .nothing else {
+            netrc = nil
+            return
+        }
         let option = file == nil ? "--netrc" : "--netrc-file"
         let text = String(decoding: try BodyText.contents(path, option), as: UTF8.self)
         netrc = try Netrc(text, name: "\(option): \(path)")

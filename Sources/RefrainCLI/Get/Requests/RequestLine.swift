@@ -64,9 +64,10 @@ enum RequestLine {
     ) throws(UsageError) {
         guard let body = node["body"] else {
             guard let file else { return }
-            (request.body, request.bodyDigest) = (
-                try BodyText.file(file, option: "\(location): \"bodyFile\""), "@\(file)"
-            )
+            let option = "\(place): \"bodyFile\""
+            let body = try BodyText.file(file, option: option)
+            request.body = body
+            request.bodyDigest = "@\(file) " + (try BodyText.contentDigest(of: body, option: option))
             return
         }
         guard file == nil else { throw UsageError("\(location): \"body\" and \"bodyFile\" exclude each other") }
@@ -103,6 +104,11 @@ enum RequestLine {
         guard isInside, !(parts.last ?? "").hasPrefix(".refrain") else {
             throw UsageError(
                 "\(location): \"output\" is \(Sanitized.text(output)); it is a path inside of the output folder, such as a/b.json"
+            )
+        }
+        guard !parts.contains(where: PartialNames.isPartial) else {
+            throw UsageError(
+                "\(place): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"
             )
         }
         return output

@@ -38,9 +38,13 @@ struct RequestTemplate: Sendable {
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
         let perAttempt = try Self.duration(.timeout, arguments)
-        attemptTimeout = if let perAttempt { perAttempt } else { try Self.seconds(.maxTime, arguments) }
+        let maxTime = try Self.seconds(.maxTime, arguments)
+        // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
+        let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
+        timeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
-        timeout = try Self.duration(.deadline, arguments)
+        let wholeTime = try Self.duration(.deadline, arguments)
+        deadline = wholeTime ?? (isPerAttempt ? nil : maxTime)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
         case nil: key = .none
@@ -128,7 +132,10 @@ struct RequestTemplate: Sendable {
     /// Whether a plain GET of a whole content is sent, so that its URL identifies it.
     var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
 
-    /// The range of the options; nil: the whole content.
+    /// Whether the command line gives a body.
+    var hasBody: Bool { !body.body.isEmpty }
+
+    /// The part of a content that the options ask for; nil: all of it.
     var range: String? { headers["Range"] }
 
     /// The method of a request.

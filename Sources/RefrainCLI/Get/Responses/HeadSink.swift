@@ -13,6 +13,8 @@ final class HeadSink: ContentSink, DownloadObserver {
 
     /// The bytes of the content, without the heads.
     var delivered: Int64 { max(0, sink.delivered - written.withLock { $0 }) }
+    /// The bytes of the heads in front of it.
+    var headSize: Int64 { written.withLock { $0 } }
     var canStartOver: Bool { sink.canStartOver }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {

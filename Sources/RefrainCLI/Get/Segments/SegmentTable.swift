@@ -83,7 +83,24 @@ struct SegmentTable {
         segments[last].position = segments[last].bounds.upperBound - 1
     }
 
-    /// Records that bytes of a segment are in the file.
+    /// Takes back what cannot be there, since the file has only so many bytes.
+    ///
+    /// The positions are on the disk before the file can grow again, which would hide the gap.
+    mutating func limit(to size: Int64) throws(SystemError) {
+        var isChanged = false
+        for index in segments.indices where segments[index].position > max(size, segments[index].bounds.lowerBound) {
+            segments[index].position = max(size, segments[index].bounds.lowerBound)
+            try write(segments[index].position, at: index)
+            try write(segments[index].bounds.lowerBound, at: segments.count + index)
+            isChanged = true
+        }
+        guard isChanged else { return }
+        guard fsync(descriptor) == 0 else {
+            throw SystemError(what: "cannot write the positions of segments", code: errno)
+        }
+    }
+
+    /// Notes that bytes of a segment are in the file.
     mutating func advance(_ index: Int, by count: Int) throws(SystemError) {
         segments[index].position += Int64(count)
         try write(segments[index].position, at: index)

@@ -106,6 +106,17 @@ final class SegmentedFile: PartialContent, DownloadObserver {
                 isSameBoot: record.boot == PartialRecord.currentBoot
             )
         else { return nil }
+        var status = stat()
+        do {
+            guard fstat(descriptor, &status) == 0 else {
+                throw SystemError(what: "cannot read \(names.part)", code: errno)
+            }
+            // Another program may have shortened the file.
+            try table.limit(to: Int64(status.st_size))
+        } catch {
+            table.end()
+            return nil
+        }
         // The process may have been killed while it compared the digest.
         table.fetchLastByteAgain()
         guard let first = table.segments.firstIndex(where: { !$0.isDone }), table.segments[first].position > 0,

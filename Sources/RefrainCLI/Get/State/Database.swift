@@ -9,13 +9,21 @@ final class Database {
 
     /// Opens a database, and makes it where it is missing.
     ///
-    /// - Parameter readOnly: whether nothing is made or changed.
+    /// - Parameters:
+    ///   - readOnly: whether nothing is made or changed.
+    ///   - isImmutable: whether nothing else changes it either, so that no file is made beside it.
     /// - Throws: ``DatabaseError``, which names the file.
-    init(path: String, readOnly: Bool = false) throws(DatabaseError) {
+    init(path: String, readOnly: Bool = false, isImmutable: Bool = false) throws(DatabaseError) {
         Self.settings
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        var name = path
+        if isImmutable {
+            for (byte, code) in [("%", "%25"), ("?", "%3f"), ("#", "%23")] { name = name.replacing(byte, with: code) }
+            name = "file:\(name)?immutable=1"
+        }
+        let options = isImmutable ? SQLITE_OPEN_URI : 0
+        let code = sqlite3_open_v2(name, &handle, flags | options | SQLITE_OPEN_NOMUTEX, nil)
         self.handle = handle
         self.path = path
         guard code == SQLITE_OK, handle != nil else {
@@ -135,10 +143,22 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     let description: String
     /// Whether the file is damaged or not a state of this program, so that another attempt would fail, too.
     let isUnusable: Bool
+    /// Whether the file, or one beside it, cannot be opened.
+    let isOpening: Bool
 
     fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
         let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         description = "\(what): \(text.map { String(cString: $0) } ?? "error \(code)")"
         isUnusable = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
+        isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
+    }
+
+    private init(_ description: String, isUnusable: Bool, isOpening: Bool) {
+        (self.description, self.isUnusable, self.isOpening) = (description, isUnusable, isOpening)
+    }
+
+    /// The error, with what is to be done.
+    func adding(_ advice: String) -> DatabaseError {
+        DatabaseError("\(description); \(advice)", isUnusable: isUnusable, isOpening: isOpening)
     }
 }

@@ -21,7 +21,10 @@ struct RunPlan: Sendable {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
             let wanted = jobs.map(entry)
-            let rows = try state.register(wanted, isDurable: wanted.contains { $0.key != nil })
+            let isDurable = wanted.contains { $0.key != nil }
+            let rows = try state.register(wanted, isDurable: isDurable) { index in
+                jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
+            }
             return jobs.indices.map { index in
                 let (job, row) = (jobs[index], rows[index])
                 return GetSettings.Job(job, entry: row ?? wanted[index], action: action(row, job))
@@ -31,7 +34,19 @@ struct RunPlan: Sendable {
         }
     }
 
-    /// A row for a new request.
+    /// Notes that requests of the list may be missing in the state.
+    func beginList() throws(UsageError) {
+        do throws(DatabaseError) {
+            try state?.note(list: settings.listName, isRead: false)
+        } catch {
+            throw UsageError("\(settings.stateOption): \(error)")
+        }
+    }
+
+    /// Notes that all requests of the list are in the state.
+    func endList() throws(DatabaseError) { try state?.note(list: settings.listName, isRead: true) }
+
+    /// The row of a request that was never made.
     private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
         var entry = TransferState.Entry(
             identity: job.identity,
@@ -47,6 +62,7 @@ struct RunPlan: Sendable {
         guard let row else { return .refuse }
         guard row.outcome == .done else { return .fetch }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
+        if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate
     }
@@ -137,7 +153,8 @@ struct RunPlan: Sendable {
         entry.outcome = .done
         // An unchanged content leaves the row unchanged.
         guard outcome.status != .notModified else { return entry }
-        entry.bytes = outcome.bytes
+        // What the file has, which the next run compares.
+        entry.bytes = outcome.bytes + outcome.headSize
         entry.validator = outcome.response?.headers["ETag"] ?? outcome.response?.headers["Last-Modified"]
         return entry
     }

@@ -57,6 +57,8 @@ final class TransferState: Sendable {
         let removePart: Database.Statement
         /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
+        /// The hashes of the requests of earlier runs that have brought no content and do not belong to this run.
+        var unclaimed: Set<Int>
     }
 
     /// Opens the state of a run, and makes it where it is missing.
@@ -73,12 +75,17 @@ final class TransferState: Sendable {
             let database = try Self.prepared(path, foldsNames: foldsNames)
             var isEmpty = true
             try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
+            var unclaimed: Set<Int> = []
+            try database.prepare(
+                "SELECT identity FROM requests WHERE folded IS NOT NULL AND outcome IN ('pending', 'failed')"
+            ).run { unclaimed.insert(($0.text(0) ?? "").hashValue) }
             let box = DatabaseBox(
                 database: database,
                 update: try database.prepare(Self.updateText),
                 complete: try database.prepare(Self.completeText),
                 removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
-                planned: isEmpty ? PlannedRequests() : nil
+                planned: isEmpty ? PlannedRequests() : nil,
+                unclaimed: unclaimed
             )
             self.database = Locked(box)
         } catch {
@@ -127,8 +134,9 @@ final class TransferState: Sendable {
             key TEXT, error TEXT, ended REAL
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
+        CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         """ + PlannedRequests.schema
-    private static let columns =
+    static let columns =
         "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended"
     private static let updateText =
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
@@ -147,14 +155,23 @@ final class TransferState: Sendable {
     ///
     /// In a new state some rows are written when their requests have ended; see ``PlannedRequests``.
     ///
-    /// - Parameter isDurable: whether the rows are on the disk when this returns; keys must be.
+    /// A file belongs to the request that has brought it or a part of it, and to a request of this run. The name of one
+    /// that has failed in an earlier run is free.
+    ///
+    /// - Parameters:
+    ///   - isDurable: whether the rows are on the disk when this returns; keys must be.
+    ///   - isAbsent: whether there is no file of the entry at an index, so that it may have the name of a failed one.
     /// - Returns: for each entry the row, or nil where its file belongs to another request.
-    func register(_ entries: [Entry], isDurable: Bool) throws(DatabaseError) -> [Entry?] {
+    func register(
+        _ entries: [Entry],
+        isDurable: Bool,
+        isAbsent: (Int) -> Bool = { _ in false }
+    ) throws(DatabaseError) -> [Entry?] {
         let result: Result<[Entry?], DatabaseError> = database.withLock { box in
             do throws(DatabaseError) {
                 if !isDurable, let planned = try plan(entries, &box) { return .success(planned) }
                 try makeAllRows(&box)
-                return .success(try register(entries, box.database, isDurable))
+                return .success(try register(entries, &box, isDurable, isAbsent))
             } catch {
                 try? box.database.run("ROLLBACK")
                 return .failure(error)
@@ -165,24 +182,44 @@ final class TransferState: Sendable {
 
     private func register(
         _ entries: [Entry],
-        _ database: Database,
-        _ isDurable: Bool
+        _ box: inout DatabaseBox,
+        _ isDurable: Bool,
+        _ isAbsent: (Int) -> Bool
     ) throws(DatabaseError) -> [Entry?] {
+        let database = box.database
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        let select = try database.prepare("SELECT \(Self.columns) FROM requests WHERE identity = ?")
+        let select = try database.prepare("SELECT \(Self.columns), folded FROM requests WHERE identity = ?")
+        let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
-        for entry in entries {
-            try insert.run(Self.names(of: entry, foldsNames) + [.optional(entry.key)])
+        for (index, entry) in entries.enumerated() {
+            let names = Self.names(of: entry, foldsNames)
+            let key = Database.Value.optional(entry.key)
+            try insert.run(names + [key])
             if database.lastChanges > 0 {
                 rows.append(entry)
                 continue
             }
             // It was there before, or a row of another request has its file.
-            var known: Entry?
-            try select.run([.text(entry.identity)]) { known = Self.entry($0) }
+            var (known, hasFile): (Entry?, Bool) = (nil, false)
+            try select.run([.text(entry.identity)]) { row in
+                known = Self.entry(row)
+                hasFile = row.text(12) != nil
+            }
+            if known == nil {
+                if isAbsent(index), try release(names[4], box) {
+                    try insert.run(names + [key])
+                    known = database.lastChanges > 0 ? entry : nil
+                }
+            } else if entry.name != nil, entry.name != known?.name || !hasFile {
+                // Its file has another name by the options of this run, or another request had the name meanwhile.
+                try rename.run([names[3], names[4], names[0]])
+                known?.name = entry.name
+                if database.lastChanges == 0 { known = nil }
+            }
+            if !box.unclaimed.isEmpty { box.unclaimed.remove(entry.identity.hashValue) }
             rows.append(known)
         }
         try database.run("COMMIT")
@@ -190,7 +227,16 @@ final class TransferState: Sendable {
         return rows
     }
 
-    /// The first columns of a row.
+    /// Takes the name of a file from a request that has brought no content and does not belong to this run.
+    private func release(_ name: Database.Value, _ box: DatabaseBox) throws(DatabaseError) -> Bool {
+        var owner: String?
+        try box.database.prepare("SELECT identity FROM requests WHERE folded = ?").run([name]) { owner = $0.text(0) }
+        guard let owner, box.unclaimed.contains(owner.hashValue) else { return false }
+        try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner)])
+        return true
+    }
+
+    /// What the row of a request begins with.
     private static func names(of entry: Entry, _ foldsNames: Bool) -> [Database.Value] {
         let folded = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
         return [
@@ -232,6 +278,22 @@ final class TransferState: Sendable {
         try database.run("DELETE FROM planned; COMMIT")
     }
 
+    /// Notes whether all requests of a list are in the state.
+    ///
+    /// - Parameter name: what the list is called; empty: it is the command line.
+    func note(list name: String, isRead: Bool) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
+                try statement.run([.text(name), .integer(isRead ? 1 : 0)])
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Makes the rows of all requests that have not ended.
     func finish() throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
@@ -267,19 +329,7 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
-    /// Reads all rows of a state that may be in use.
-    static func read(_ path: String) throws(DatabaseError) -> [Entry] {
-        var entries: [Entry] = []
-        let database = try Database(path: path, readOnly: true)
-        // Read first, because a run may be writing their rows.
-        let planned = try PlannedRequests.read(database)
-        try database.prepare("SELECT \(columns) FROM requests ORDER BY ended").run { entries.append(entry($0)) }
-        guard !planned.isEmpty else { return entries }
-        let known = Set(entries.map(\.identity))
-        return planned.filter { !known.contains($0.identity) } + entries
-    }
-
-    private static func entry(_ row: Database.Statement) -> Entry {
+    static func entry(_ row: Database.Statement) -> Entry {
         Entry(
             identity: row.text(0) ?? "",
             url: row.text(1) ?? "",

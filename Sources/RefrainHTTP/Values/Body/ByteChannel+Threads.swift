@@ -51,7 +51,7 @@ extension ByteChannel {
 
     // MARK: A thread that reads
 
-    /// Says how to tell the thread that reads that there is something for it, or the end.
+    /// Sets what notifies the reading thread of bytes, or of the end.
     package func onData(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.onData = tell } }
 
     /// How many bytes have come.

@@ -91,7 +91,7 @@ extension ByteChannel {
         var readerIsToldOfData = false
         /// A task that waits for room.
         var writer: Writer?
-        /// Whether the thread that writes is to be told of room.
+        /// Whether the writing thread must be notified of room.
         var sourceWaits = false
 
         /// Adds a chunk.
@@ -174,7 +174,7 @@ extension ByteChannel {
             return writer
         }
 
-        /// Whether the thread that writes waits for room, of which it will be told.
+        /// Whether the writing thread waits for room, and will be notified.
         mutating func takeSource() -> Bool {
             defer { sourceWaits = false }
             return sourceWaits

@@ -97,7 +97,7 @@ public struct HTTPError: RetryTerminalError, Sendable {
 
     /// The answer of the proxy that refused to connect to the host (RFC 9110 §9.3.6).
     ///
-    /// Apart from ``response``: it says nothing of the host.
+    /// Separate from ``response``: it does not come from the host.
     package var proxyAnswer: ProxyAnswer? {
         get { contents.fields.proxyAnswer }
         _modify { yield &contents.fields.proxyAnswer }

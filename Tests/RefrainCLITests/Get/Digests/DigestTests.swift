@@ -57,6 +57,17 @@ struct DigestTests {
         folder.remove()
     }
 
+    @Test("a list of digests is looked up by the path in the output folder before the bare name")
+    func pathBeforeName() async throws {
+        server.on("/b/abc.txt") { _ in [.respond(.init(200, body: "abc"))] }
+        let url = server.baseURL + "/b/abc.txt"
+        let list = try ScratchFile("\(Self.wrong)  abc.txt\n\(Self.sha256)  \(OutputNaming.tree(url))\n")
+        let ended = try await get([url, "--output-dir", folder.path, "--checksum-file", list.path])
+        #expect(ended.status == 0, "\(ended.errors)")
+        list.remove()
+        folder.remove()
+    }
+
     @Test("--sha256 of standard output: a content of less than a megabyte is not printed, either")
     func standardOutput() async throws {
         let right = try await get([server.baseURL + "/abc", "--sha256", Self.sha256])

@@ -89,6 +89,50 @@ struct OrderTests {
         for file in [folder, body, list] { file.remove() }
     }
 
+    @Test("R5: a bodyFile with other bytes is another request, with another key; with the same ones it is done")
+    func changedBodyFile() async throws {
+        let server = try FaultServer()
+        let sizes = Locked<[Int]>([])
+        server.on("/orders") { request in
+            sizes.withLock { $0.append(request.body.count) }
+            return [.respond(.init(201, body: "placed"))]
+        }
+        let body = try ScratchFile("first")
+        let list = try ScratchFile("{\"url\": \"\(server.baseURL)/orders\", \"bodyFile\": \"\(body.path)\"}\n")
+        let state = try ScratchFile()
+        let words = ["get", "--from", list.path, "--state", state.path, "-o", "/dev/null"]
+        for text in ["first", "first", "other", String(repeating: "a", count: 70_000) + "b"] {
+            try await body.overwrite(text)
+            let ended = try await Executable.run(words)
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+        #expect(sizes.withLock { $0 } == [5, 5, 70_001])
+        #expect(Set(server.log.compactMap { $0.header("Idempotency-Key") }).count == 3)
+        for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(state.path + ending).remove() }
+        for file in [body, list] { file.remove() }
+    }
+
+    @Test("what was printed is fetched again; an order that is done is not, and the command says so")
+    func printedAgain() async throws {
+        let server = try FaultServer()
+        let state = try ScratchFile()
+        let words = ["get", "--state", state.path, server.baseURL + "/ok"]
+        let first = try await Executable.run(words)
+        let second = try await Executable.run(words)
+        #expect(first.status == 0 && !first.text.isEmpty && second.text == first.text, "\(second.errors)")
+        let list = try ScratchFile("{\"url\": \"\(server.baseURL)/echo\", \"body\": \"x\"}\n")
+        let order = ["get", "--from", list.path]
+        #expect(try await Executable.run(order).text.contains("POST"))
+        let again = try await Executable.run(order)
+        #expect(again.status == 0 && again.text == "", "\(again.text)")
+        #expect(again.errors.contains("1 of 1 were done in an earlier run, and are skipped; their responses are not"))
+        #expect(server.log.map(\.path) == ["/ok", "/ok", "/echo"])
+        for path in [state.path, list.path + TransferState.fileName] {
+            for ending in ["", "-wal", "-shm", "-lock"] { ScratchFile.at(path + ending).remove() }
+        }
+        list.remove()
+    }
+
     @Test(
         "a line that is no request is refused with its number, before anything is sent",
         arguments: [
@@ -100,6 +144,8 @@ struct OrderTests {
             (#"{"url": "http://h/", "key": ""}"#, "key"),
             (#"{"url": "http://h/", "body": 1, "bodyFile": "x"}"#, "bodyFile"),
             (#"{"url": "http://h/", "bodyFile": "/nonexistent"}"#, "/nonexistent"),
+            (#"{"url": "http://h/", "output": ".a.csv.part"}"#, "partial files"),
+            (#"{"url": "http://h/", "output": "a/.a.csv.PART.json"}"#, "partial files"),
             (#"{"url": "http://h/", "output": "../x"}"#, "output"), (#"{"url": "nonsense"}"#, "nonsense"),
         ]
     )

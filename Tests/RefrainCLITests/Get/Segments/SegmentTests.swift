@@ -151,6 +151,25 @@ struct SegmentTests {
         folder.remove()
     }
 
+    @Test(
+        "R11: of a partial file that was shortened, the segments behind its end are fetched again",
+        arguments: [0, 1, 4]
+    )
+    func shortened(megabytes: Int) async throws {
+        let source = Source(size: 6_000_000, cut: .max)
+        server.on("/big") { request in
+            let isLast = request.header("Range")?.hasSuffix("-5999999") == true
+            return isLast ? [.respond(.init(403))] : source.answer(request)
+        }
+        #expect(try await Executable.run(words("/big", ["--segments", "2"])).status == 22)
+        truncate(folder.file(".big.part").path, megabytes << 20)
+        serve("/big", source)
+        let ended = try await Executable.run(words("/big", ["--segments", "2"]))
+        #expect(ended.status == 0 && folder.names == ["big"], "\(ended.errors)")
+        #expect(try folder.file("big").bytes() == Source.bytes(0, source.size, 0))
+        folder.remove()
+    }
+
     @Test("segments lie side by side, from the first byte to the last")
     func bounds() {
         let cases = [(1, 1, 4), (1 << 20, 1 << 20, 4), (50_000_000, 1 << 20, 8), (3 << 20, 1 << 20, 64)]

@@ -67,6 +67,24 @@ struct StateRecoveryTests {
         folder.remove()
     }
 
+    @Test("a state whose list was not read to its end is not done, and neither is one without requests")
+    func cutList() async throws {
+        try folder.makeFolder()
+        try TransferState(path: state, option: "").note(list: "urls.txt", isRead: false)
+        let empty = try await Executable.run(["status", folder.path])
+        #expect(empty.status == 1 && empty.text.hasPrefix("at least 0 requests"), "\(empty.text) \(empty.errors)")
+        let list = try ScratchFile((0..<600).map { "\(server.baseURL)/ok?\($0)\n" }.joined())
+        #expect(try await get(["--from", list.path, "--output-dir", folder.path, "-j", "32"]).status == 0)
+        try Database(path: state).run("DELETE FROM lists WHERE name = 'urls.txt'")
+        #expect(try await Executable.run(["status", folder.path]).status == 0)
+        try Database(path: state).run("UPDATE lists SET isRead = 0")
+        let cut = try await Executable.run(["status", folder.path])
+        #expect(cut.status == 1 && cut.text.contains("at least 600 requests"), "\(cut.text)")
+        #expect(cut.text.contains("not read to its end"))
+        list.remove()
+        folder.remove()
+    }
+
     @Test("URLs that differ in case alone both get their file, where the file system tells them apart")
     func lettersOfTwoCases() async throws {
         try folder.makeFolder()

@@ -146,6 +146,47 @@ struct StateTests {
         for file in [one, two, folder] { file.remove() }
     }
 
+    @Test(
+        "a request that has failed keeps no name; one that has brought a file keeps it, and so does a file on the disk"
+    )
+    func freedName() async throws {
+        let list = try ScratchFile()
+        func run(_ path: String) async throws -> Executable.Ended {
+            try await list.overwrite("{\"url\": \"\(server.baseURL)\(path)\", \"output\": \"same.txt\"}\n")
+            return try await get(["--from", list.path, "--output-dir", folder.path])
+        }
+        #expect(try await run("/status/404").status == 22)
+        let corrected = try await run("/ok?1")
+        #expect(corrected.status == 0 && folder.files == ["same.txt"], "\(corrected.errors)")
+        let first = try await run("/status/404")
+        #expect(first.status == 1 && first.errors.contains("give this one another \"output\""), "\(first.errors)")
+        try Database(path: folder.path + "/" + TransferState.fileName).run("UPDATE requests SET outcome = 'failed'")
+        #expect(try await run("/ok?2").status == 1)
+        #expect(server.log.map(\.path) == ["/status/404", "/ok?1"])
+        for file in [list, folder] { file.remove() }
+    }
+
+    @Test("the state has the name that a file has by the last run, also with --flat")
+    func renamed() async throws {
+        let url = server.baseURL + "/ok?1"
+        for more in [[], ["--flat"]] {
+            #expect(try await get([url, "--output-dir", folder.path] + more).status == 0)
+        }
+        let state = folder.path + "/" + TransferState.fileName
+        #expect(try TransferState.read(state).map(\.name) == [OutputNaming.flat(url)])
+        #expect(try await get([url, "--output-dir", folder.path, "--flat"]).status == 0)
+        #expect(server.log.count == 2)
+        folder.remove()
+    }
+
+    @Test("a file with the head in front of its content is not fetched again")
+    func withHead() async throws {
+        let words = ["-i", server.baseURL + "/bytes/100", "--output-dir", folder.path]
+        for _ in 0..<2 { #expect(try await get(words).status == 0) }
+        #expect(server.log.count == 1)
+        folder.remove()
+    }
+
     @Test("R11: killed at any instant, a download goes on, and in the end it is the source's, byte for byte")
     func killed() async throws {
         // A busy machine may be too late with its kills.

@@ -1,7 +1,7 @@
 internal import RefrainHTTP
 
 /// The limits of one attempt, as instants.
-struct TimeLimits {
+struct AttemptTimeouts {
     private let timeouts: Timeout.Limits
     private let start: ContinuousClock.Instant
     /// The last time a byte was transferred in either direction, as far as URLSession reports it.
@@ -22,7 +22,7 @@ struct TimeLimits {
     }
 
     /// The limit that has passed, as a message; nil if none has.
-    func whatTookTooLong(at now: ContinuousClock.Instant) -> String? {
+    func timeoutMessage(at now: ContinuousClock.Instant) -> String? {
         limits.first { $0.moment <= now }?.words
     }
 

@@ -12,7 +12,7 @@ package final class ActiveOperation: Sendable {
     package init(of owner: AnyObject? = nil) { self.owner = owner.map { ObjectIdentifier($0) } }
 
     /// Whether the operation is still active.
-    package var goesOn: Bool { !hasEnded.load(ordering: .acquiring) }
+    package var isActive: Bool { !hasEnded.load(ordering: .acquiring) }
 
     /// Marks the operation as ended.
     package func end() { hasEnded.store(true, ordering: .releasing) }
@@ -22,6 +22,6 @@ extension [ActiveOperation] {
     /// Whether the sequence contains an active operation of this owner.
     package func contains(workOf owner: AnyObject) -> Bool {
         let owner = ObjectIdentifier(owner)
-        return contains { $0.owner == owner && $0.goesOn }
+        return contains { $0.owner == owner && $0.isActive }
     }
 }

@@ -2,7 +2,19 @@ internal import CurlShim
 internal import RefrainHTTP
 
 extension EasyHandle {
-    /// Addresses and times of the exchange so far, read on demand.
+    /// The key of the connection, and its local port; nil without a connection.
+    var connectionKey: (UInt64, Int32)? {
+        guard let address = refrain_get_pointer(easy, CURLINFO_PRIMARY_IP) else { return nil }
+        let port = Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_LOCAL_PORT))
+        let key = ConnectionTable.key(
+            remoteAddress: address.assumingMemoryBound(to: CChar.self),
+            remotePort: Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_PRIMARY_PORT)),
+            localPort: port
+        )
+        return (key, port)
+    }
+
+    /// Reads the addresses and times of the exchange so far.
     func connectionFacts(isTLS: Bool) -> ConnectionFacts {
         func time(_ info: CURLINFO) -> Duration { .microseconds(refrain_get_offset(easy, info)) }
         func text(_ info: CURLINFO) -> String {
