@@ -76,21 +76,21 @@ struct ScenarioPlayer {
     func play(_ scenario: Scenario) async throws -> ScenarioRun {
         let own = scenario.mode == .normal ? nil : try FaultServer(mode: scenario.mode)
         defer { own?.stop() }
-        let site = own ?? server
-        if let before = scenario.before { _ = await loader.load(try HTTPRequest(site.baseURL + before)) }
-        var request = try HTTPRequest(site.baseURL + scenario.path, method: scenario.method, body: scenario.body)
+        let target = own ?? server
+        if let before = scenario.before { _ = await loader.load(try HTTPRequest(target.baseURL + before)) }
+        var request = try HTTPRequest(target.baseURL + scenario.path, method: scenario.method, body: scenario.body)
         let sink = MemorySink()
         if scenario.download != nil { request.download = Download(to: sink) }
         scenario.prepare(&request)
-        site.clearLog()
+        target.clearLog()
         let clock = ContinuousClock()
         let start = clock.now
         let result = await loader.load(request)
         let elapsed = start.duration(to: clock.now)
-        let log = site.log
+        let log = target.log
         var complaints = complaints(scenario, result, elapsed, log)
         if let size = scenario.download {
-            let whole = await loader.load(try HTTPRequest("\(site.baseURL)/bytes/\(size)"))
+            let whole = await loader.load(try HTTPRequest("\(target.baseURL)/bytes/\(size)"))
             let bytes = try? whole.get().body.bytesInMemory
             if bytes != sink.bytes { complaints.append("the content is not the source's") }
         }

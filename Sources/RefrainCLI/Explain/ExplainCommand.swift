@@ -58,15 +58,15 @@ struct ExplainCommand {
         var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
-            facts.details.headers.add(field.name, field.value)
+            context.details.headers.add(field.name, field.value)
         }
         if let text = arguments.last(.bytesSent) {
             context.bytesSent = Int64(try WholeNumber.parse(text, option: "--bytes-sent", in: 0...Int.max))
         }
-        facts.details.body = try choice(.body) ?? .none
-        facts.details.replay = try choice(.replay) ?? .automatic
-        facts.details.hasIdempotencyKey = arguments.has(.idempotencyKey)
-        facts.details.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
+        context.details.body = try choice(.body) ?? .none
+        context.details.replay = try choice(.replay) ?? .automatic
+        context.details.hasIdempotencyKey = arguments.has(.idempotencyKey)
+        context.details.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         if let text = arguments.last(.deadline) {
             let timeout = try DurationText.parse(text, option: "--deadline", allowsZero: true)
             var elapsed = Duration.zero
@@ -85,7 +85,11 @@ struct ExplainCommand {
             if arguments.has(.policy) { throw UsageError("--retry-for and --policy exclude each other") }
             question.command = try PolicyText.commandPolicy(arguments)
             if let text = arguments.last(.elapsed) {
-                question.facts.details.failingFor = try DurationText.parse(text, option: "--elapsed", allowsZero: true)
+                question.context.details.failingFor = try DurationText.parse(
+                    text,
+                    option: "--elapsed",
+                    allowsZero: true
+                )
             }
         }
         return question

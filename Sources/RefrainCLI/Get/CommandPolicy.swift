@@ -61,14 +61,16 @@ struct CommandPolicy: RetryStrategy {
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else {
-            return decision.reason == .attemptsUsedUp ? comeBack(in: context) ?? decision : decision
+            return decision.reason == .attemptsUsedUp ? retryAfterTooLong(in: context) ?? decision : decision
         }
         let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
         guard !isOver, !isVain else {
-            if let server = delay.server, server > .zero { return Self.comeBack(after: server, decision, context) }
+            if let server = delay.server, server > .zero {
+                return Self.retryAfterTooLong(after: server, decision, context)
+            }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
         // Nothing was sent, so the budget is not charged.
@@ -79,18 +81,18 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
-    /// The decision after the last attempt, where the server has said when it wants another one; nil: it has not.
-    private func comeBack(in context: RetryContext) -> RetryDecision? {
+    /// The decision after the last attempt if the server gave a delay; nil if it did not.
+    private func retryAfterTooLong(in context: RetryContext) -> RetryDecision? {
         let further = policy.with(schedule: Self.standardSchedule).decide(in: context)
         switch further.action {
         case .retryAfterTooLong: return further
         case .retry(let delay):
-            return delay.server.flatMap { $0 > .zero ? Self.comeBack(after: $0, further, context) : nil }
+            return delay.server.flatMap { $0 > .zero ? Self.retryAfterTooLong(after: $0, further, context) : nil }
         case .finish: return nil
         }
     }
 
-    private static func comeBack(
+    private static func retryAfterTooLong(
         after delay: Duration,
         _ decision: RetryDecision,
         _ context: RetryContext
@@ -101,7 +103,7 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
-    /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
+    /// A delay that ends within a time; a longer delay of the server ends the request (rule R18).
     private func within(_ rest: Duration, _ delay: RetryDecision.Delay, now: WallClock.Instant) -> RetryDecision.Action
     {
         if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }

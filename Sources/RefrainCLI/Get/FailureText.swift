@@ -34,7 +34,7 @@ enum FailureText {
         outcome.error?.code.rawValue ?? outcome.status.map { "status \($0)" } ?? "unknown"
     }
 
-    /// The schemes of a 401 that has none that can be spoken (RFC 9110 §11.6.1); nil for any other answer.
+    /// The schemes of a 401 if none of them is supported (RFC 9110 §11.6.1); nil for any other answer.
     private static func unknownSchemes(_ outcome: FetchOutcome) -> String? {
         guard outcome.status?.rawValue == 401, let headers = outcome.response?.headers else { return nil }
         let challenges = headers[values: "WWW-Authenticate"]

@@ -16,7 +16,7 @@ struct FetchOutcome: Sendable {
     let result: HTTPResult
     /// The bytes of content that were delivered, or are kept to be continued.
     var bytes: Int64 = 0
-    /// The bytes of the heads that stand in front of the content in its file.
+    /// The bytes of the heads before the content in its file.
     var headSize: Int64 = 0
     var elapsed = Duration.zero
     /// When the request began.
@@ -27,9 +27,9 @@ struct FetchOutcome: Sendable {
     var content: [UInt8]?
     /// Whether the content went to standard output, whose reader may have closed it.
     var isPrinted = false
-    /// Whether the content came to where it goes.
+    /// Whether the content was delivered.
     var isDelivered = false
-    /// Whether a partial file is kept that a later run can go on from.
+    /// Whether a partial file is kept that a later run can continue.
     var isPartial = false
     /// Whether it was done in an earlier run, and no request was made.
     var isSkipped = false

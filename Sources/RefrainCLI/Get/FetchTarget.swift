@@ -52,18 +52,18 @@ final class FetchTarget: Sendable {
     /// The download into the sink, from where an earlier process stopped.
     var download: Download { file?.download(to: sink) ?? Download(to: sink) }
 
-    /// Whether a partial or a whole file of an earlier run is there that could be gone on from, or stays.
+    /// Whether an earlier run has left a partial file or a complete one.
     var hasOlderContent: Bool {
         guard let file, let path else { return false }
         return file.isPartial || Directory.kind(of: path) != .nothing
     }
 
-    /// Begins a content that came with the response, and not by the download; writes the heads, where there are some.
+    /// Begins a content that came with the response instead of the download; writes the heads, if any.
     func begin(_ response: HTTPResponse) async throws {
         try await (sink as? any DownloadObserver)?.willReceive(response, from: nil)
     }
 
-    /// Compares what has come with the digests that it must have.
+    /// Compares the content with the expected digests.
     func check(_ expected: [ContentDigest]) throws {
         for algorithm in ContentDigest.Algorithm.allCases {
             let digests = expected.filter { $0.algorithm == algorithm }

@@ -327,7 +327,7 @@ final class Fetcher: Sendable {
             try await check(response, target, job)
             return try target.finish()
         }
-        // The content of an error takes the place of no other one that a later run could go on from, or has.
+        // The content of an error replaces no other content that a later run could continue, or has completed.
         let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
         let brings = Self.hasContent(response) && isWritten
         guard brings || target.heads != nil else {

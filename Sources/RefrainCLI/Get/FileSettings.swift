@@ -71,7 +71,7 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
         guard Directory.kind(of: path) == .nothing else {
             throw refusal(path, "is there already; remove or rename it, or give another name with -o", response)
         }
-        // Also not the file of another URL, which appears only when its content is complete.
+        // Nor the file of another URL of this run, which is created only when its content is complete.
         guard claimed.claim(path) else {
             throw refusal(path, "is the file of another URL, too; -o names one for each of them", response)
         }

@@ -89,9 +89,9 @@ struct GetSettings: Sendable {
     let state: String?
     /// The option that requires the state, for messages.
     let stateOption: String
-    /// The lists of the run, by which the state knows them; empty: there is the command line alone.
+    /// The lists of the run, as the state identifies them; empty: only the command line.
     let listName: String
-    /// Whether what was done before is asked for again, unless it has not changed.
+    /// Whether completed requests are revalidated.
     let refreshes: Bool
     /// The minimum time between the beginnings of two requests; nil: none.
     let interval: Duration?
@@ -236,12 +236,12 @@ struct GetSettings: Sendable {
         }
     }
 
-    /// Whether cookies of one answer go with the requests after it.
+    /// Whether cookies of a response are sent with later requests.
     private static func usesCookies(_ arguments: Arguments) -> Bool {
         arguments.has(.cookieJar) || arguments.all(.cookie).contains { !$0.contains("=") }
     }
 
-    /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.
+    /// The cookies of the files of `--cookie`, of which the jar may not exist yet.
     private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
         guard usesCookies(arguments) else { return nil }
         let files = arguments.all(.cookie).filter { !$0.contains("=") }

@@ -94,7 +94,7 @@ struct JobQueue: Sendable {
         known.insert(contentsOf: jobs.reversed(), at: 0)
     }
 
-    /// Gives up what was not looked up.
+    /// Drops the requests that were not looked up.
     mutating func dropUnplanned() { (unplanned, requests, isCut) = ([], [], true) }
 
     /// Whether all requests of the list have been taken in.

@@ -68,7 +68,7 @@ final class TransferProgress: Sendable {
 
     /// The text of an event.
     ///
-    /// - Parameter elapsed: the time in which the bytes have come; nil: none come, so there is no rate.
+    /// - Parameter elapsed: the time of the received bytes; nil: none are received, so there is no rate.
     private func text(
         _ state: inout State,
         _ elapsed: Duration?,

@@ -35,7 +35,7 @@ struct PartialNames {
         positions = part + ".segments"
     }
 
-    /// Whether a name is one that a partial file has, or what stands beside it: `.NAME.part`, `.NAME.part.json`.
+    /// Whether a name is that of a partial file or its record: `.NAME.part`, `.NAME.part.json`.
     static func isPartial(_ name: some StringProtocol) -> Bool {
         let name = OutputNaming.folded(String(name))
         return name.hasPrefix(".") && (name.hasSuffix(".part") || name.contains(".part."))

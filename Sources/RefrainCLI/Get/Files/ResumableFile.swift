@@ -46,7 +46,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         var writer: BackgroundWriter?
         /// Whether a content has begun that does not continue the partial file that was found.
         var hasStartedOver = false
-        /// Whether the content that comes is large enough to be continued, but for a validator.
+        /// Whether the content is large enough to be continued but has no validator.
         var lacksValidator = false
         /// Whether bytes were discarded for want of it.
         var isLost = false
@@ -102,7 +102,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         "started over: what the server sends now does not continue a partial file of \(SizeText.short(size))"
     }
 
-    /// What is said where the bytes that came are not kept.
+    /// The message if the received bytes are not kept.
     static let remarkOnLoss = "cannot be continued: the server gives no strong validator"
 
     var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
@@ -160,7 +160,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
     }
 
-    /// Whether a validator is what a response lacks to be continued (RFC 9110 §8.8.1).
+    /// Whether a response cannot be continued only because it has no validator (RFC 9110 §8.8.1).
     private static func lacksValidator(_ response: HTTPResponse) -> Bool {
         let headers = response.headers
         let length = headers["Content-Length"].flatMap { Int64($0) } ?? .max
@@ -168,7 +168,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             && !headers.contains("Content-Encoding") && headers["Accept-Ranges"]?.lowercased() != "none"
     }
 
-    /// Begins a content, where none of another one is left.
+    /// Begins a content in an empty file.
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true

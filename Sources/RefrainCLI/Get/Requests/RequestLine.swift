@@ -64,7 +64,7 @@ enum RequestLine {
     ) throws(UsageError) {
         guard let body = node["body"] else {
             guard let file else { return }
-            let option = "\(place): \"bodyFile\""
+            let option = "\(location): \"bodyFile\""
             let body = try BodyText.file(file, option: option)
             request.body = body
             request.bodyDigest = "@\(file) " + (try BodyText.contentDigest(of: body, option: option))
@@ -108,7 +108,7 @@ enum RequestLine {
         }
         guard !parts.contains(where: PartialNames.isPartial) else {
             throw UsageError(
-                "\(place): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"
+                "\(location): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"
             )
         }
         return output

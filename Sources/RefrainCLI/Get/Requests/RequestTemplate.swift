@@ -41,10 +41,10 @@ struct RequestTemplate: Sendable {
         let maxTime = try Self.seconds(.maxTime, arguments)
         // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
         let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
-        timeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
+        attemptTimeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
         let wholeTime = try Self.duration(.deadline, arguments)
-        deadline = wholeTime ?? (isPerAttempt ? nil : maxTime)
+        timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
         case nil: key = .none
@@ -135,7 +135,7 @@ struct RequestTemplate: Sendable {
     /// Whether the command line gives a body.
     var hasBody: Bool { !body.body.isEmpty }
 
-    /// The part of a content that the options ask for; nil: all of it.
+    /// The range of the options; nil: the whole content.
     var range: String? { headers["Range"] }
 
     /// The method of a request.

@@ -83,7 +83,7 @@ struct SegmentTable {
         segments[last].position = segments[last].bounds.upperBound - 1
     }
 
-    /// Takes back what cannot be there, since the file has only so many bytes.
+    /// Removes positions beyond the size of the file.
     ///
     /// The positions are on the disk before the file can grow again, which would hide the gap.
     mutating func limit(to size: Int64) throws(SystemError) {
@@ -100,7 +100,7 @@ struct SegmentTable {
         }
     }
 
-    /// Notes that bytes of a segment are in the file.
+    /// Records that bytes of a segment are in the file.
     mutating func advance(_ index: Int, by count: Int) throws(SystemError) {
         segments[index].position += Int64(count)
         try write(segments[index].position, at: index)

@@ -46,7 +46,7 @@ struct RunPlan: Sendable {
     /// Notes that all requests of the list are in the state.
     func endList() throws(DatabaseError) { try state?.note(list: settings.listName, isRead: true) }
 
-    /// The row of a request that was never made.
+    /// A row for a new request.
     private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
         var entry = TransferState.Entry(
             identity: job.identity,
@@ -153,7 +153,7 @@ struct RunPlan: Sendable {
         entry.outcome = .done
         // An unchanged content leaves the row unchanged.
         guard outcome.status != .notModified else { return entry }
-        // What the file has, which the next run compares.
+        // The size of the file, which the next run compares.
         entry.bytes = outcome.bytes + outcome.headSize
         entry.validator = outcome.response?.headers["ETag"] ?? outcome.response?.headers["Last-Modified"]
         return entry

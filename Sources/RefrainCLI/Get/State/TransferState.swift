@@ -236,7 +236,7 @@ final class TransferState: Sendable {
         return true
     }
 
-    /// What the row of a request begins with.
+    /// The first columns of a row.
     private static func names(of entry: Entry, _ foldsNames: Bool) -> [Database.Value] {
         let folded = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
         return [
