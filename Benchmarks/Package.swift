@@ -13,7 +13,7 @@ let package = Package(
     ],
     dependencies: [.package(name: "refrain", path: "..")],
     targets: [
-        // What every client measures itself by, so that all are measured alike.
+        // The measurements of all clients, so that all are measured alike.
         .target(name: "CMeasure"),
         .target(name: "CountingMalloc"),
         .target(name: "LoadDriver", dependencies: ["CMeasure"]),

@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 ProcessSetup.openStandardDescriptors()
-// A reader that goes away is an error of the write that finds out, not the end of the process.
+// A closed pipe is an error of the write; it does not end the process.
 signal(SIGPIPE, SIG_IGN)
 let words: [String]
 do throws(UsageError) {
@@ -18,7 +18,7 @@ do throws(UsageError) {
 }
 let endsGracefully = Program.endsGracefully(words)
 if endsGracefully { Signals.block() }
-// The main thread takes no part in the work: an awaiting one would let signals through that are blocked here.
+// The main thread does no other work: if it awaited, signals that are blocked here would be delivered.
 let run = Task.detached { exit(await Program.run(words).rawValue) }
 if endsGracefully { Signals.wait { run.cancel() } }
 while true { pause() }

@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 extension Storm {
-    /// What one simulated client makes its policy with.
+    /// The environment of one simulated client.
     public struct Client: Sendable {
         /// The client's number, from 0.
         public let index: Int
@@ -31,7 +31,7 @@ extension Storm {
         )
     }
 
-    /// What a simulated client does for each call.
+    /// The call function of a simulated client.
     public struct Caller: Sendable {
         // Indirect: a client under way is one reference in the table of clients.
         indirect enum Kind: Sendable {
@@ -45,7 +45,7 @@ extension Storm {
         ///
         /// - Parameters:
         ///   - loader: a chain that ends in ``Client/server``.
-        ///   - request: what is asked for; nil: ``Client/request``.
+        ///   - request: the request; nil: ``Client/request``.
         public static func chain(_ loader: any HTTPLoader, request: HTTPRequest? = nil) -> Caller {
             Caller(kind: .chain(loader, request ?? Client.request))
         }

@@ -31,13 +31,13 @@ public struct Storm: Sendable {
     public let load: Load
     /// The server that the calls reach.
     public let server: Server
-    /// What hits the service.
+    /// The triggers of the service.
     public let trigger: Trigger
     /// The virtual time that is simulated.
     public let duration: Duration
     /// The longest time that a client waits for an answer, where its request sets none.
     public let timeout: Duration
-    /// Where all random numbers come from.
+    /// The seed of all random numbers.
     public var seed: UInt64
     /// The memory, in bytes, that a run may be expected to need.
     public var memoryLimit = 1 << 30
@@ -51,7 +51,7 @@ public struct Storm: Sendable {
     ///   - trigger: what hits the service. Defaults to nothing.
     ///   - duration: the virtual time that is simulated, up to a year. Defaults to two minutes.
     ///   - timeout: the longest time that a client waits for an answer. Defaults to 3 s.
-    ///   - seed: where all random numbers come from. Defaults to 1.
+    ///   - seed: the seed of all random numbers. Defaults to 1.
     /// - Throws: `InvalidArgument` for a value that makes no sense.
     public init(
         clients: Int,
@@ -170,7 +170,7 @@ public struct Storm: Sendable {
 }
 
 extension Storm.Failure: CustomStringConvertible {
-    /// What happened, and what to do.
+    /// The cause, and what to do.
     public var description: String {
         switch self {
         case .leftSimulation:

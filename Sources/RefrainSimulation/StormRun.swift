@@ -4,8 +4,8 @@ internal import SimulationShim
 
 /// One run of a storm, on its own thread.
 final class StormRun: EventTarget, @unchecked Sendable {
-    // @unchecked Sendable: touched only by the simulation's own thread, from `body` to the end of that function. Before
-    // it starts and after it has finished one thread alone knows it; `loop` and `ending` say for themselves.
+    // @unchecked Sendable: used only by the simulation's own thread, from `body` to the end of that function. Before it
+    // starts and after it has finished only one thread has a reference; `loop` and `ending` are synchronized.
     private let storm: Storm
     private let groups: [Storm.Group]
     private let loop = SimulationLoop()
@@ -13,7 +13,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
     private let clocks: RetryClocks
     private var recorder: Recorder
     private var chance: Chance
-    /// What all clients draw from: on one thread the order of draws repeats.
+    /// The random source of all clients; on one thread the order of draws is reproducible.
     private let random: RandomSource
     private var target: Int32 = 0
     /// The tiers, the one that clients call first.
@@ -94,7 +94,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         loop.fail(.leftSimulation)
     }
 
-    /// The thread does not come back: the caller is told now, and the thread is left to itself.
+    /// The thread does not return: resumes the caller now, and abandons the thread.
     private func stalled() {
         stop(loop.firstFailure ?? Storm.Failure.timeStandsStill(at: .nanoseconds(loop.now)))
         ending.withLock { $0.continuation.take() }?.resume()
@@ -125,7 +125,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         // Where no call waits on the clock or for a server, none of the others waits for it in a queue.
         if calls.count > 0, waits == 0 { loop.fail(.leftSimulation) }
         calls.forEach { $0?.cancel() }
-        // A call that does not heed its cancellation, or that waits outside, is left behind.
+        // A call that ignores its cancellation, or waits outside, is abandoned.
         for _ in 0..<20 {
             loop.runJobs()
             guard calls.count > 0 else { return }
@@ -164,7 +164,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         }
     }
 
-    /// What a server answers that called another one.
+    /// The answer of a server that called another one.
     private static func gatewayOutcome(_ outcome: SimulatedOutcome) -> SimulatedOutcome {
         switch outcome {
         case .status(let status, _) where status < 400: .status(200)
@@ -183,7 +183,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         )
     }
 
-    /// What a client does for each call, made when it makes its first.
+    /// The call function of a client, made at its first call.
     private func caller(_ index: Int) throws -> Storm.Caller {
         if let known = callers[index] { return known }
         let group = group(of: index)
@@ -198,8 +198,8 @@ final class StormRun: EventTarget, @unchecked Sendable {
         guard groups.count > 1 else { return 0 }
         let total = groups.reduce(0) { $0 + $1.share }
         // The golden ratio's multiples fill an interval evenly.
-        let place = (Double(index) + 0.5) * 0.618_033_988_749_895
-        var left = (place - place.rounded(.down)) * total
+        let position = (Double(index) + 0.5) * 0.618_033_988_749_895
+        var left = (position - position.rounded(.down)) * total
         for (index, group) in groups.enumerated() {
             left -= group.share
             if left < 0 { return index }

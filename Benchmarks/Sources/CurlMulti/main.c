@@ -24,7 +24,7 @@ typedef struct {
     size_t capacity;
 } transfer;
 
-// What is in flight and waits for a handle: when it was submitted. A ring; first in, first out.
+// The submission times of the requests that wait for a handle: a ring, first in, first out.
 static int64_t *waiting_numbers;
 static int64_t *waiting_since;
 static int64_t waiting_first;
@@ -62,7 +62,7 @@ static CURL *make_handle(transfer *one, const bench_arguments *arguments) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, one);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 32768L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    // Over HTTP/2 one connection serves all; who comes while it is made waits for it.
+    // Over HTTP/2 one connection serves all; requests wait while it is being opened.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, strncmp(arguments->url, "https:", 6) == 0 ? 1L : 0L);
     if (arguments->ca) curl_easy_setopt(easy, CURLOPT_CAINFO, arguments->ca);
     return easy;

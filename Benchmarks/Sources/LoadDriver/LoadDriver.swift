@@ -1,6 +1,6 @@
 internal import CMeasure
 
-/// What a client is asked to do: the same arguments for all of them.
+/// The arguments of a client, which are the same for all.
 public struct LoadArguments: Sendable {
     /// Where the requests go.
     public let url: String

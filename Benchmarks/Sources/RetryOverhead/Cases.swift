@@ -4,7 +4,7 @@ import RefrainCore
 enum Case: String, CaseIterable {
     /// The call alone: what the others are measured against.
     case bareAwait = "bare await"
-    /// What people write by hand: a loop with `do` and `catch` round the call.
+    /// The loop that is written by hand, with `do` and `catch` around the call.
     case plainLoop = "plain loop"
     /// `withRetry` with its default schedule.
     case withRetry = "withRetry"

@@ -1,7 +1,7 @@
 import CMeasure
 import EngineOperations
 
-/// What a retry wrapper costs for each call, where nothing fails and where one attempt does.
+/// The cost of a retry wrapper per call, without a failure and with one failed attempt.
 ///
 /// `RetryOverhead` measures all cases, `RetryOverhead CASE` one, and prints a line of JSON for each. With the counting
 /// library loaded before it, it also says how often a call asked for memory, for the time and for random bytes.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LoadDriver
 import Refrain
 
-/// The session that everybody gets: retries, budget, records, redirects, all of it as it comes.
+/// The default session: retries, budget, records and redirects with their defaults.
 @main
 struct SessionClient {
     static func main() async throws {

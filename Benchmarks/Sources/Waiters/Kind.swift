@@ -11,7 +11,7 @@ enum Kind: String, CaseIterable {
     /// A request of a session with all its stages.
     case session = "Session"
 
-    /// What one waiter does: it is handed its place on the board.
+    /// Returns the work of one waiter, which receives its index on the board.
     func wait(for delay: Duration, _ board: Board) throws -> @Sendable (Int) async -> Void {
         let backoff = Backoff.constant(delay: delay, maxAttempts: 2)
         // The budget is there, and large: its purpose is that no hundred thousand requests are ever tried again.
@@ -36,7 +36,7 @@ enum Kind: String, CaseIterable {
             let chain = Retry(policy, budgets: budgets) --> FirstFails(board: board)
             let request = try HTTPRequest("http://127.0.0.1/")
             return { index in
-                await Place.$number.withValue(index) { _ = await chain.load(request) }
+                await WaiterIndex.$number.withValue(index) { _ = await chain.load(request) }
             }
         case .session:
             var settings = Session.Settings()
@@ -44,7 +44,7 @@ enum Kind: String, CaseIterable {
             let session = Session(loader: FirstFails(board: board), interceptor: policy, settings: settings)
             let request = try HTTPRequest("http://127.0.0.1/")
             return { index in
-                await Place.$number.withValue(index) {
+                await WaiterIndex.$number.withValue(index) {
                     _ = await session.request(request).serializingData().response
                 }
             }
@@ -65,8 +65,8 @@ extension Board {
     }
 }
 
-/// The place on the board of the request that the task makes: the task knows, so that the request is like any other.
-enum Place {
+/// The index on the board of the request that the task makes, as a task-local value: the request itself is ordinary.
+enum WaiterIndex {
     @TaskLocal static var number = 0
 }
 
@@ -75,7 +75,7 @@ struct FirstFails: HTTPLoader {
     let board: Board
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
-        let index = Place.number
+        let index = WaiterIndex.number
         guard board.hasBegun(index) else {
             board.begins(index)
             return .failure(HTTPError(.cannotConnectToHost, request: request, bytesSent: 0))

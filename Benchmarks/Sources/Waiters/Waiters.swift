@@ -2,7 +2,7 @@ import CMeasure
 import FoundationEssentials
 import Refrain
 
-/// A hundred thousand who wait: what each costs, how late it wakes, and how long it takes to cancel all of them.
+/// A hundred thousand waiters: the memory of each, the delay of its wakeup, and the time to cancel all of them.
 ///
 /// `Waiters KIND COUNT` prints a line of JSON. All fail at the first attempt and wait for the second. First all of
 /// them wait for half a minute, none of which runs to its end: their memory is measured, then they are cancelled. Then

@@ -395,7 +395,10 @@ func serverTrust(_ base: String) async throws {
         "\(String(describing: response.error))".contains("elsewhere.example"),
         "a host without an evaluator is refused"
     )
-    check(try await session.request("\(base)/ok").serializingString().value == "ok\n", "without TLS nobody is judged")
+    check(
+        try await session.request("\(base)/ok").serializingString().value == "ok\n",
+        "trust is not evaluated without TLS"
+    )
 }
 
 let server = try FaultServer()

@@ -44,7 +44,7 @@ await clock.sleepers(atLeast: 1)
 await clock.advance(by: .seconds(59))
 check(outage.requests.count == 1, "nothing is asked a second too early")
 waiting.cancel()
-check(await waiting.value == "as yesterday", "who no longer wants it gets the old one at once")
+check(await waiting.value == "as yesterday", "a cancelled call returns the old value at once")
 check(outage.requests.count == 1, "and nothing is asked again")
 
 // Real sockets with virtual delays: the requests are real, the hour is not.

@@ -1,13 +1,13 @@
 /// A command line that was read by a command's table of options.
 ///
 /// Long options take their value as `--name value` or `--name=value`, short ones as `-n value` or `-nvalue`; short
-/// flags may be clustered; `--` ends the options. Where an option stands twice, the last one counts unless it collects.
+/// flags may be clustered; `--` ends the options. The last one of a repeated option counts unless it collects.
 struct Arguments: Sendable {
     /// The values of each option that was given, in order; flags give an empty text.
     private(set) var values: [OptionName: [String]] = [:]
-    /// Every option that was given with its value, in order, where the order among several options counts.
+    /// All given options with their values, in order.
     private(set) var given: [(name: OptionName, value: String)] = []
-    /// What is no option.
+    /// The operands.
     private(set) var positionals: [String] = []
 
     /// Reads the words after the command's name.
@@ -84,7 +84,7 @@ struct Arguments: Sendable {
     }
 
     private mutating func add(_ option: OptionSpec, _ value: String) {
-        // A URL by its option is one that stands alone.
+        // A URL of an option is the same as an operand.
         guard option.name != .url else { return positionals.append(value) }
         values[option.name, default: []].append(value)
         given.append((option.name, value))
@@ -96,7 +96,7 @@ struct Arguments: Sendable {
         _ placeholder: String,
         _ options: [OptionSpec]
     ) throws(UsageError) -> String {
-        // A word that is itself an option was not meant as a value; one that only begins like one may be.
+        // A word that is an option is not a value; one that only begins with a hyphen may be.
         let isOption = rest.first.map { word in
             word == "--"
                 || options.contains { $0.spellings.contains { word == "--" + $0 || word.hasPrefix("--\($0)=") } }
@@ -129,7 +129,7 @@ struct Arguments: Sendable {
         if let option = options.first(where: { $0.spellings.contains(bareName) }), case .none = option.value {
             return UsageError("unknown option \(Sanitized.text(word)); leave --\(bareName) out")
         }
-        // The names that other commands have can be misspelt, too.
+        // The names of other commands can be misspelt, too.
         let elsewhere = OtherCommands.names.filter { known.contains($0.value) }
         guard
             let near = elsewhere[name] == nil

@@ -1,5 +1,5 @@
 extension CommandSpec.Group {
-    /// Options that mean what curl's manual says of them.
+    /// Options with the meaning that curl's manual describes.
     static let curlRequest = CommandSpec.Group(
         title: "The request, in curl's words",
         options: [
@@ -27,7 +27,7 @@ extension CommandSpec.Group {
                 .required("PART"),
                 "A part of a form: NAME=TEXT, NAME=@FILE or NAME=<FILE, with ;type=T and ;filename=F."
             ),
-            OptionSpec(.url, .required("URL"), "A URL, as one that stands alone."),
+            OptionSpec(.url, .required("URL"), "A URL, the same as an operand."),
             OptionSpec(.formString, .required("PART"), "A part of a form, NAME=TEXT, taken as it is."),
             OptionSpec(
                 .uploadFile,
@@ -94,9 +94,9 @@ extension CommandSpec.Group {
         ]
     )
 
-    /// What proves who asks.
+    /// Authentication.
     static let secrets = CommandSpec.Group(
-        title: "Who asks",
+        title: "Authentication",
         options: [
             OptionSpec(
                 .user,
@@ -130,7 +130,7 @@ extension CommandSpec.Group {
         ]
     )
 
-    /// How TLS is spoken, and with whom.
+    /// TLS options.
     static let tls = CommandSpec.Group(
         title: "TLS",
         options: [

@@ -101,18 +101,18 @@ extension CommandSpec {
                 title: "Forms",
                 options: [
                     OptionSpec(.schedule, .none, "Print the waits of the schedule, and draw them."),
-                    OptionSpec(.batch, .required("FILE|-"), "Answer a file of JSON objects, one a line."),
+                    OptionSpec(.batch, .required("FILE|-"), "Answer a file of JSON objects, one per line."),
                     OptionSpec(.json, .none, "Answer with one line of JSON."),
                 ]
             ),
         ],
         notes: [
-            "A batch has one object a line: method and one of status and error, and optionally headers (a list of pairs), "
+            "A batch has one object per line: method and one of status and error, and optionally headers (a list of pairs), "
                 + "bytes_sent, body, idempotency_key, attempt, now, deadline, elapsed (all three in seconds), policy, "
                 + "replay, budget, history and every (in seconds). Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
-                + "come_back_at, besides credit and chance where it asks about the budget, or error where the line is no such object. Members of other names are ignored. Beside --batch "
-                + "stands no other option but --json, and beside --schedule those of the policy.",
-            "It runs the very code that requests run.",
+                + "come_back_at, besides credit and chance if it asks about the budget, or error if the line is invalid. Unknown members are ignored. --batch allows "
+                + "no other option but --json, and --schedule only those of the policy.",
+            "The decision is made by the code that requests run.",
         ],
         examples: [
             ("refrain explain --method POST --status 503 --header 'Retry-After: 7' --attempt 2", "one decision"),

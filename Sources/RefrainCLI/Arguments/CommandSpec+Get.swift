@@ -88,7 +88,7 @@ extension CommandSpec {
                     OptionSpec(
                         .refresh,
                         .none,
-                        "Ask again for what the state says is done; a content that has not changed costs no body."
+                        "Revalidate the requests that are done; an unchanged content is not sent again."
                     ),
                 ] + Group.curlFiles + [
                     OptionSpec(
@@ -130,7 +130,7 @@ extension CommandSpec {
                     OptionSpec(
                         .noBudget,
                         .none,
-                        "Do not limit how many retries an origin gets. By default they wait for their turn."
+                        "Do not limit how many retries an origin gets. By default retries wait until the budget allows them."
                     ),
                 ]
             ),

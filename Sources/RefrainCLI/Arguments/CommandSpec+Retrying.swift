@@ -40,7 +40,7 @@ extension CommandSpec.Group {
         ]
     }
 
-    /// The options that say which answers are tried again, and how far the server's wishes count.
+    /// The options that say which answers are tried again, and how far the server's delays are honoured.
     static let answers = [
         OptionSpec(
             .retryStatus,

@@ -1,4 +1,4 @@
-/// What a command takes and what its help says: the one table that the parser, the help and the manual are made from.
+/// The options and the help of a command, from which parser, help and manual are derived.
 struct CommandSpec: Sendable {
     /// Options that belong together, under a heading.
     struct Group: Sendable {
@@ -7,22 +7,22 @@ struct CommandSpec: Sendable {
     }
 
     let name: CommandName
-    /// What the command does, in a phrase.
+    /// The purpose of the command, in a phrase.
     let summary: String
-    /// What follows the name of the command, one line for each form.
+    /// The text after the name of the command, one line per form.
     let forms: [String]
     let groups: [Group]
     /// Paragraphs that follow the options.
     let notes: [String]
-    /// Command lines with what they do.
+    /// Command lines and their meaning.
     let examples: [(line: String, meaning: String)]
-    /// The words that its operand can be; empty where they are not few.
+    /// The possible operands; empty if they are many.
     var operands: [String] = []
 
     /// Every option of the command.
     var options: [OptionSpec] { groups.flatMap(\.options) + [Self.helpOption] }
 
-    /// What every command takes.
+    /// The option that every command has.
     static let helpOption = OptionSpec(.help, short: "h", .none, "Show this help.")
 
     /// Every command, in the order of the help.
@@ -37,7 +37,7 @@ struct CommandSpec: Sendable {
 extension CommandSpec {
     static let status = CommandSpec(
         name: .status,
-        summary: "show what has become of the requests of a list",
+        summary: "show the state of the requests of a list",
         forms: ["DIR|FILE [--json]"],
         groups: [
             Group(

@@ -1,11 +1,11 @@
-/// An option that a command takes: what the parser reads by, and what the help is made from.
+/// An option of a command, from which parser and help are derived.
 struct OptionSpec: Sendable {
     /// Whether the option has a value.
     enum Value: Sendable {
         case none
-        /// A value must follow; this is what the help calls it.
+        /// A value must follow, with this name in the help.
         case required(String)
-        /// A value may stand after an equals sign.
+        /// A value may follow an equals sign.
         case optional(String)
     }
 
@@ -16,7 +16,7 @@ struct OptionSpec: Sendable {
     let aliases: [String]
     let value: Value
     let help: String
-    /// The words that its value can be, or begin with; empty where they are not few.
+    /// The possible values or their beginnings; empty if they are many.
     let choices: [String]
 
     init(
@@ -37,7 +37,7 @@ struct OptionSpec: Sendable {
         self.choices = choices
     }
 
-    /// What `-X` is most often.
+    /// The most frequent values of `-X`.
     static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
     /// Its letters.
@@ -58,12 +58,12 @@ struct OptionSpec: Sendable {
 }
 
 extension OptionSpec {
-    /// What its value names.
+    /// The kind of its value.
     enum Subject: Sendable {
         case file, folder, other
     }
 
-    /// What its value names, by what the help calls it.
+    /// The kinds of values, by their names in the help.
     var subject: Subject {
         switch value {
         case .required("FILE"), .required("FILE|-"), .required("FILE[:PASSWORD]"), .required("FILE|KEYS"): .file
@@ -72,7 +72,7 @@ extension OptionSpec {
         }
     }
 
-    /// Whether every value of a repeated option counts, and not the last one alone.
+    /// Whether all values of a repeated option count rather than only the last one.
     var collects: Bool {
         [
             .header, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .urlQuery, .form, .formString, .from, .cookie,

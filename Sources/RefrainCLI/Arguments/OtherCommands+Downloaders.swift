@@ -1,12 +1,12 @@
 /// Options of wget, wget2 and aria2c that are not taken, and what to use.
 extension OtherCommands {
-    /// What the letters of these commands mean, where curl's letter is refused.
+    /// The meaning of letters of these commands that are refused as curl's.
     static let downloaderLetters: [Character: String] = [
         "a": "wget's -a FILE is 2>>FILE", "l": "pages are not read for links", "p": "pages are not read for links",
         "t": "wget's -t N is --attempts N",
     ]
 
-    /// Refuses values that show that a letter was meant as one of these commands has it.
+    /// Refuses values that show that the letter of one of these commands was meant.
     static func checkLetters(_ arguments: Arguments) throws(UsageError) {
         if let text = arguments.last(.cookieJar), text.contains("://") {
             throw UsageError(
@@ -33,13 +33,13 @@ extension OtherCommands {
         }
     }
 
-    /// What is to be said of data that may have been meant as the folder of aria2c's `-d DIR`; nil: nothing.
+    /// A warning about data that may have been meant as the folder of aria2c's `-d DIR`; nil: none.
     static func remarkOnData(_ arguments: Arguments) -> String? {
         guard let text = arguments.last(.data), Directory.kind(of: text) == .folder else { return nil }
         return "-d \(Sanitized.text(text)) is sent as data; the folder of this name is meant by --output-dir"
     }
 
-    /// An error about a word that is no URL, with what else it may have been meant as.
+    /// An error about a word that is no URL, with a suggestion.
     static func explained(_ error: UsageError, _ word: String, _ arguments: Arguments) -> UsageError {
         guard !word.contains("://") else { return error }
         if arguments.has(.remoteName) { return UsageError("\(error). -O takes no name; -o NAME does") }
@@ -47,7 +47,7 @@ extension OtherCommands {
         return error
     }
 
-    /// What to use in place of an option of these commands, also in its form that begins with `no-`.
+    /// The replacement of an option of these commands, also in its form that begins with `no-`.
     static func downloaderAdvice(on name: String) -> String? {
         if let advice = advicePerOption[name] { return advice }
         let bare = name.hasPrefix("no-") ? String(name.dropFirst(3)) : name

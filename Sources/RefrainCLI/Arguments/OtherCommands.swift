@@ -1,6 +1,6 @@
-/// Options of other commands that are not taken: what they are called here, or what to use.
+/// Unsupported options of other commands: their names here, or what to use instead.
 enum OtherCommands {
-    /// What other commands call the same; to `--attempts` the first attempt counts, too.
+    /// Other names of the same options; `--attempts` includes the first attempt.
     static let names = [
         "retries": "retry", "max-retries": "retry", "tries": "attempts",
         "max-tries": "attempts", "max-concurrent-downloads": "concurrency", "max-threads": "concurrency",
@@ -25,7 +25,7 @@ enum OtherCommands {
         "V": "version", "a": "append", "l": "list-only", "p": "proxytunnel", "t": "telnet-option",
     ]
 
-    /// What to use in place of an option of another command; nil where none is known by this name.
+    /// The replacement of an option of another command; nil for an unknown one.
     static func advice(on name: String) -> String? {
         if let advice = refusals[name] { return advice }
         if let group = groups.first(where: { $0.names.contains(name) }) { return group.advice }

@@ -1,6 +1,6 @@
 /// Finds the known word that is most similar to an unknown one.
 enum SuggestionFinder {
-    /// The candidate that is nearest to a word, if one is near enough to be worth naming.
+    /// The candidate that is nearest to a word, if one is near enough; otherwise nil.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let limit = max(1, min(3, word.count / 2))
@@ -10,7 +10,7 @@ enum SuggestionFinder {
             if distance <= limit, distance < best?.distance ?? .max { best = (distance, candidate) }
         }
         if let best { return best.candidate }
-        // A beginning that only one candidate has is as good as the whole.
+        // A prefix that only one candidate has suggests that candidate.
         let longer = candidates.filter { word.count >= 3 && $0.hasPrefix(word) }
         return longer.count == 1 ? longer.first : nil
     }

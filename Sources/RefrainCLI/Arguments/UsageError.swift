@@ -1,6 +1,6 @@
-/// Something on the command line, or in a file that it names, cannot be used: nothing was done.
+/// An error on the command line or in a file that it names; nothing was done.
 struct UsageError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, with the name of the culprit.
+    /// The message, with the name of the option or file.
     let description: String
 
     init(_ description: String) { self.description = description }
@@ -11,10 +11,10 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Text from outside, fit for a message: quoted, cut short, without control characters and a URL's password.
+/// Text from outside, for a message: quoted, shortened, without control characters and a URL's password.
 enum Sanitized {
-    /// Text of several lines, without what a terminal takes for more than text: escape sequences move the cursor, set
-    /// the title of the window, or hide what was said.
+    /// Text of several lines without the characters that a terminal interprets: escape sequences move the cursor, set
+    /// the title of the window, or hide text.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isControl($0) }) else { return text }
         var shown = ""
@@ -27,10 +27,10 @@ enum Sanitized {
     /// The same on one line.
     static func line(_ text: String) -> String { String(plain(text).map { $0 == "\n" ? "?" : $0 }) }
 
-    /// Whether a terminal takes it for more than text, or shows nothing for it.
+    /// Whether a terminal interprets the character, or shows nothing for it.
     ///
-    /// These are controls, marks of the direction of text, characters without a width, and separators of lines: text
-    /// with them reads as what it is not.
+    /// These are controls, marks of the direction of text, characters without a width, and line separators: with them
+    /// text can look like other text.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
@@ -49,7 +49,7 @@ enum Sanitized {
     static func text(_ text: String, limit: Int = 120) -> String {
         var shown = "\""
         var count = 0
-        // A URL in the place of something else is refused as that, and is one all the same.
+        // A misplaced URL is still a URL, whose password is removed.
         let text = text.firstRange(of: "://") == nil ? text : SanitizedURL.refused(text)
         for scalar in text.unicodeScalars {
             guard count < limit else { return shown + "…\"" }

@@ -1,4 +1,4 @@
-/// `refrain completions`: what a shell must know to complete command lines, from the tables that the parser reads by.
+/// `refrain completions`: the scripts that complete command lines, derived from the tables of the parser.
 enum Completions {
     /// The script that the arguments ask for.
     static func script(_ arguments: Arguments) throws(UsageError) -> String {
@@ -27,7 +27,7 @@ enum Completions {
         }
     }
 
-    /// What stands in the place of a command.
+    /// The possible first words.
     static let firstWords = CommandName.allCases.map(\.rawValue) + ["--help", "--version"]
 
     /// A text in single quotes, as every one of the shells reads it.
@@ -47,7 +47,7 @@ enum Completions {
     }
 }
 
-/// A shell that can be taught to complete.
+/// A supported shell.
 enum Shell: String, Sendable, CaseIterable {
     case bash
     case zsh

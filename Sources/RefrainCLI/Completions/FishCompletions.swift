@@ -12,7 +12,7 @@ enum FishCompletions {
             text += line("__fish_use_subcommand", "-a \(command.name.rawValue)", command.summary)
         }
         for command in CommandSpec.all {
-            // The first word says which command it is; a later one that looks like a command is an operand.
+            // The first word is the command; a later one that looks like a command is an operand.
             let condition = quoted("contains -- \(command.name.rawValue) (commandline -opc)[2]")
             if !command.operands.isEmpty {
                 text += "complete -c refrain -n \(condition) -a \(quoted(command.operands.joined(separator: " ")))\n"

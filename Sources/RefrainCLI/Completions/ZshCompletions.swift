@@ -39,7 +39,7 @@ enum ZshCompletions {
     private static func specs(_ option: OptionSpec) -> [String] {
         let long = option.spellings.map { "--" + $0 }
         let all = option.letters.map { "-\($0)" } + long
-        // One that counts once is not offered again under another name.
+        // An option that counts once is not offered again under another name.
         let prefix = option.collects ? "*" : "(\(all.joined(separator: " ")))"
         let help = "[\(escaped(Completions.brief(option)))]"
         switch option.value {
@@ -60,7 +60,7 @@ enum ZshCompletions {
         case .folder: return "_files -/"
         case .other:
             guard !option.choices.isEmpty else { return " " }
-            // What ends in a colon goes on behind it.
+            // A word that ends in a colon is continued.
             let goesOn = option.choices.contains { $0.hasSuffix(":") }
             let words = option.choices.map(escaped).joined(separator: " ")
             return goesOn ? "compadd -S \"\" -- \(words)" : "(\(words))"

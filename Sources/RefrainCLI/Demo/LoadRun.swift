@@ -1,7 +1,7 @@
 internal import Refrain
 internal import RefrainTesting
 
-/// Many requests at a time, and what they came to.
+/// Many requests at a time, and their outcomes.
 struct LoadRun: Sendable {
     /// How many calls were made.
     var requests = 0

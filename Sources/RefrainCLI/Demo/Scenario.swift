@@ -1,9 +1,9 @@
 internal import Refrain
 internal import RefrainTesting
 
-/// One kind of fault, and what must become of a request that meets it.
+/// One kind of fault, and the expected outcome of a request that meets it.
 struct Scenario: Sendable {
-    /// What a request must come to.
+    /// The expected outcome.
     enum Ending: Sendable, Equatable {
         case status(HTTPStatus)
         case failure(HTTPError.Code)
@@ -29,7 +29,7 @@ struct Scenario: Sendable {
     var download: Int?
     /// Whether all copies must carry one and the same idempotency key.
     var sharesKey = false
-    /// What the server does with connections, where it is not the common server.
+    /// The mode of the server, if it is not the common one.
     var mode: FaultServer.Mode = .normal
 }
 
@@ -50,7 +50,7 @@ struct ScenarioRun: Sendable {
         let title =
             "\(mark) \(scenario.title)\n     \(scenario.method) \(scenario.path): \(Self.words(result)), \(count)"
         var attempts = result.attempts
-        // Of a long row of redirects, the beginning tells enough.
+        // Only the beginning of a long series of redirects is shown.
         let hidden = max(0, attempts.count - 5)
         attempts.removeLast(hidden)
         var text = Timeline(title, attempts, total: elapsed).text
@@ -72,25 +72,25 @@ struct ScenarioPlayer {
     let server: FaultServer
     let loader: any HTTPLoader
 
-    /// Plays one scenario, and holds what came of it against what must.
+    /// Plays one scenario, and compares the outcome with the expected one.
     func play(_ scenario: Scenario) async throws -> ScenarioRun {
         let own = scenario.mode == .normal ? nil : try FaultServer(mode: scenario.mode)
         defer { own?.stop() }
-        let site = own ?? server
-        if let before = scenario.before { _ = await loader.load(try HTTPRequest(site.baseURL + before)) }
-        var request = try HTTPRequest(site.baseURL + scenario.path, method: scenario.method, body: scenario.body)
+        let target = own ?? server
+        if let before = scenario.before { _ = await loader.load(try HTTPRequest(target.baseURL + before)) }
+        var request = try HTTPRequest(target.baseURL + scenario.path, method: scenario.method, body: scenario.body)
         let sink = MemorySink()
         if scenario.download != nil { request.download = Download(to: sink) }
         scenario.prepare(&request)
-        site.clearLog()
+        target.clearLog()
         let clock = ContinuousClock()
         let start = clock.now
         let result = await loader.load(request)
         let elapsed = start.duration(to: clock.now)
-        let log = site.log
+        let log = target.log
         var complaints = complaints(scenario, result, elapsed, log)
         if let size = scenario.download {
-            let whole = await loader.load(try HTTPRequest("\(site.baseURL)/bytes/\(size)"))
+            let whole = await loader.load(try HTTPRequest("\(target.baseURL)/bytes/\(size)"))
             let bytes = try? whole.get().body.bytesInMemory
             if bytes != sink.bytes { complaints.append("the content is not the source's") }
         }

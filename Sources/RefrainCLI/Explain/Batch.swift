@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Answers a stream of questions, a line each, with a line each.
+/// Answers a stream of questions, one object per line, with one object per line.
 struct Batch {
     private let decoder = JSONDecoder()
 
@@ -12,11 +12,11 @@ struct Batch {
     ///
     /// - Throws: ``SystemError`` where the input cannot be read or the output cannot be written.
     func run(_ input: Input, to output: Output) throws(SystemError) {
-        var splitter = LineSplitter()
+        var splitter = LineBuffer()
         while let chunk = try input.next() {
             var answers: [UInt8] = []
             splitter.take(chunk) { answers += answer($0).line }
-            // After each piece, so that a person who types a question sees its answer.
+            // After each piece, so that answers to typed questions are shown at once.
             try output.write(answers)
         }
         var last: [UInt8] = []
@@ -24,7 +24,7 @@ struct Batch {
         try output.write(last)
     }
 
-    /// The answer to one line: a decision, or an error in its place.
+    /// The answer to one line: a decision or an error.
     func answer(_ line: [UInt8]) -> JSON {
         func refuse(_ message: String) -> JSON { .object([("error", .string(message))]) }
         // The decoder would take UTF-16 and UTF-32 as well; lines are UTF-8.

@@ -15,24 +15,24 @@ struct BatchLine: Decodable {
         let members = Members(try decoder.container(keyedBy: Key.self))
         guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
         guard HTTPToken.isValid(method) else { throw BatchRefusal("method is no token (RFC 9110 §5.6.2)") }
-        var facts = RetryContext(
+        var context = RetryContext(
             method: HTTPMethod(rawValue: method),
             outcome: try Self.outcome(members),
             now: try members.number(.now, in: ExplainLimits.now).map { WallClock.Instant(sinceEpoch: .seconds($0)) }
                 ?? .now
         )
-        facts.details.headers = try members.headers(.headers)
-        facts.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
-        facts.details.body = try members.choice(.body) ?? .none
-        facts.details.replay = try members.choice(.replay) ?? .automatic
-        facts.details.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
-        let deadline = try members.number(.deadline, in: 0...Double.greatestFiniteMagnitude)
+        context.details.headers = try members.headers(.headers)
+        context.bytesSent = try members.integer(.bytesSent, in: 0...Int.max).map(Int64.init)
+        context.details.body = try members.choice(.body) ?? .none
+        context.details.replay = try members.choice(.replay) ?? .automatic
+        context.details.hasIdempotencyKey = try members.text(.idempotencyKey).map { !$0.isEmpty } ?? false
+        let timeout = try members.number(.deadline, in: 0...Double.greatestFiniteMagnitude)
         let elapsed = try members.number(.elapsed, in: 0...Double.greatestFiniteMagnitude) ?? 0
-        facts.remaining = deadline.map { ExplainTime.remaining(deadline: $0, elapsed: elapsed) }
+        context.remaining = timeout.map { ExplainTime.remaining(timeout: $0, elapsed: elapsed) }
         let number = try members.integer(.attempt, in: 1...Int.max) ?? 1
-        facts.attempt = Attempt(number: number, remaining: facts.remaining)
+        context.attempt = Attempt(number: number, remaining: context.remaining)
         let policy: PolicyName = try members.choice(.policy) ?? .recommended
-        question = ExplainQuestion(facts: facts, policy: policy.policy, budget: try Self.budget(members))
+        question = ExplainQuestion(context: context, policy: policy.policy, budget: try Self.budget(members))
     }
 
     /// The answer of the policy.
@@ -66,7 +66,7 @@ struct BatchLine: Decodable {
     }
 }
 
-/// The policies that can be asked for by name.
+/// The policies, by name.
 enum PolicyName: String, CaseIterable {
     case recommended
     case alamofire
@@ -82,9 +82,9 @@ enum PolicyName: String, CaseIterable {
 
 /// Times of a question.
 enum ExplainTime {
-    /// What is left of a deadline, both in seconds; it saturates.
-    static func remaining(deadline: Double, elapsed: Double) -> Duration {
+    /// Returns the rest of a timeout, in seconds; saturates.
+    static func remaining(timeout: Double, elapsed: Double) -> Duration {
         let bound = 0x1p40
-        return .seconds(min(max(min(deadline, bound) - min(elapsed, bound), -bound), bound))
+        return .seconds(min(max(min(timeout, bound) - min(elapsed, bound), -bound), bound))
     }
 }

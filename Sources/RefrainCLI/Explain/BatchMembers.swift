@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// Why a line of a batch is no question.
+/// The reason that a line of a batch is invalid.
 struct BatchRefusal: Error, Hashable, CustomStringConvertible {
     let description: String
 

@@ -1,25 +1,25 @@
 internal import Refrain
 
-/// What `refrain explain` is asked: facts, and the policy that shall judge them.
+/// The question of `refrain explain`: a context, and the policy that decides.
 struct ExplainQuestion {
-    var facts: RetryContext
+    var context: RetryContext
     var policy: RetryPolicy
-    /// The policy of `refrain get`, where its time was asked about: it judges instead.
+    /// The policy of `refrain get`, which decides instead if the question has a time window.
     var command: CommandPolicy?
-    /// The budget; nil where it was not asked about.
+    /// The budget; nil if the question has none.
     var budget: ExplainBudget?
 
-    /// The answer of the very code that requests run.
+    /// The answer, by the code that requests run.
     var answer: ExplainAnswer {
-        let decision = command?.decide(in: facts) ?? policy.decide(in: facts)
-        guard let budget, let credit = budget.credit(facts, decision) else { return ExplainAnswer(decision) }
+        let decision = command?.decide(in: context) ?? policy.decide(in: context)
+        guard let budget, let credit = budget.credit(context, decision) else { return ExplainAnswer(decision) }
         guard !credit.credit.isGranted else { return ExplainAnswer(decision, credit) }
         let rules: Rules = credit.credit == .closed ? [.budget, .fleet] : [.budget]
         return ExplainAnswer(.finish(.budgetExhausted, decision.rules.union(rules)), credit)
     }
 }
 
-/// Bounds of what can be asked, so that no time can overflow.
+/// Bounds of a question, so that no time can overflow.
 enum ExplainLimits {
     /// Instants from the year 0 to the year 9999.
     static let now = -62_167_219_200.0...253_402_300_799.0
@@ -27,9 +27,9 @@ enum ExplainLimits {
     static let status = 100...999
 }
 
-/// What the policy would do, in the words of `refrain explain`.
+/// The decision of the policy, as `refrain explain` prints it.
 struct ExplainAnswer {
-    /// What would follow.
+    /// The decision.
     enum Decision: String {
         case retry
         case finish
@@ -41,9 +41,9 @@ struct ExplainAnswer {
     let rules: Rules
     /// The wait before the next attempt, in seconds.
     let delay: ClosedRange<Double>?
-    /// When the server wants the client back, in seconds since 1970.
+    /// The date of the server's delay, in seconds since 1970.
     let retryAfterDate: Double?
-    /// What covers the retry, or why nothing does; nil where the budget was not asked about.
+    /// What covers the retry, or why nothing does; nil without a budget.
     let credit: ExplainCredit?
 
     init(_ decision: RetryDecision, _ credit: ExplainCredit? = nil) {

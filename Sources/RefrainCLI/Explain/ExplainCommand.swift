@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// `refrain explain`: says what the policy would do, without sending anything.
+/// `refrain explain`: prints the decision of the policy, without sending anything.
 struct ExplainCommand {
     private let arguments: Arguments
 
@@ -8,7 +8,7 @@ struct ExplainCommand {
         self.arguments = arguments
         if let word = arguments.positionals.first {
             throw UsageError(
-                "\(Sanitized.text(word)) is not expected here; what is asked stands in options, such as --status 503"
+                "\(Sanitized.text(word)) is not expected here; the question is given by options, such as --status 503"
             )
         }
         if arguments.has(.batch), arguments.has(.schedule) {
@@ -22,11 +22,11 @@ struct ExplainCommand {
         }
     }
 
-    /// Refuses every option that would have no say: to leave one out would be to answer another question.
+    /// Refuses options without effect, because ignoring one would answer another question.
     private func refuse(_ reason: String, but known: [OptionName]) throws(UsageError) {
         let odd = CommandSpec.explain.options.first { arguments.has($0.name) && !known.contains($0.name) }
         guard let odd else { return }
-        throw UsageError("--\(odd.name.rawValue) has no say here; \(reason)")
+        throw UsageError("--\(odd.name.rawValue) has no effect here; \(reason)")
     }
 
     /// Answers on an output.
@@ -55,37 +55,41 @@ struct ExplainCommand {
     func question() throws(UsageError) -> ExplainQuestion {
         let method = arguments.last(.method) ?? "GET"
         guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is no method") }
-        var facts = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
+        var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
-            facts.details.headers.add(field.name, field.value)
+            context.details.headers.add(field.name, field.value)
         }
         if let text = arguments.last(.bytesSent) {
-            facts.bytesSent = Int64(try WholeNumber.parse(text, option: "--bytes-sent", in: 0...Int.max))
+            context.bytesSent = Int64(try WholeNumber.parse(text, option: "--bytes-sent", in: 0...Int.max))
         }
-        facts.details.body = try choice(.body) ?? .none
-        facts.details.replay = try choice(.replay) ?? .automatic
-        facts.details.hasIdempotencyKey = arguments.has(.idempotencyKey)
-        facts.details.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
+        context.details.body = try choice(.body) ?? .none
+        context.details.replay = try choice(.replay) ?? .automatic
+        context.details.hasIdempotencyKey = arguments.has(.idempotencyKey)
+        context.details.retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         if let text = arguments.last(.deadline) {
-            let deadline = try DurationText.parse(text, option: "--deadline", allowsZero: true)
+            let timeout = try DurationText.parse(text, option: "--deadline", allowsZero: true)
             var elapsed = Duration.zero
             if let text = arguments.last(.elapsed) {
                 elapsed = try DurationText.parse(text, option: "--elapsed", allowsZero: true)
             }
-            facts.remaining = deadline - elapsed
+            context.remaining = timeout - elapsed
         }
         var number = 1
         if let text = arguments.last(.attempt) {
             number = try WholeNumber.parse(text, option: "--attempt", in: 1...Int.max)
         }
-        facts.attempt = Attempt(number: number, remaining: facts.remaining)
-        var question = ExplainQuestion(facts: facts, policy: try PolicyText.policy(arguments), budget: try budget())
+        context.attempt = Attempt(number: number, remaining: context.remaining)
+        var question = ExplainQuestion(context: context, policy: try PolicyText.policy(arguments), budget: try budget())
         if arguments.has(.retryFor) {
             if arguments.has(.policy) { throw UsageError("--retry-for and --policy exclude each other") }
             question.command = try PolicyText.commandPolicy(arguments)
             if let text = arguments.last(.elapsed) {
-                question.facts.details.failingFor = try DurationText.parse(text, option: "--elapsed", allowsZero: true)
+                question.context.details.failingFor = try DurationText.parse(
+                    text,
+                    option: "--elapsed",
+                    allowsZero: true
+                )
             }
         }
         return question

@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// The retry budget of a question: its kind, and what the calls before came to.
+/// The retry budget of a question: its kind, and the outcomes of the calls before.
 struct ExplainBudget {
-    /// The budgets that can be asked for by name.
+    /// The budgets, by name.
     enum Name: String, CaseIterable {
         case standard
         case fleet
@@ -18,7 +18,7 @@ struct ExplainBudget {
     }
 
     var name = Name.standard
-    /// What the calls before this one came to, the last one last.
+    /// The outcomes of the calls before this one, the last one last.
     var history: [RetryContext.Outcome] = []
     /// The time from one of them to the next, and from the last one to this call.
     var interval = Duration.seconds(1)
@@ -41,10 +41,10 @@ struct ExplainBudget {
         return outcomes.count <= longestHistory ? outcomes : nil
     }
 
-    /// What would cover the retry that a decision is for; nil where there is to be none.
+    /// What would cover the retry of a decision; nil if it is not a retry.
     ///
-    /// The very budget of production has seen the calls before: each that failed has asked for one retry.
-    func credit(_ facts: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
+    /// Runs the calls before through the budget of production; each failure withdraws one retry.
+    func credit(_ context: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
         guard case .retry = decision.action else { return nil }
         let time = Locked(Duration.zero)
         let budget = name.budget(AnyClock(HistoryClock(time: time)))
@@ -58,7 +58,7 @@ struct ExplainBudget {
             time.withLock { $0 += interval }
         }
         budget.deposit()
-        let (credit, chance) = budget.preview(for: BudgetCause.of(facts.outcome, decision.rules))
+        let (credit, chance) = budget.preview(for: BudgetCause.of(context.outcome, decision.rules))
         return ExplainCredit(credit: credit, chance: chance)
     }
 }

@@ -6,13 +6,13 @@ struct ExplainText {
 
     init(_ question: ExplainQuestion) {
         let answer = question.answer
-        let facts = question.facts
+        let context = question.context
         let outcome =
-            switch facts.outcome {
+            switch context.outcome {
             case .status(let status): "status \(status)"
             case .failure(let code): "failure \(code.rawValue)"
             }
-        var lines = ["\(facts.method), attempt \(facts.attempt.number): \(outcome)", ""]
+        var lines = ["\(context.method), attempt \(context.attempt.number): \(outcome)", ""]
         lines.append("  decision  \(Self.words(answer.decision))")
         lines.append("  reason    \(answer.reason.rawValue)")
         if let delay = answer.delay { lines.append("  delay     \(Self.words(delay))") }

@@ -5,7 +5,7 @@ enum BackoffText {
     /// The cap of schedules that name none (rule R12).
     static let standardCap = Duration.seconds(30)
 
-    /// Reads the schedule that the options of a command describe, where they change that of a policy.
+    /// Reads the schedule of the options, based on that of a policy.
     static func schedule(_ arguments: Arguments, base: Backoff) throws(UsageError) -> Backoff {
         var schedule = base
         var kind = base.jitter
@@ -17,7 +17,7 @@ enum BackoffText {
         return schedule.jittered(kind).limited(maxAttempts: try attempts(arguments) ?? base.maxAttempts)
     }
 
-    /// How many attempts the options allow; nil: they do not say.
+    /// The maximum number of attempts of the options; nil: not given.
     static func attempts(_ arguments: Arguments) throws(UsageError) -> Int? {
         guard let text = arguments.last(.attempts) else { return nil }
         return try WholeNumber.parse(text, option: "--attempts", in: 1...1_000_000)
@@ -25,7 +25,7 @@ enum BackoffText {
 
     /// Reads a schedule without jitter, of three attempts.
     ///
-    /// - Parameter option: where the text stands, for messages.
+    /// - Parameter option: the option or member, for messages.
     static func parse(_ text: String, option: String = "--backoff") throws(UsageError) -> Backoff {
         var fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)[...]
         let kind = fields.popFirst() ?? ""
@@ -38,7 +38,7 @@ enum BackoffText {
             guard let time = try time(name) else { throw refuse("lacks its \(name): \(forms[kind] ?? kind)") }
             return time
         }
-        // The default cap is never below the base, so that it cannot refuse the latter.
+        // The default cap is never below the base.
         func cap(over base: Duration) throws(UsageError) -> Duration { try time("cap") ?? max(standardCap, base) }
         let schedule: Backoff
         switch kind {

@@ -4,7 +4,7 @@ internal import Refrain
 enum DurationText {
     /// Reads a duration of an option.
     ///
-    /// - Parameter allowsZero: whether nothing at all is a sensible value.
+    /// - Parameter allowsZero: whether zero is a valid value.
     static func parse(_ text: String, option: String, allowsZero: Bool = false) throws(UsageError) -> Duration {
         func refuse(_ expected: String) -> UsageError { .badValue(text, of: option, expected) }
         guard !text.hasPrefix("-") else { throw refuse("is negative") }
@@ -25,7 +25,7 @@ enum DurationText {
         return duration
     }
 
-    /// Reads a duration as curl takes it: seconds, with decimals; a unit may stand behind them.
+    /// Reads a duration as curl takes it: seconds, with decimals; a unit may follow.
     static func parseSeconds(_ text: String, option: String) throws(UsageError) -> Duration {
         let isBare = ASCIINumber.decimal(text) != nil
         return try parse(isBare ? text + "s" : text, option: option, allowsZero: true)

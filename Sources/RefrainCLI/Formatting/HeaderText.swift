@@ -2,7 +2,7 @@ internal import Refrain
 
 /// Header fields as they are written on the command line: `Name: value`.
 enum HeaderText {
-    /// Reads a field, and refuses what could not stand in a head; the value, which may be a secret, is not shown.
+    /// Reads and validates a field; messages do not show the value, which may be a secret.
     static func parse(_ text: String, option: String) throws(UsageError) -> (name: String, value: String) {
         guard let colon = text.firstIndex(of: ":") else {
             throw UsageError("\(option): \(firstWord(of: text) ?? "a field") has no colon; write 'Name: value'")
@@ -14,13 +14,13 @@ enum HeaderText {
             throw UsageError("\(option): \(shown) is no header name; letters, digits and hyphens are (RFC 9110 §5.1)")
         }
         guard HTTPToken.isValidFieldValue(value) else {
-            let place = (value.utf8.enumerated().first { Self.isControl($0.element) }?.offset ?? 0) + 1
-            throw UsageError("\(option): the value of \(name) contains a control character at byte \(place)")
+            let index = (value.utf8.enumerated().first { Self.isControl($0.element) }?.offset ?? 0) + 1
+            throw UsageError("\(option): the value of \(name) contains a control character at byte \(index)")
         }
         return (name, value)
     }
 
-    /// What tells a refused field from others: the first of its words, which is its name where the colon was forgotten.
+    /// The first word of a refused field, which is its name if the colon was forgotten.
     private static func firstWord(of text: String) -> String? {
         let words = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" }
         guard words.count == 2, HTTPToken.isValid(String(words[0])) else { return nil }

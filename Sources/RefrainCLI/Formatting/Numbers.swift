@@ -46,7 +46,7 @@ enum WholeNumber {
 
 /// Numbers with a fixed number of decimals.
 enum Decimals {
-    /// A number rounded to so many places (0 to 9); what is too large for that is written as it is.
+    /// A number rounded to a number of places (0 to 9); one that is too large for that is not rounded.
     static func text(_ number: Double, places: Int) -> String {
         let places = min(max(places, 0), 9)
         let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }

@@ -19,7 +19,7 @@ enum PolicyText {
         var base = CommandPolicy.standardSchedule
         if let text = arguments.last(.retry) {
             guard !arguments.has(.attempts) else { throw UsageError("--retry and --attempts exclude each other") }
-            // curl's waits, spread a little, so that two requests do not wait in lock-step.
+            // curl's delays with a little jitter, so that two requests do not wait in lock-step.
             base = .exponential(from: .seconds(1)).capped(at: .seconds(600)).jittered(.proportional(0.1))
             if let delay = try RequestTemplate.seconds(.retryDelay, arguments) { base = .constant(delay: delay) }
             base = base.limited(maxAttempts: try WholeNumber.parse(text, option: "--retry", in: 0...1_000_000) + 1)
@@ -33,9 +33,9 @@ enum PolicyText {
             window = try DurationText.parse(text, option: "--retry-for", allowsZero: true)
         }
         var command = CommandPolicy(policy: try withStatuses(policy, arguments), window: window)
-        // A time that was given holds as it stands.
+        // A given time applies without a minimum of attempts.
         if arguments.has(.retryMaxTime) || arguments.has(.retryFor) { command.leastAttempts = 1 }
-        // The waits of curl's options are those of curl.
+        // With curl's options the delays are those of curl.
         command.shortensWaits = !arguments.has(.retryMaxTime)
         command.retriesAll = arguments.has(.retryAllErrors)
         command.condition = try PollCondition(arguments)
@@ -65,7 +65,7 @@ enum PolicyText {
         return policy
     }
 
-    /// How far the server's delays count.
+    /// How far the server's delays are honoured.
     static func retryAfterPolicy(_ arguments: Arguments) throws(UsageError) -> RetryAfterPolicy {
         var delays = RetryAfterPolicy.honoured
         if let text = arguments.last(.maxServerDelay) {
@@ -92,7 +92,7 @@ enum PolicyText {
 struct StatusListText: Hashable {
     /// The statuses of the list.
     let statuses: Set<HTTPStatus>
-    /// Whether they stand besides the usual ones, instead of in their place.
+    /// Whether they are added to the usual ones instead of replacing them.
     let areAdded: Bool
 
     init(_ text: String, option: String) throws(UsageError) {

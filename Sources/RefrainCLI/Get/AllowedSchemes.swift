@@ -1,13 +1,13 @@
 internal import Refrain
 
-/// Refuses requests whose scheme `--proto` or `--proto-redir` rules out; it stands behind the redirects.
+/// Refuses requests whose scheme `--proto` or `--proto-redir` excludes; a stage after `Redirect`.
 struct AllowedSchemes: HTTPMiddleware {
-    /// What URLs may begin with.
+    /// The schemes of URLs.
     private let first: Set<String>
-    /// What redirects may lead to.
+    /// The schemes of redirect targets.
     private let redirected: Set<String>
 
-    /// The schemes that are spoken.
+    /// The supported schemes.
     private static let known: Set<String> = ["http", "https"]
 
     /// Reads the options; nil where neither was given.
@@ -17,7 +17,7 @@ struct AllowedSchemes: HTTPMiddleware {
         redirected = first.intersection(try Self.schemes(arguments.last(.protoRedir), "--proto-redir"))
     }
 
-    /// Reads a list as curl does: `=` allows nothing else, `-` takes away, `+` or nothing adds.
+    /// Reads a list as curl does: `=` allows nothing else, `-` removes, `+` or nothing adds.
     private static func schemes(_ list: String?, _ option: String) throws(UsageError) -> Set<String> {
         var allowed = known
         guard let list else { return allowed }
@@ -27,7 +27,7 @@ struct AllowedSchemes: HTTPMiddleware {
             guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
                 throw .badValue(list, of: option, "is no list of protocols; write =https, or -http")
             }
-            // Those that are not spoken are not fetched in any case.
+            // Unsupported ones are not fetched in any case.
             let named = name == "all" ? known : known.intersection([name])
             if modifiers.contains("=") { allowed = [] }
             if modifiers.last == "-" { allowed.subtract(named) } else { allowed.formUnion(named) }
@@ -35,7 +35,7 @@ struct AllowedSchemes: HTTPMiddleware {
         return allowed
     }
 
-    /// A request whose redirects are known as such.
+    /// A request whose redirects are marked as such.
     static func marked(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.redirectModifier = { _, next, _ in

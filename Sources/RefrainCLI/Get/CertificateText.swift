@@ -3,9 +3,9 @@ enum CertificateText {
     private static let begin = "-----BEGIN "
     private static let end = "-----END "
 
-    /// Whether a text holds certificates, each of them whole.
+    /// Whether a text contains certificates, all of them complete.
     ///
-    /// What is none fails each handshake as if the server were at fault, and such a failure is tried again.
+    /// An invalid file would fail each handshake as an error of the server, which would be retried.
     static func isSound(_ text: String) -> Bool {
         var count = 0
         var label: Substring?
@@ -36,7 +36,7 @@ enum CertificateText {
         return line
     }
 
-    /// Whether a text is the base64 of what begins like a certificate: with the byte 0x30.
+    /// Whether a text is Base64 of data that begins with the byte 0x30, as a certificate does.
     private static func isBase64OfSequence(_ text: String) -> Bool {
         guard text.hasPrefix("M"), text.utf8.count.isMultiple(of: 4) else { return false }
         let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }

@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// The certificate of this client, and its key, as the options name them.
+/// The client certificate and its key, from the options.
 enum ClientCertificateFiles {
     /// The certificate; nil without one.
     static func certificate(
@@ -30,7 +30,7 @@ enum ClientCertificateFiles {
         return .pkcs12(path, password: password)
     }
 
-    /// The file that a value of `--cert` names, and the password behind a colon, as curl takes them.
+    /// The file of a value of `--cert`, and the password after a colon, as in curl.
     static func split(_ text: String) -> (path: String, password: String?) {
         guard Directory.kind(of: text) != .file, let colon = text.firstIndex(of: ":") else { return (text, nil) }
         return (String(text[..<colon]), String(text[text.index(after: colon)...]))

@@ -1,37 +1,37 @@
 internal import Refrain
 
-/// The policy of the command: that of the library, limited by time and not by a count of attempts.
+/// The policy of the command: that of the library, limited by time rather than by a count of attempts.
 ///
-/// A script that waits for a server wants the answer, and a minute is cheap. So a request is repeated until its
-/// attempts have failed for ``window``, at waits that grow to 8 s; a resumption that brought bytes begins the time
-/// anew. A name that does not exist is asked for three times, since waiting rarely makes it appear.
+/// A script that waits for a server needs its response. So a request is repeated until its attempts have failed for
+/// ``window``, with delays that grow to 8 s; a resumption that received bytes restarts the time. A name that does not
+/// exist is looked up three times, because waiting rarely helps.
 struct CommandPolicy: RetryStrategy {
     /// Which outcomes are repeated, and when.
     let policy: RetryPolicy
     /// How long attempts may fail before no further one begins; nil: only the schedule limits them.
     var window: Duration?
-    /// So many attempts are made whatever time they take: an attempt that times out leaves none of it.
+    /// The minimum number of attempts, whatever time they take: one attempt that times out may use all of it.
     var leastAttempts = Self.leastAttempts
-    /// Whether a wait that would end after the window ends with it, so that the last attempt comes in time.
+    /// Whether a delay that would end after the window ends with it, so that the last attempt begins in time.
     var shortensWaits = true
     /// Whether every failure is repeated, as far as it is safe to send again.
     var retriesAll = false
-    /// What an answer must be to be the last one; nil: a good one.
+    /// The condition that ends the request; nil: a successful response.
     var condition: PollCondition?
 
-    /// How long attempts may fail unless an option says otherwise.
+    /// The default of ``window``.
     static let standardWindow = Duration.seconds(60)
-    /// So many attempts are made unless an option says otherwise.
+    /// The default of ``leastAttempts``.
     static let leastAttempts = 3
 
-    /// The budget of an origin: a retry that it does not cover waits for its turn.
+    /// The budget of an origin: a retry that it does not cover waits until the budget allows it.
     ///
-    /// A person who asks for 5,000 files wants all of them.
+    /// A command that downloads 5,000 files should complete all of them.
     static func budget(clock: AnyClock = AnyClock(TimerClock())) -> RetryBudget {
         RetryBudget(whenEmpty: .wait, clock: clock)
     }
 
-    /// The waits unless an option says otherwise: 0.25 to 0.5 s, doubling to 4 to 8 s.
+    /// The default delays: 0.25 to 0.5 s, doubling to 4 to 8 s.
     static let standardSchedule = Backoff.exponential(from: .milliseconds(500), maxAttempts: nil)
         .capped(at: .seconds(8)).jittered(.equal)
 
@@ -39,11 +39,11 @@ struct CommandPolicy: RetryStrategy {
         decision(on: result, in: context)
     }
 
-    /// The decision of the policy, where the limits of the command leave it standing.
+    /// The decision of the policy within the limits of the command.
     func decision(on result: HTTPResult, in context: RetryContext) -> RetryDecision {
         guard let condition, case .success(let response) = result else { return decide(in: context) }
         if condition.holds(for: response) { return .finish(.succeeded) }
-        // An answer that is not there yet is as good as a server that is not.
+        // A response that does not meet the condition is handled as an unavailable server.
         var waiting = context
         waiting.details.outcome = .status(.serviceUnavailable)
         var decision = decide(in: waiting)
@@ -61,17 +61,19 @@ struct CommandPolicy: RetryStrategy {
             decision = policy.decide(in: transient)
         }
         guard case .retry(let delay) = decision.action else {
-            return decision.reason == .attemptsUsedUp ? comeBack(in: context) ?? decision : decision
+            return decision.reason == .attemptsUsedUp ? retryAfterTooLong(in: context) ?? decision : decision
         }
         let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
         guard !isOver, !isVain else {
-            if let server = delay.server, server > .zero { return Self.comeBack(after: server, decision, context) }
+            if let server = delay.server, server > .zero {
+                return Self.retryAfterTooLong(after: server, decision, context)
+            }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
-        // Nothing was sent to a server that is not there yet, so its request is still the first one.
+        // Nothing was sent, so the budget is not charged.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
         if let window, context.attempt.countedAttempts >= leastAttempts {
             decision.action = within(window - context.failingFor, delay, now: context.now)
@@ -79,18 +81,18 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
-    /// The decision after the last attempt, where the server has said when it wants another one; nil: it has not.
-    private func comeBack(in context: RetryContext) -> RetryDecision? {
+    /// The decision after the last attempt if the server gave a delay; nil if it did not.
+    private func retryAfterTooLong(in context: RetryContext) -> RetryDecision? {
         let further = policy.with(schedule: Self.standardSchedule).decide(in: context)
         switch further.action {
         case .retryAfterTooLong: return further
         case .retry(let delay):
-            return delay.server.flatMap { $0 > .zero ? Self.comeBack(after: $0, further, context) : nil }
+            return delay.server.flatMap { $0 > .zero ? Self.retryAfterTooLong(after: $0, further, context) : nil }
         case .finish: return nil
         }
     }
 
-    private static func comeBack(
+    private static func retryAfterTooLong(
         after delay: Duration,
         _ decision: RetryDecision,
         _ context: RetryContext
@@ -101,7 +103,7 @@ struct CommandPolicy: RetryStrategy {
         return decision
     }
 
-    /// A wait that ends within a time; a server that wants a longer one is not asked before (rule R18).
+    /// A delay that ends within a time; a longer delay of the server ends the request (rule R18).
     private func within(_ rest: Duration, _ delay: RetryDecision.Delay, now: WallClock.Instant) -> RetryDecision.Action
     {
         if let server = delay.server, server > rest { return .retryAfterTooLong(until: now.advanced(by: server)) }
@@ -114,6 +116,6 @@ struct CommandPolicy: RetryStrategy {
 }
 
 extension RetryReason {
-    /// The answer was not yet the one that `--until` waits for.
+    /// The response did not meet the condition of `--until`.
     static let conditionNotMet = RetryReason(rawValue: "conditionNotMet")
 }

@@ -1,4 +1,4 @@
-/// Where the contents go.
+/// The destination of contents.
 enum Destination: Sendable, Hashable {
     /// One URL's goes to standard output, as it arrives.
     case standardOutput
@@ -12,9 +12,9 @@ enum Destination: Sendable, Hashable {
     case remoteNames(String)
     /// They go to a device or a pipe, as they arrive.
     case device(String)
-    /// They go nowhere.
+    /// They are discarded.
     case nowhere
-    /// Each URL's goes to a place of its own, in the order of the URLs.
+    /// Each URL's goes to its own destination, in the order of the URLs.
     case each([Destination])
 
     /// Whether all contents are printed.
@@ -24,12 +24,12 @@ enum Destination: Sendable, Hashable {
     var printsContents: Bool { hasStreams || printsInOrder }
 
     /// Whether contents are printed in the order of their URLs.
-    var printsInOrder: Bool { places.contains(.standardOutputInOrder) }
+    var printsInOrder: Bool { destinations.contains(.standardOutputInOrder) }
 
     /// Whether contents are written as they arrive to what is no file.
     var hasStreams: Bool {
-        places.contains { place in
-            switch place {
+        destinations.contains { destination in
+            switch destination {
             case .standardOutput, .device: true
             default: false
             }
@@ -38,26 +38,26 @@ enum Destination: Sendable, Hashable {
 
     /// Whether contents become files.
     var hasFiles: Bool {
-        places.contains { place in
-            switch place {
+        destinations.contains { destination in
+            switch destination {
             case .file, .folder, .remoteNames: true
             default: false
             }
         }
     }
 
-    /// The places of the URLs: one for each, or one for all.
-    var places: [Destination] {
-        if case .each(let places) = self { places } else { [self] }
+    /// The destinations of the URLs: one for each, or one for all.
+    var destinations: [Destination] {
+        if case .each(let destinations) = self { destinations } else { [self] }
     }
 
-    /// Where the content of the URL of a number goes.
-    func place(_ number: Int) -> Destination {
-        guard case .each(let places) = self else { return self }
-        return places.indices.contains(number) ? places[number] : .nowhere
+    /// The destination of the URL with a number.
+    func destination(of number: Int) -> Destination {
+        guard case .each(let destinations) = self else { return self }
+        return destinations.indices.contains(number) ? destinations[number] : .nowhere
     }
 
-    /// Finds the destination that the options name; nothing is made yet.
+    /// Finds the destination that the options name; creates nothing.
     init(_ arguments: Arguments, numberOfURLs: Int) throws(UsageError) {
         let isReportOnOutput = arguments.last(.report).flatMap(Output.given) === Output.standard
         let folder = arguments.last(.outputDir)
@@ -78,15 +78,17 @@ enum Destination: Sendable, Hashable {
         }
         let printed = numberOfURLs == 1 ? Self.standardOutput : .standardOutputInOrder
         let unnamed = isReportOnOutput ? .nowhere : printed
-        var places: [Destination] = []
+        var destinations: [Destination] = []
         for file in files.prefix(numberOfURLs) {
-            places.append(try Self.place(of: file, in: folder, printed: printed, isReportOnOutput: isReportOnOutput))
+            destinations.append(
+                try Self.destination(of: file, in: folder, printed: printed, isReportOnOutput: isReportOnOutput)
+            )
         }
-        guard let first = places.first else {
+        guard let first = destinations.first else {
             self = unnamed
             return
         }
-        // What takes any number of contents takes all of them, unless further options say otherwise.
+        // A destination for any number of contents takes all of them, unless there are further options.
         guard numberOfURLs > 1, Set(files).count > 1 || ![printed, .nowhere].contains(first) else {
             self = first
             return
@@ -98,10 +100,10 @@ enum Destination: Sendable, Hashable {
             )
         }
         // Contents without an option of their own are printed, as by curl.
-        self = .each(places + Array(repeating: unnamed, count: numberOfURLs - places.count))
+        self = .each(destinations + Array(repeating: unnamed, count: numberOfURLs - destinations.count))
     }
 
-    /// What is to be said of options that name no place; nil: nothing.
+    /// A warning about an option without effect; nil: none.
     static func remark(_ arguments: Arguments, numberOfURLs: Int) -> String? {
         let files = arguments.all(.output)
         guard files.count > numberOfURLs, Set(files).count > 1 else { return nil }
@@ -109,8 +111,8 @@ enum Destination: Sendable, Hashable {
             + "\(files[numberOfURLs...].map { Sanitized.text($0) }.joined(separator: ", ")) is not written"
     }
 
-    /// The place that an option names for one content.
-    private static func place(
+    /// The destination that an option names for one content.
+    private static func destination(
         of file: String,
         in folder: String?,
         printed: Destination,

@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// What is said of a request that failed, on one line.
+/// The message for a failed request, on one line.
 enum FailureText {
     /// The line, without a line feed.
     static func line(_ outcome: FetchOutcome) -> String {
@@ -19,7 +19,7 @@ enum FailureText {
             }
             if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }
-        if let place = redirected(outcome) { text += ", at \(place)" }
+        if let url = redirected(outcome) { text += ", at \(url)" }
         let attempts = outcome.attempts.count { $0.reason != .redirected }
         if attempts > 1 { text += ", after \(attempts) attempts" }
         if let reason = outcome.attempts.last?.reason, said.contains(reason) {
@@ -34,7 +34,7 @@ enum FailureText {
         outcome.error?.code.rawValue ?? outcome.status.map { "status \($0)" } ?? "unknown"
     }
 
-    /// The schemes of a 401 that has none that can be spoken (RFC 9110 §11.6.1); nil for any other answer.
+    /// The schemes of a 401 if none of them is supported (RFC 9110 §11.6.1); nil for any other answer.
     private static func unknownSchemes(_ outcome: FetchOutcome) -> String? {
         guard outcome.status?.rawValue == 401, let headers = outcome.response?.headers else { return nil }
         let challenges = headers[values: "WWW-Authenticate"]
@@ -48,13 +48,13 @@ enum FailureText {
         return Set(schemes).sorted().joined(separator: " and ")
     }
 
-    /// Where a redirect has led to; nil where there was none.
+    /// The target of the last redirect; nil without one.
     private static func redirected(_ outcome: FetchOutcome) -> String? {
-        let place = outcome.effectiveURL
-        return outcome.attempts.contains { $0.reason == .redirected } && place != outcome.url ? place : nil
+        let url = outcome.effectiveURL
+        return outcome.attempts.contains { $0.reason == .redirected } && url != outcome.url ? url : nil
     }
 
-    /// Reasons that say more than the outcome does.
+    /// Reasons that add information to the outcome.
     private static let said: Set<RetryReason> = [
         .notReplayable, .replayForbidden, .bodyNotReplayable, .attemptsUsedUp, .timeUsedUp,
     ]

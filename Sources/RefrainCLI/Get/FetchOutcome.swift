@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What one request came to.
+/// The outcome of one request.
 struct FetchOutcome: Sendable {
     let index: Int
     /// The URL as it is shown: without user and password.
@@ -14,35 +14,35 @@ struct FetchOutcome: Sendable {
     let method: String
     /// The response or the error; a response of status 400 or more is a failure, too.
     let result: HTTPResult
-    /// The bytes of content that were delivered, or that are kept to go on from.
+    /// The bytes of content that were delivered, or are kept to be continued.
     var bytes: Int64 = 0
-    /// The bytes of the heads that stand in front of the content in its file.
+    /// The bytes of the heads before the content in its file.
     var headSize: Int64 = 0
     var elapsed = Duration.zero
     /// When the request began.
     var began = WallClock.Instant.now
     /// The file that was written.
     var file: String?
-    /// What is to be printed when it is this URL's turn.
+    /// The content that is printed in the order of the URLs.
     var content: [UInt8]?
-    /// Whether the content went to standard output, whose reader may have had enough.
+    /// Whether the content went to standard output, whose reader may have closed it.
     var isPrinted = false
-    /// Whether the content came to where it goes.
+    /// Whether the content was delivered.
     var isDelivered = false
-    /// Whether a partial file is kept that a later run can go on from.
+    /// Whether a partial file is kept that a later run can continue.
     var isPartial = false
     /// Whether it was done in an earlier run, and no request was made.
     var isSkipped = false
-    /// What is worth saying of a partial file.
+    /// A message about a partial file.
     var remark: String?
-    /// Whether the answer is the one that was waited for; nil: none was.
+    /// Whether the condition of the command was met; nil: there is none.
     var isAwaited: Bool?
-    /// What was to be done, with the row of the request in the state as it was before; nil: nothing was done.
+    /// The job, with the row of the state as it was before; nil: no request was sent.
     var job: GetSettings.Job?
     /// The heads of the answers, where they were asked for.
     var heads: [ResponseHead] = []
 
-    /// The last response, also where an error says why there was no further attempt.
+    /// The last response, also if an error is the reason that there was no further attempt.
     var response: HTTPResponse? {
         switch result {
         case .success(let response): response
@@ -50,11 +50,11 @@ struct FetchOutcome: Sendable {
         }
     }
 
-    /// The status of the last answer, also where an error says why there was no further attempt.
+    /// The status of the last response, also if an error is the reason that there was no further attempt.
     var status: HTTPStatus? {
         switch result {
         case .success(let response): response.status
-        // An answer that broke off is no answer; one that ended the call with an error of its own is.
+        // A response that was cut short does not count; one that ended the call with an error does.
         case .failure(let error): error.attempts.last?.error == nil ? error.attempts.last?.status : nil
         }
     }
@@ -66,16 +66,16 @@ struct FetchOutcome: Sendable {
 
     var attempts: [AttemptRecord] { result.attempts }
 
-    /// Whether this is what was asked for.
+    /// Whether the request succeeded.
     var isSuccess: Bool { error == nil && (isAwaited ?? ((status?.rawValue ?? 0) < 400)) }
 
     /// Whether the request was tried again, redirects aside.
     var wasRetried: Bool { attempts.contains { $0.decision == .retry && $0.reason != .redirected } }
 
-    /// When the server wants the client back, where that is why the request ended.
+    /// The date after which the server accepts another request, if that is why the request ended.
     var retryAfterDate: WallClock.Instant? { error?.retryAfterDate }
 
-    /// The URL that answered, after redirects.
+    /// The URL of the response, after redirects.
     var effectiveURL: String { SanitizedURL.text(lastRequest.url.absoluteString) }
 
     /// The method of the last request, which a redirect can have changed.
@@ -109,11 +109,11 @@ struct FetchOutcome: Sendable {
     /// The exit status that this outcome alone would give.
     var exitStatus: ExitStatus {
         if isSuccess { return .success }
-        if retryAfterDate != nil { return .comeBackLater }
+        if retryAfterDate != nil { return .retryAfterTooLong }
         return (status?.rawValue ?? 0) >= 400 ? .httpError : .failure
     }
 
-    /// Whether it failed because the reader of standard output has closed it.
+    /// Whether it failed because the reader of standard output closed it.
     ///
     /// The pipeline reports that; a broken pipe elsewhere must be reported here.
     var lostItsReader: Bool { isPrinted && (error?.underlyingError as? SystemError)?.isBrokenPipe == true }

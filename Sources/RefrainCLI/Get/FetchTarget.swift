@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// Where the content of one request goes.
+/// The destination of the content of one request.
 ///
-/// A class, because all that is done with an answer knows it: each of these functions would copy a structure.
+/// A class, because many functions take it, and each would copy a structure.
 final class FetchTarget: Sendable {
     let sink: any ContentSink
     let progress: TransferProgress?
@@ -10,21 +10,21 @@ final class FetchTarget: Sendable {
     let comparesFields: Bool
     let isFinished = Locked(false)
     private let wanted: String?
-    /// The sink behind all others.
+    /// The innermost sink.
     private let inner: any ContentSink
-    /// Whether that is a file that is continued: most are, and a comparison of types is quicker than casts to others.
+    /// Whether that is a file that is continued; a comparison of types is faster than a cast.
     private let isResumable: Bool
-    /// Writes the heads in front of the content, where they were asked for.
+    /// Writes the heads before the content; nil: not requested.
     let heads: HeadSink?
-    /// The content, where a later run can go on with it.
+    /// The content, if a later run can continue it.
     let file: (any PartialContent)?
 
-    /// A target.
+    /// Makes a target.
     ///
     /// - Parameters:
-    ///   - log: the heads that are written in front of the content; nil: none are.
+    ///   - log: the heads that are written before the content; nil: none.
     ///   - path: the file that is written, if one is.
-    ///   - progress: is told of what comes.
+    ///   - progress: receives the number of bytes.
     init(
         _ sink: any ContentSink,
         _ log: ResponseLog?,
@@ -52,18 +52,18 @@ final class FetchTarget: Sendable {
     /// The download into the sink, from where an earlier process stopped.
     var download: Download { file?.download(to: sink) ?? Download(to: sink) }
 
-    /// Whether a partial or a whole file of an earlier run is there that could be gone on from, or stays.
+    /// Whether an earlier run has left a partial file or a complete one.
     var hasOlderContent: Bool {
         guard let file, let path else { return false }
         return file.isPartial || Directory.kind(of: path) != .nothing
     }
 
-    /// Begins a content that came with the response, and not by the download; writes the heads, where there are some.
+    /// Begins a content that came with the response instead of the download; writes the heads, if any.
     func begin(_ response: HTTPResponse) async throws {
         try await (sink as? any DownloadObserver)?.willReceive(response, from: nil)
     }
 
-    /// Compares what has come with the digests that it must have.
+    /// Compares the content with the expected digests.
     func check(_ expected: [ContentDigest]) throws {
         for algorithm in ContentDigest.Algorithm.allCases {
             let digests = expected.filter { $0.algorithm == algorithm }
@@ -74,7 +74,7 @@ final class FetchTarget: Sendable {
         }
     }
 
-    /// The digest of what has come; nil where it is not kept.
+    /// The digest of the content; nil if it is not kept.
     private func digest(_ algorithm: ContentDigest.Algorithm) throws -> [UInt8]? {
         if let digesting = inner as? DigestingSink { return digesting.digest() }
         let computation = ContentDigest.Computation(algorithm)

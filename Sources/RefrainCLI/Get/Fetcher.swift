@@ -1,11 +1,11 @@
 internal import Refrain
 
-/// Makes one request after the other, each with its own sink.
+/// Sends requests, each with its own sink.
 final class Fetcher: Sendable {
     private let settings: GetSettings
-    /// What contents go to as they arrive, by its path; the others go to standard output.
+    /// The outputs of contents that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
-    /// What each transport's requests go by.
+    /// The chain of each transport.
     private let chains: [any HTTPLoader]
     private let pacer: StartPacer?
     private let folders = OutputFolders()
@@ -13,7 +13,7 @@ final class Fetcher: Sendable {
     /// Whether it was said that partial contents are lost: once is enough for a list.
     private let hasSaidLoss = Locked(false)
 
-    /// Fetches what was asked for; `streams` are the outputs that are no files, by their paths.
+    /// `streams` are the outputs that are not files, by their paths.
     init(_ settings: GetSettings, streams: [String: Output]) {
         self.settings = settings
         self.streams = streams
@@ -32,10 +32,10 @@ final class Fetcher: Sendable {
         }
     }
 
-    /// Where the jobs of a worker run.
+    /// The executor of the jobs of a worker.
     ///
-    /// Mostly on the thread of its transport: no other thread is woken for an answer, or by a request. Not where a
-    /// content goes to an output as it arrives, since its reader may take its time.
+    /// Usually the thread of its transport, so that no other thread is woken. Not if a content is written to an output
+    /// as it arrives, because a slow reader would block the thread.
     func executor(ofWorker worker: Int) -> (any TaskExecutor)? {
         guard settings.transports.count > 1, !settings.destination.hasStreams else { return nil }
         return settings.transports[worker % settings.transports.count].taskExecutor
@@ -54,26 +54,26 @@ final class Fetcher: Sendable {
         }
     }
 
-    /// Makes one request, and delivers its content if it is a good one.
+    /// Sends one request, and delivers the content of a successful response.
     private func fetch(_ job: GetSettings.Job, number index: Int, by loader: any HTTPLoader) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
         let began = WallClock.Instant.now
-        let place = settings.destination.place(index)
+        let destination = settings.destination.destination(of: index)
         var request: HTTPRequest?
         var target: FetchTarget?
         var result: HTTPResult
         do throws(HTTPError) {
-            var made = try prepared(job, place)
+            var made = try prepared(job, destination)
             if settings.display.recordsHeads {
                 made[option: ResponseLogOption.self] = ResponseLog()
                 made.recordsConnection = settings.display.writeOut != nil
             }
             request = made
-            let (content, path) = try makeSink(job, made, place)
+            let (content, path) = try makeSink(job, made, destination)
             let progress = settings.metersEachRequest ? meter(&made, job) : nil
-            // Of a range that the command line names, the server gives the digest of another content.
+            // For a range of the command line the digest of the server is that of the whole content.
             let isWhole = made.method == .get && !made.headers.contains("Range")
             let sink = FetchTarget(
                 content,
@@ -83,7 +83,7 @@ final class Fetcher: Sendable {
                 progress: progress
             )
             target = sink
-            // An answer that is looked at is kept in memory.
+            // A response with a condition is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
             let loaded = await loader.load(made)
             result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
@@ -103,24 +103,24 @@ final class Fetcher: Sendable {
         }
         if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
         if let target, !target.isFinished.withLock({ $0 }), target.file?.size ?? 0 >= Self.leastLongContent {
-            // It may be brought to the disk.
+            // It may be synchronized.
             await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
         }
         finish(&outcome, target, job)
-        outcome.isPrinted = stream(place) === Output.standard
+        outcome.isPrinted = stream(destination) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end(outcome)
         return outcome
     }
 
-    /// What shows the progress of a request, which is told of its attempts.
+    /// The progress display of a request.
     private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
         let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
         request.attemptObserver = { progress.note($0) }
         return progress
     }
 
-    /// Fetches what the first request of a file in segments has left.
+    /// Fetches the segments that the first request has left.
     private func completed(
         _ first: HTTPResult,
         of request: HTTPRequest,
@@ -138,10 +138,10 @@ final class Fetcher: Sendable {
         return await segments.complete(first, of: request, since: start)
     }
 
-    /// Notes what has become of the sink, and discards what is not whole.
+    /// Records the state of the sink, and discards an incomplete content.
     private func finish(_ outcome: inout FetchOutcome, _ target: FetchTarget?, _ job: GetSettings.Job) {
         let isDone = target?.isFinished.withLock { $0 } ?? false
-        // At once, not when the last one who knows the request lets it go: the process may end before.
+        // At once rather than when the last reference to the request is released, because the process may end before.
         if !isDone { target?.sink.discard() }
         let file = target?.file
         outcome.isDelivered = isDone
@@ -166,7 +166,7 @@ final class Fetcher: Sendable {
         }
     }
 
-    /// The outcome of a request that is not made, since the state knows better.
+    /// The outcome of a request that is not sent, because the state has its result.
     func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
         switch job.action {
         case .fetch, .revalidate: return nil
@@ -199,14 +199,14 @@ final class Fetcher: Sendable {
     }
 
     /// The request of a job, with what the state adds to it.
-    private func prepared(_ job: GetSettings.Job, _ place: Destination) throws(HTTPError) -> HTTPRequest {
+    private func prepared(_ job: GetSettings.Job, _ destination: Destination) throws(HTTPError) -> HTTPRequest {
         var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
         if settings.display.failsWithBody { request.keepsErrorContent = true }
         if settings.schemes != nil { request = AllowedSchemes.marked(request) }
-        if place == .standardOutputInOrder, request.maximumBodySize == nil {
+        if destination == .standardOutputInOrder, request.maximumBodySize == nil {
             request.maximumBodySize = HTTPRequest.defaultMaximumBodySize
         }
-        // Otherwise a request is as curl would make it; a digest that comes unasked is compared all the same.
+        // Without segments a request is the same as that of curl; an unrequested digest is compared all the same.
         if settings.segments != nil, !request.headers.contains(DigestFields.wanted.name) {
             request.headers[DigestFields.wanted.name] = DigestFields.wanted.value
         }
@@ -216,25 +216,25 @@ final class Fetcher: Sendable {
         return request
     }
 
-    /// What contents go to that become no files.
-    private func stream(_ place: Destination) -> Output {
-        if case .device(let path) = place { streams[path] ?? .standard } else { .standard }
+    /// The output of contents that are not written to files.
+    private func stream(_ destination: Destination) -> Output {
+        if case .device(let path) = destination { streams[path] ?? .standard } else { .standard }
     }
 
-    /// Makes what takes the content, and says which file that writes, if one.
+    /// Makes the sink of a content, and returns the path of its file, if it has one.
     private func makeSink(
         _ job: GetSettings.Job,
         _ request: HTTPRequest,
-        _ place: Destination
+        _ destination: Destination
     ) throws(HTTPError) -> (any ContentSink, path: String?) {
         do {
-            switch place {
+            switch destination {
             case .standardOutput, .device:
-                return (digesting(StreamSink(stream(place), holdBack: settings.display.holdBack), job), nil)
+                return (digesting(StreamSink(stream(destination), holdBack: settings.display.holdBack), job), nil)
             case .standardOutputInOrder: return (MemorySink(), nil)
             case .nowhere, .each: return (digesting(NoSink(), job), nil)
             case .file, .folder, .remoteNames:
-                let isTree = if case .folder = place { true } else { false }
+                let isTree = if case .folder = destination { true } else { false }
                 let wanted = job.file ?? ""
                 if !isTree, settings.files.createsFolders { try Directory.prepareAbove(wanted) }
                 if settings.files.takesHeaderName {
@@ -242,7 +242,7 @@ final class Fetcher: Sendable {
                 }
                 let path = try isTree ? wanted : settings.files.path(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
-                // What stands in front of the content is none of it, so it cannot go on behind it.
+                // The text before the content is not part of it, so the content cannot be continued after it.
                 guard settings.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
                 else { return (try FileContentSink(path: path), path) }
@@ -270,10 +270,10 @@ final class Fetcher: Sendable {
         job.digest.map { DigestingSink(sink, $0.algorithm) } ?? sink
     }
 
-    /// Whether an answer carries a content, be it an empty one.
+    /// Whether a response has a content, even an empty one.
     ///
-    /// One to HEAD, or a 304, speaks of a content that it does not carry (RFC 9110 §9.3.2, §15.4.5): a file that is
-    /// there is not replaced by it.
+    /// A response to HEAD, or a 304, describes a content that it does not contain (RFC 9110 §9.3.2, §15.4.5), so it
+    /// does not replace an existing file.
     private static func hasContent(_ response: HTTPResponse) -> Bool {
         response.request.method != .head && response.status.rawValue != 304
     }
@@ -281,7 +281,7 @@ final class Fetcher: Sendable {
     /// Completes the content of an answer.
     private func deliver(_ result: HTTPResult, of job: GetSettings.Job, to target: FetchTarget) async -> HTTPResult {
         if case .failure(var error) = result, error.underlyingError is Download.CannotStartOver {
-            // What failed is the transfer; that it could not be hidden is the reason why it was not tried again.
+            // The transfer failed; bytes that were already delivered are only the reason why it was not retried.
             error.code = .networkConnectionLost
             return .failure(error)
         }
@@ -327,11 +327,11 @@ final class Fetcher: Sendable {
             try await check(response, target, job)
             return try target.finish()
         }
-        // The content of an error takes the place of no other one that a later run could go on from, or has.
+        // The content of an error replaces no other content that a later run could continue, or has completed.
         let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
         let brings = Self.hasContent(response) && isWritten
         guard brings || target.heads != nil else {
-            // A partial file may still be gone on from after an answer that says nothing of it.
+            // A partial file can still be continued after a response that has no content.
             if !isError { try await target.sink.startOver() }
             return
         }
@@ -347,22 +347,22 @@ final class Fetcher: Sendable {
         try target.finish()
     }
 
-    /// The digest of so many bytes, or to bring them to the disk, takes milliseconds.
+    /// From this size on, a digest or a synchronization takes milliseconds.
     private static let leastLongContent: Int64 = 1 << 20
 
-    /// Compares a content with the digests that are known of it; one that is another one is discarded.
+    /// Compares a content with its known digests; discards it on a mismatch.
     private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
         var expected = job.digest.map { [$0] } ?? []
         if target.comparesFields { expected += DigestFields.digests(response) }
         do {
-            // The thread of the transport is for what takes a moment.
+            // The thread of the transport must not block.
             if response.exchange.bytesReceived >= Self.leastLongContent, !expected.isEmpty {
                 try await withTaskExecutorPreference(globalConcurrentExecutor) { try target.check(expected) }
             } else {
                 try target.check(expected)
             }
         } catch let error as DigestMismatch {
-            // Nothing of it is worth going on from.
+            // Nothing of it can be continued.
             try? await target.sink.startOver()
             throw error
         }

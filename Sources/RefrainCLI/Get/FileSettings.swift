@@ -1,12 +1,12 @@
 internal import Refrain
 
-/// How files are named and finished where curl's options say so.
+/// How files are named and finished, from curl's options.
 struct FileSettings: Sendable {
     /// Whether the server may name the file.
     let takesHeaderName: Bool
-    /// Whether a file that is there is left, and the new one gets a number.
+    /// Whether an existing file is kept, and the new one gets a number.
     let keepsOldFiles: Bool
-    /// Whether missing folders are made.
+    /// Whether missing folders are created.
     let createsFolders: Bool
     /// Whether files get the date of `Last-Modified`.
     let keepsTime: Bool
@@ -27,7 +27,7 @@ struct FileSettings: Sendable {
         }
     }
 
-    /// The path that a file is written to; another one than was asked for where that one is to stay.
+    /// The path that a file is written to; a numbered one if an existing file is kept.
     func path(_ wanted: String, _ claimed: ClaimedPaths) throws(SystemError) -> String {
         guard keepsOldFiles else {
             guard !takesHeaderName || claimed.claim(wanted) else {
@@ -43,7 +43,7 @@ struct FileSettings: Sendable {
     }
 }
 
-/// A file whose name the server may choose, in the head of its answer; none that is there is replaced by such a one.
+/// A file whose name the server may choose in the head of its response; it replaces no existing file.
 final class NamedByServerSink: ContentSink, DownloadObserver {
     private let fallback: String
     private let settings: FileSettings
@@ -71,7 +71,7 @@ final class NamedByServerSink: ContentSink, DownloadObserver {
         guard Directory.kind(of: path) == .nothing else {
             throw refusal(path, "is there already; remove or rename it, or give another name with -o", response)
         }
-        // Also not the file of another URL, which appears only when its content is complete.
+        // Nor the file of another URL of this run, which is created only when its content is complete.
         guard claimed.claim(path) else {
             throw refusal(path, "is the file of another URL, too; -o names one for each of them", response)
         }

@@ -6,7 +6,7 @@ struct GetCommand {
 
     init(_ settings: GetSettings) { self.settings = settings }
 
-    /// Fetches everything, and says how it went.
+    /// Fetches everything, and returns the exit status.
     mutating func run() async throws -> ExitStatus {
         if settings.isHeldDown, settings.display.isVerbose {
             Output.error.show("refrain get: \(settings.concurrency) at a time, since no more files may be open\n")
@@ -18,7 +18,7 @@ struct GetCommand {
         let fetcher = Fetcher(settings, streams: streams)
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
         let status = coordinator.finish()
-        // A request that ended before the signal came is not undone by it, but the command did not come to its end.
+        // Requests that ended before the signal stay done, but the command was interrupted.
         return Task.isCancelled ? Signals.status : status
     }
 
@@ -41,7 +41,7 @@ struct GetCommand {
                 let goesOn = !coordinator.isClosed && !Task.isCancelled
                 if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
                     isPlanning = true
-                    // Beside the requests: their answers are on the way meanwhile.
+                    // Concurrent with the requests.
                     group.addTask { [plan] in board.post(.planned(part.planned(by: plan), count: part.count)) }
                 }
                 for _ in 0..<board.allow(below: goesOn ? coordinator.end : 0) {
@@ -72,7 +72,7 @@ struct GetCommand {
                 }
                 if !isReading, !isPlanning, board.isIdle {
                     guard isPausing else { break }
-                    // Nothing else is under way, so nothing is worth waiting for.
+                    // No other request is in flight, so there is nothing to wait for.
                     group.cancelAll()
                 }
                 for event in await board.events() {
@@ -101,7 +101,7 @@ struct GetCommand {
         change(&plan, coordinator) { plan throws(DatabaseError) in try plan.finish() }
     }
 
-    /// Takes in a part of the list.
+    /// Handles a part of the list.
     private static func take(
         _ jobs: Result<[GetSettings.Job], UsageError>,
         _ count: Int,
@@ -118,7 +118,7 @@ struct GetCommand {
         }
     }
 
-    /// Takes in an item of a list that is being read.
+    /// Handles an item of a list that is being read.
     private static func take(
         _ item: URLStream.Item?,
         _ board: RunBoard,
@@ -138,7 +138,7 @@ struct GetCommand {
         }
     }
 
-    /// Changes the state, and says where that fails.
+    /// Changes the state, and reports a failure.
     private static func change(
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator,
@@ -151,9 +151,9 @@ struct GetCommand {
         }
     }
 
-    /// Opens all that is written to; where that is not possible, nothing is made or changed.
+    /// Opens all outputs; on a failure nothing is created or changed.
     ///
-    /// The first part of the list gets its rows of the state here, and the rest of it beside the first requests.
+    /// The first part of the list gets its rows of the state here, the rest while the first requests are in flight.
     private mutating func open() throws(UsageError) -> ([String: Output], OutputCoordinator, RunPlan, JobQueue) {
         let made = try prepareFolder()
         var plan: RunPlan?
@@ -184,9 +184,9 @@ struct GetCommand {
         }
     }
 
-    /// Opens what contents go to as they arrive, and refuses a file that cannot be written before anything is fetched.
+    /// Opens the outputs of contents that are written as they arrive, and refuses a file that cannot be written.
     ///
-    /// A pipe is opened once: its reader takes the end of the first time for the end of all.
+    /// A pipe is opened once, because closing it ends its reader.
     private func openStreams() throws(UsageError) -> [String: Output] {
         var streams: [String: Output] = [:]
         var hint = ""
@@ -198,8 +198,8 @@ struct GetCommand {
             }
         }
         do {
-            for place in settings.destination.places {
-                switch place {
+            for destination in settings.destination.destinations {
+                switch destination {
                 case .file(let path):
                     let folder = Directory.above(path)
                     if settings.files.createsFolders {

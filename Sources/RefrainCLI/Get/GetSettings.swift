@@ -1,25 +1,25 @@
 internal import Refrain
 
-/// What `refrain get` was asked to do, all of it checked.
+/// The settings of `refrain get`, all validated.
 struct GetSettings: Sendable {
     /// One request, and the file that its content goes to, if it goes to one.
     ///
-    /// A class, since there are many of them, and each is handed from task to task.
+    /// A class, because there are many, and each is passed between tasks.
     final class Job: Sendable {
-        /// What is to be done with it.
+        /// The action for the request.
         enum Action: Sendable {
-            /// It is made; nothing is known of it.
+            /// It is sent.
             case fetch
-            /// It was done in an earlier run, and is not made again.
+            /// It was done in an earlier run, and is not sent again.
             case skip
-            /// It was done in an earlier run, and is asked for again unless it has not changed: `--refresh`.
+            /// It was done in an earlier run, and is revalidated: `--refresh`.
             case revalidate
-            /// Its file belongs to another request, and stays as it is.
+            /// Its file belongs to another request, and is not changed.
             case refuse
         }
 
         let request: ListedRequest
-        /// What tells it from other requests in the state.
+        /// The identity of the request in the state.
         let identity: String
         /// The path of the file.
         let file: String?
@@ -55,45 +55,45 @@ struct GetSettings: Sendable {
 
     /// The requests that are known before anything is sent, as jobs.
     private var jobs: [Job]
-    /// Those whose jobs are made while the first of them are fetched; some of them may turn out to be the same.
+    /// The requests whose jobs are made while the first ones are fetched; some may be duplicates.
     private var requests: [ListedRequest]
-    /// How many both are.
+    /// The number of both.
     let jobCount: Int
-    /// Makes the jobs of further ones.
+    /// Makes the jobs of further requests.
     private(set) var jobList: JobList
-    /// So many requests are all looked at before the first of them is made, which takes about a millisecond.
+    /// Up to this many requests are all validated before the first one is sent, which takes about a millisecond.
     private static let fewRequests = 250
     /// Whether further requests come from standard input, which is read while the first of them are made.
     let readsStandardInput: Bool
     let destination: Destination
     let template: RequestTemplate
     let policy: CommandPolicy
-    /// Of several, one may write a file while others receive.
+    /// With several loaders, one can write a file while others receive.
     let transports: [CurlLoader]
     let concurrency: Int
-    /// The socket of the file system that connections go by; nil: they go by the network.
+    /// The Unix socket of the connections; nil: they use the network.
     let unixSocket: String?
-    /// Whether more was asked for at a time than there may be files open for.
+    /// Whether the concurrency was reduced to the limit of open files.
     let isHeldDown: Bool
     let hasBudget: Bool
     let display: DisplaySettings
     let report: String?
     let timelineSVG: String?
-    /// Whether a partial file is kept, and gone on from.
+    /// Whether a partial file is kept and continued.
     let continues: Bool
     /// How many segments of a file are fetched at a time; nil: it is fetched in one piece.
     let segments: Int?
-    /// What contents are compared with.
+    /// The digests that contents are compared with.
     let digests: DigestSettings
     /// The file of the state; nil: none is kept.
     let state: String?
-    /// The option that the state is there for, for messages.
+    /// The option that requires the state, for messages.
     let stateOption: String
-    /// The lists of the run, by which the state knows them; empty: there is the command line alone.
+    /// The lists of the run, as the state identifies them; empty: only the command line.
     let listName: String
-    /// Whether what was done before is asked for again, unless it has not changed.
+    /// Whether completed requests are revalidated.
     let refreshes: Bool
-    /// The time from the beginning of one request to that of the next; nil: none is kept.
+    /// The minimum time between the beginnings of two requests; nil: none.
     let interval: Duration?
     /// The cookies that requests share; nil: none are kept.
     let cookies: CookieJar?
@@ -101,7 +101,7 @@ struct GetSettings: Sendable {
     let cookieJar: String?
     /// How files that are named by the option of curl are written.
     let files: FileSettings
-    /// Which protocols are spoken; nil: all.
+    /// The allowed schemes; nil: all.
     let schemes: AllowedSchemes?
     /// How many redirects are followed.
     let maximumRedirects: Int
@@ -140,7 +140,7 @@ struct GetSettings: Sendable {
             omittedFields: template.omittedFields
         )
         unixSocket = arguments.last(.unixSocket)
-        // What names one URL has to know that there is no other.
+        // An option for one URL requires that there is no other.
         readsStandardInput = Self.streamsList(arguments)
         let requests = try Self.requests(arguments, exceptStandardInput: readsStandardInput)
         if arguments.values[.idempotencyKey]?.last?.isEmpty == false, requests.count > 1 {
@@ -184,7 +184,7 @@ struct GetSettings: Sendable {
             try SpeedText.interval(text, option: "--rate")
         }
         cookieJar = try Self.file(arguments, .cookieJar)
-        // It is written at the end, when all else is done.
+        // It is written at the end of the run.
         if let cookieJar, cookieJar != "-" {
             let folder = Directory.above(cookieJar)
             guard Directory.kind(of: folder.isEmpty ? "." : folder) == .folder, Directory.kind(of: cookieJar) != .folder
@@ -216,16 +216,16 @@ struct GetSettings: Sendable {
         continues = arguments.has(.continue) || (keepsParts && !arguments.has(.removeOnError))
     }
 
-    /// Whether one request is all there is.
+    /// Whether there is only one request.
     var isAlone: Bool { jobCount == 1 && !readsStandardInput }
 
-    /// Hands over the requests that are known before anything is sent, so that they are kept once.
+    /// Removes and returns the requests that are known before anything is sent, so that they are stored once.
     mutating func takeJobs() -> ([Job], [ListedRequest]) {
         defer { (jobs, requests) = ([], []) }
         return (jobs, requests)
     }
 
-    /// Refuses segments of what is written in one piece.
+    /// Refuses segments for outputs that are written in one piece.
     private static func checkSegments(_ arguments: Arguments, _ destination: Destination) throws(UsageError) {
         guard destination.hasFiles else {
             throw UsageError("--segments needs a file: -o FILE, -O or --output-dir DIR")
@@ -236,12 +236,12 @@ struct GetSettings: Sendable {
         }
     }
 
-    /// Whether cookies of one answer go with the requests after it.
+    /// Whether cookies of a response are sent with later requests.
     private static func usesCookies(_ arguments: Arguments) -> Bool {
         arguments.has(.cookieJar) || arguments.all(.cookie).contains { !$0.contains("=") }
     }
 
-    /// The cookies of the files of `--cookie`, of which the jar may be one that is not there yet.
+    /// The cookies of the files of `--cookie`, of which the jar may not exist yet.
     private static func cookies(_ arguments: Arguments) throws(UsageError) -> CookieJar? {
         guard usesCookies(arguments) else { return nil }
         let files = arguments.all(.cookie).filter { !$0.contains("=") }
@@ -249,7 +249,7 @@ struct GetSettings: Sendable {
         for file in files where file.isEmpty == false && (file == "-" || Directory.kind(of: file) != .nothing) {
             let text = String(decoding: try BodyText.contents(file, "--cookie"), as: UTF8.self)
             jar.insert(netscape: text)
-            // Otherwise requests would be sent without the cookies that they are to have.
+            // Otherwise requests would be sent without their cookies.
             let isForeign = text.split(whereSeparator: \.isNewline).contains { line in
                 line.lowercased().hasPrefix("set-cookie:")
             }
@@ -269,8 +269,8 @@ struct GetSettings: Sendable {
         return path
     }
 
-    /// Where the state is kept: where it was asked for, in the output folder, or beside a list of requests that must
-    /// not be sent twice.
+    /// The path of the state: that of the option, a file in the output folder, or one beside a list of requests that
+    /// must not be sent twice.
     private static func state(
         _ arguments: Arguments,
         _ destination: Destination,
@@ -286,12 +286,12 @@ struct GetSettings: Sendable {
         return (list + TransferState.fileName, "--from")
     }
 
-    /// Whether the progress of each single request is told.
+    /// Whether the progress of each single request is shown.
     var metersEachRequest: Bool {
         switch display.progress {
         case .none: false
         case .json: true
-        // A line among the content would be part of what is read there.
+        // A line among the content would become part of the content.
         case .line:
             jobCount == 1 && !readsStandardInput && Output.error.columns != nil
                 && !(destination.isStandardOutput && Output.standard.isTerminal)
@@ -327,7 +327,7 @@ struct GetSettings: Sendable {
         var requests: [ListedRequest] = []
         for url in arguments.positionals {
             try CommandLineURL.check(url, arguments)
-            requests.append(ListedRequest(url: url, place: .commandLine))
+            requests.append(ListedRequest(url: url, position: .commandLine))
         }
         let lists = arguments.all(.from)
         let readers = lists.filter { $0 == "-" }.count + Self.readersOfStandardInput(arguments)
@@ -344,24 +344,24 @@ struct GetSettings: Sendable {
     }
 }
 
-/// What is shown of requests and answers.
+/// What is shown for requests and answers.
 struct DisplaySettings: Sendable {
     /// Whether failures are shown.
     let showsFailures: Bool
     /// How progress is shown.
     let progress: ProgressKind
     let isVerbose: Bool
-    /// Whether the head of an answer stands before its content.
+    /// Whether the head of an answer is written before its content.
     let includesHead: Bool
     /// Where the heads of answers are written; nil: nowhere.
     let dumpHeader: String?
     /// Whether the content of an answer of status 400 or more is delivered as any other.
     let failsWithBody: Bool
-    /// What is written after each request; nil: nothing.
+    /// The text that is written after each request; nil: none.
     let writeOut: WriteOut?
-    /// How much of a content is held back that is written as it arrives.
+    /// The bytes that are held back of a content that is written as it arrives.
     let holdBack: Int
-    /// What is to be said before the first request.
+    /// Warnings that are written before the first request.
     let remarks: [String]
 
     init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
@@ -369,7 +369,7 @@ struct DisplaySettings: Sendable {
         showsFailures = !arguments.has(.quiet) && !isSilent
         progress = try ProgressKind(arguments)
         isVerbose = arguments.has(.verbose)
-        // Heads that go where the content goes stand in front of it.
+        // Heads with the same destination as the content are written before it.
         let printsHeads = arguments.last(.dumpHeader) == "-" && destination.isStandardOutput
         includesHead = arguments.has(.include) || arguments.has(.head) || printsHeads
         dumpHeader = printsHeads ? nil : arguments.last(.dumpHeader)

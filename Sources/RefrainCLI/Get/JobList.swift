@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Makes the jobs of a run: what each request is called in the state, and where its content goes.
+/// Makes the jobs of a run: the identity of each request in the state, and the destination of its content.
 struct JobList: Sendable {
     private let destination: Destination
     private let template: RequestTemplate
@@ -16,7 +16,7 @@ struct JobList: Sendable {
     private var remoteFiles: Set<String> = []
     private var occurrences: [String: Int] = [:]
     private var tree = OutputTree()
-    /// How many requests have come.
+    /// The number of requests so far.
     private var added = 0
     /// Files that no content may replace, with the option that reads or writes each.
     var reserved = ReservedFiles([:]) {
@@ -39,15 +39,15 @@ struct JobList: Sendable {
         self.digests = digests
     }
 
-    /// Whether requests need not be looked at before the first of them are made: none of them can be refused here.
+    /// Whether requests can be sent before all of them were validated, because none of them can be refused here.
     ///
-    /// They are URLs alone, each for a file of its own in a folder that nothing else reads or writes in.
+    /// They are only URLs, each with its own file in a folder that no other option reads or writes.
     func canWait(_ requests: [ListedRequest]) -> Bool {
         guard case .folder = destination, !digests.areGiven else { return false }
         return isApart && requests.allSatisfy(\.isBare)
     }
 
-    /// The jobs of requests, without those that the list has had already.
+    /// The jobs of requests, without duplicates.
     mutating func add(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
         var jobs: [GetSettings.Job] = []
         jobs.reserveCapacity(requests.count)
@@ -55,31 +55,33 @@ struct JobList: Sendable {
         return jobs
     }
 
-    /// The job of a request; nil where the list has had it already.
+    /// The job of a request; nil for a duplicate.
     ///
-    /// - Throws: ``UsageError`` for a request that cannot be made with these options.
+    /// - Throws: ``UsageError`` for a request that conflicts with the options.
     mutating func add(_ request: ListedRequest) throws(UsageError) -> GetSettings.Job? {
         let number = Self.incremented(&added) - 1
         var folder: String?
         if case .folder(let path) = destination { folder = path }
-        // One file for one URL: what stands twice in a list of files is fetched once. Two equal orders are two.
+        // One file per URL: a duplicate in a list of files is fetched once. Two equal POST requests are two.
         let isFetch =
             request.body == nil && template.isPlainGet && template.method(of: request) == .get && !request.asksForPart
-        var place: String?
-        // Of several files each is done alone; what must not be sent twice is the same request whatever its file.
-        if case .each = destination, isFetch, case .file(let path) = destination.place(number) { place = path }
-        var identity = identity(of: request, place)
+        var output: String?
+        // With several files each is a separate request; one that must not be sent twice is the same whatever its file.
+        if case .each = destination, isFetch, case .file(let path) = destination.destination(of: number) {
+            output = path
+        }
+        var identity = identity(of: request, output)
         let count = Self.incremented(&occurrences[identity, default: 0])
         if count > 1 {
             if folder != nil, isFetch { return nil }
             identity += " #\(count)"
         }
         if request.output != nil, folder == nil {
-            throw UsageError("\(request.place): \"output\" needs --output-dir DIR")
+            throw UsageError("\(request.position): \"output\" needs --output-dir DIR")
         }
         if !hasState, request.isLine, !template.method(of: request).isIdempotent {
             throw UsageError(
-                "\(request.place): a \(template.method(of: request)) needs a place for its key; give --state FILE"
+                "\(request.position): a \(template.method(of: request)) needs a place for its key; give --state FILE"
             )
         }
         var (file, relative): (String?, String?)
@@ -89,11 +91,11 @@ struct JobList: Sendable {
             let isNamedByURL = request.output == nil
             if !(isApart && isNamedByURL), let option = reserved.option(thatUses: path) {
                 throw UsageError(
-                    "\(request.place): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
+                    "\(request.position): --output-dir would write over \(Sanitized.text(name)), which \(option) uses"
                 )
             }
             (file, relative) = (path, name)
-        } else if case .file(let path) = destination.place(number) {
+        } else if case .file(let path) = destination.destination(of: number) {
             file = path
         } else if case .remoteNames(let folder) = destination {
             file = try remoteFile(request, folder)
@@ -102,7 +104,7 @@ struct JobList: Sendable {
             let digest = try digests.expected(file: file, name: relative, url: request.url)
             return GetSettings.Job(request: request, identity: identity, file: file, name: relative, digest: digest)
         } catch {
-            throw UsageError("\(request.place): \(error)")
+            throw UsageError("\(request.position): \(error)")
         }
     }
 
@@ -114,29 +116,29 @@ struct JobList: Sendable {
     private mutating func remoteFile(_ request: ListedRequest, _ folder: String) throws(UsageError) -> String {
         guard let name = OutputNaming.remote(request.url) else {
             throw UsageError(
-                "\(request.place): --remote-name: \(Sanitized.text(request.url)) names no file; use -o FILE"
+                "\(request.position): --remote-name: \(Sanitized.text(request.url)) names no file; use -o FILE"
             )
         }
         let path = folder.isEmpty ? name : Directory.path(folder, name)
-        // Two contents in one file: the one that comes last would be all that is left.
+        // Otherwise the last of two contents would replace the first.
         guard remoteFiles.insert(path).inserted else {
             throw UsageError(
-                "\(request.place): --remote-name: two URLs name the file \(Sanitized.text(name)); use --output-dir DIR"
+                "\(request.position): --remote-name: two URLs name the file \(Sanitized.text(name)); use --output-dir DIR"
             )
         }
         return path
     }
 
-    private func identity(of request: ListedRequest, _ place: String?) -> String {
+    private func identity(of request: ListedRequest, _ output: String?) -> String {
         var content = request.bodyDigest
-        // What proves who asks may be another one in the next run.
+        // Credentials may differ in the next run.
         for field in request.headers where !SecretFields.contains(field.name) {
             content += "\n\(field.name): \(field.value)"
         }
         if let key = request.key { content += "\nkey \(key)" }
-        if let output = request.output ?? place { content += "\noutput \(output)" }
+        if let output = request.output ?? output { content += "\noutput \(output)" }
         content += template.digest
-        // A part is another content than the whole.
+        // A part is a different content.
         if let range = template.range { content += "\nRange: \(range)" }
         var url = template.url(of: request)
         // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.

@@ -8,24 +8,24 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The requests that are still to be made: those that are known, then those of a list that is being read.
+/// The remaining requests: the known ones, then those of a list that is being read.
 struct JobQueue: Sendable {
-    /// Those whose rows of the state are known.
+    /// The jobs with rows of the state.
     ///
-    /// The next one is the last: what is taken is not kept.
+    /// The next one is the last element, so that taken jobs are released.
     private var known: [GetSettings.Job] = []
-    /// Those whose rows of the state are still to be looked up; the next one is the last.
+    /// The jobs without rows; the next one is the last.
     private var unplanned: [GetSettings.Job]
-    /// Those whose jobs are still to be made; the next one is the last.
+    /// The requests without jobs; the next one is the last.
     private var requests: [ListedRequest]
-    /// How many there are, without those of a list that is being read.
+    /// The number of requests, without those of a list that is being read.
     private(set) var count: Int
     private var skipped = 0
     /// Makes the jobs.
     let list: Locked<JobList>
-    /// The list that is being read; nil: there is none, or it has come to its end.
+    /// The list that is being read; nil: there is none, or it has ended.
     private(set) var stream: URLStream?
-    /// How many jobs were taken, which is the number of the next one.
+    /// The number of jobs that were taken, which is the number of the next one.
     private(set) var taken = 0
     /// Whether a part of the list could not be looked up.
     private var isCut = false
@@ -41,13 +41,13 @@ struct JobQueue: Sendable {
         stream = settings.readsStandardInput ? URLStream() : nil
     }
 
-    /// Whether the next job has to come from the list.
+    /// Whether the next job must come from the list.
     var needsLine: Bool { known.isEmpty && unplanned.isEmpty && requests.isEmpty && stream != nil }
 
     /// How many jobs can be taken.
     var ready: Int { known.count }
 
-    /// So many rows are looked up at a time: about a millisecond of work.
+    /// The number of rows that are looked up at a time: about a millisecond of work.
     private static let partSize = 250
     /// The next part is looked up when no more than this is ready.
     private static let lowWater = 300
@@ -60,7 +60,7 @@ struct JobQueue: Sendable {
         fileprivate let requests: [ListedRequest]
         fileprivate let list: Locked<JobList>
 
-        /// The jobs, with their rows; fewer than there are requests where the list has had some of them.
+        /// The jobs, with their rows; fewer than there are requests if some are duplicates.
         func planned(by plan: RunPlan) -> Result<[GetSettings.Job], UsageError> {
             Result { () throws(UsageError) in
                 guard !requests.isEmpty else { return try plan.planned(jobs) }
@@ -69,10 +69,10 @@ struct JobQueue: Sendable {
         }
     }
 
-    /// Whether it is time to look up the next part.
+    /// Whether the next part must be looked up.
     var wantsPart: Bool { known.count <= Self.lowWater && !(unplanned.isEmpty && requests.isEmpty) }
 
-    /// Takes the next part of those whose rows are to be looked up, where it is time to.
+    /// Removes and returns the next part to look up; nil if it is not due.
     mutating func takeUnplanned() -> Part? {
         guard wantsPart else { return nil }
         let (jobs, requests) = (Self.taken(from: &unplanned), Self.taken(from: &self.requests))
@@ -87,20 +87,20 @@ struct JobQueue: Sendable {
 
     /// Adds jobs with their rows, in the order of the list.
     ///
-    /// - Parameter count: how many requests they were made of.
+    /// - Parameter count: the number of requests that they were made from.
     mutating func add(planned jobs: [GetSettings.Job], of count: Int) {
         self.count -= count - jobs.count
         skipped += jobs.count { $0.action == .skip }
         known.insert(contentsOf: jobs.reversed(), at: 0)
     }
 
-    /// Gives up what was not looked up.
+    /// Drops the requests that were not looked up.
     mutating func dropUnplanned() { (unplanned, requests, isCut) = ([], [], true) }
 
     /// Whether all requests of the list have been taken in.
     var isReadToEnd: Bool { unplanned.isEmpty && requests.isEmpty && stream == nil && !isCut }
 
-    /// How many were done in an earlier run, once that is known of all; nil: it is not, was said, or none was.
+    /// The number of requests that were done in an earlier run, once, when it is known for all; nil otherwise.
     mutating func takeSkipped() -> (skipped: Int, of: Int)? {
         guard unplanned.isEmpty, requests.isEmpty, skipped > 0 else { return nil }
         defer { skipped = 0 }
@@ -117,18 +117,18 @@ struct JobQueue: Sendable {
     /// Adds jobs of a list that is being read, with their rows.
     mutating func add(listed jobs: [GetSettings.Job]) { known.insert(contentsOf: jobs, at: 0) }
 
-    /// Notes that the list has come to its end.
+    /// Records the end of the list.
     mutating func endStream() { stream = nil }
 }
 
-/// Spaces the beginnings of requests: one wait before a request is made, and none after it.
+/// Spaces the beginnings of requests: one delay before a request, none after it.
 final class StartPacer: Sendable {
     private let interval: Duration
     private let next = Locked<ContinuousClock.Instant?>(nil)
 
     init(interval: Duration) { self.interval = interval }
 
-    /// Waits for the turn of a request; returns at once where the task was cancelled.
+    /// Waits until a request may begin; returns at once if the task was cancelled.
     func turn() async {
         let now = ContinuousClock.now
         let start = next.withLock { next in
@@ -142,6 +142,6 @@ final class StartPacer: Sendable {
 
 /// The processors of the machine.
 enum Processors {
-    /// Whether two threads can be busy at the same time.
+    /// Whether there is more than one.
     static let areSeveral = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
 }

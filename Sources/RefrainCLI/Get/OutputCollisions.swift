@@ -1,4 +1,4 @@
-/// Refuses outputs that would destroy each other, or what is read.
+/// Refuses outputs that would overwrite each other or an input.
 enum OutputCollisions {
     /// The files that are read, each with the option that names it.
     private static func inputs(_ arguments: Arguments) -> [String: String] {
@@ -23,7 +23,7 @@ enum OutputCollisions {
         return inputs
     }
 
-    /// Refuses two outputs in one file: the one that comes last would be all that is left.
+    /// Refuses two outputs in one file: the last one would replace the others.
     ///
     /// The file of an input is refused as well: a report empties it before it is read. `--output FILE` may replace one:
     /// it does so when the content is complete.
@@ -34,26 +34,26 @@ enum OutputCollisions {
         var options: [String: String] = [:]
         func add(_ path: String?, _ option: String, _ inputs: [String: String] = [:]) throws(UsageError) {
             guard let path else { return }
-            let place: String
+            let location: String
             if let number = Output.descriptor(path) {
-                place = "/dev/fd/\(number)"
+                location = "/dev/fd/\(number)"
             } else {
                 guard [.file, .nothing].contains(Directory.kind(of: path)) else { return }
-                place = Directory.identity(of: path)
-                if let reader = inputs[place] {
+                location = Directory.identity(of: path)
+                if let reader = inputs[location] {
                     throw UsageError("\(option) would write over \(Sanitized.text(path)), which \(reader) reads")
                 }
             }
-            guard let other = options.updateValue(option, forKey: place) else { return }
+            guard let other = options.updateValue(option, forKey: location) else { return }
             throw UsageError("\(other) and \(option) would both write \(Sanitized.text(path))")
         }
-        for (number, place) in destination.places.enumerated() {
-            switch place {
+        for (number, each) in destination.destinations.enumerated() {
+            switch each {
             case .file(let path), .device(let path):
-                let option = destination.places.count == 1 ? "--output" : "--output of URL \(number + 1)"
+                let option = destination.destinations.count == 1 ? "--output" : "--output of URL \(number + 1)"
                 try add(path, option)
-                // A file that is being written has these beside it.
-                if case .file = place, destination.places.count > 1 {
+                // The partial files of a file that is being written.
+                if case .file = each, destination.destinations.count > 1 {
                     let names = PartialNames(path)
                     for name in [names.part, names.record, names.positions] { try add(name, option) }
                 }
@@ -68,7 +68,7 @@ enum OutputCollisions {
         try add(arguments.last(.etagSave), "--etag-save", inputs)
         if let path = arguments.last(.dumpHeader), path != "-" { try add(path, "--dump-header", inputs) }
         if let path = arguments.last(.state) { try add(path, "--state", inputs) }
-        // There are no links below a folder that is still to be made, or in which nothing is.
+        // A folder that does not exist yet, or is empty, contains no links.
         var hasLinks = true
         if case .folder(let path) = destination {
             hasLinks = Directory.kind(of: path) != .nothing && !Directory.isEmpty(path)
@@ -93,8 +93,8 @@ struct ReservedFiles: Sendable {
 
     /// The option that uses a file; nil: none does.
     ///
-    /// The place of a path costs a look at each folder above it, so it is found only for a path with the name of a
-    /// reserved file, and for a link, which may lead to one.
+    /// An identity requires a system call for each folder of the path, so it is computed only for a path with the name
+    /// of a reserved file, and for a link.
     func option(thatUses path: String) -> String? {
         guard !options.isEmpty, names.contains(Self.name(path)) || (hasLinks && Directory.link(path) != nil) else {
             return nil
@@ -102,7 +102,7 @@ struct ReservedFiles: Sendable {
         return options[Directory.identity(of: path)]
     }
 
-    /// Whether none of the files is in a folder, nor can be by a link.
+    /// Whether none of the files is in a folder, directly or by a link.
     func isOutside(_ folder: String) -> Bool {
         guard !options.isEmpty else { return true }
         let inner = OutputNaming.folded(Directory.path(Directory.identity(of: folder), ""))

@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// Takes in what comes back: writes the report, prints contents in their order, shows progress, and keeps the score.
+/// Handles outcomes: writes the report, prints contents in their order, shows progress, and counts.
 ///
-/// A class, because every call of a method would copy a structure with all settings of the run.
+/// A class, because each method call would copy a structure with all settings of the run.
 final class OutputCoordinator {
     private let settings: GetSettings
     private let report: Output?
@@ -12,17 +12,17 @@ final class OutputCoordinator {
     private var progress: Progress?
     private var waiting: [Int: FetchOutcome] = [:]
     private var printed = 0
-    /// The outputs that could not be written: of each it is said once.
+    /// The outputs that could not be written; each is reported once.
     private var lost: Set<ObjectIdentifier> = []
     private var status = ExitStatus.success
-    /// Whether nothing more can be taken in.
+    /// Whether no further outcome can be written.
     private(set) var isClosed = false
 
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
         let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
         do {
-            // Existing files are released only after all outputs could be opened.
+            // Existing files are emptied only after all outputs could be opened.
             picture = try Self.opening("--timeline-svg") { () throws(SystemError) in
                 let picture = try settings.timelineSVG.map(Output.named)
                 try picture?.empty()
@@ -46,18 +46,18 @@ final class OutputCoordinator {
         }
     }
 
-    /// Whether nothing is said or written of a request that went well.
+    /// Whether a successful request is neither shown nor written.
     var isQuiet: Bool {
         report == nil && picture == nil && dumpedHeads == nil && progress == nil && !settings.display.isVerbose
             && settings.display.writeOut == nil && settings.files.tagFile == nil && !settings.destination.printsInOrder
     }
 
-    /// Says something that belongs to no single request.
+    /// Writes a message that belongs to no single request.
     func say(_ line: String) {
         if settings.display.showsFailures { screen.show("refrain get: \(line)\n") }
     }
 
-    /// Says what went wrong beside the requests: the command has failed, and goes on.
+    /// Reports a failure outside of the requests: the command continues, and its exit status is a failure.
     func fail(_ line: String) {
         if status != .failure { say(line) }
         status = .failure
@@ -74,8 +74,8 @@ final class OutputCoordinator {
         }
     }
 
-    /// The number of the first job that may not begin yet: contents that wait for their turn are not piled up without
-    /// end.
+    /// The number of the first job that may not begin yet, so that the contents that wait to be printed are
+    /// limited.
     var end: Int {
         guard !isClosed else { return 0 }
         return settings.destination.printsInOrder ? printed + 4 * settings.concurrency + 16 : .max
@@ -90,7 +90,7 @@ final class OutputCoordinator {
         status = .usage
     }
 
-    /// Takes in an outcome.
+    /// Handles an outcome.
     func take(_ outcome: FetchOutcome) {
         progress?.count(outcome)
         show(lines(outcome))
@@ -108,7 +108,7 @@ final class OutputCoordinator {
         if outcome.lostItsReader || (settings.failsEarly && !outcome.isSuccess) { isClosed = true }
     }
 
-    /// What is said of an outcome on standard error.
+    /// Writes the messages of an outcome to standard error.
     private func lines(_ outcome: FetchOutcome) -> String {
         guard !outcome.isSkipped else { return "" }
         var lines = ""
@@ -132,12 +132,12 @@ final class OutputCoordinator {
         return lines
     }
 
-    /// Writes what `--write-out` asks for.
+    /// Writes the text of `--write-out`.
     private func writeOut(_ outcome: FetchOutcome) {
         guard let format = settings.display.writeOut, !outcome.isSkipped else { return }
         for piece in format.pieces(outcome) where !piece.bytes.isEmpty {
             if piece.isError {
-                // A closed reader of standard error ends nothing.
+                // A closed standard error does not end the command.
                 try? screen.write(piece.bytes)
             } else {
                 write(piece.bytes, to: .standard)
@@ -145,7 +145,7 @@ final class OutputCoordinator {
         }
     }
 
-    /// Writes the tag of a content, where it was asked for.
+    /// Writes the tag of a content to the file of `--etag-save`.
     private func writeTag(of outcome: FetchOutcome) {
         guard let path = settings.files.tagFile, outcome.isSuccess, let tag = outcome.response?.headers["ETag"] else {
             return
@@ -157,7 +157,7 @@ final class OutputCoordinator {
         }
     }
 
-    /// Writes what is written once, at the end.
+    /// Writes the outputs that are written once, at the end.
     private func writeCookies() {
         guard let path = settings.cookieJar, let jar = settings.cookies else { return }
         do throws(SystemError) {
@@ -169,14 +169,14 @@ final class OutputCoordinator {
         }
     }
 
-    /// Puts the screen in order, and says how it went: a transport failure weighs more than a status.
+    /// Clears the progress line, and returns the exit status; a transport failure takes precedence over a status.
     func finish() -> ExitStatus {
         if progress != nil { screen.show("\n") }
         writeCookies()
         return status
     }
 
-    /// Whether the request failed because the reader of standard output had enough: no failure of its own.
+    /// Whether the request failed because the reader of standard output closed it, which is not an error.
     private func isOurs(_ outcome: FetchOutcome) -> Bool {
         outcome.lostItsReader || (isClosed && outcome.error?.code == .cancelled)
     }
@@ -195,13 +195,13 @@ final class OutputCoordinator {
         case (.usage, _): break
         case (_, .failure): status = .failure
         case (.success, let other): status = other
-        // One that is final weighs more than one that will pass.
-        case (.comeBackLater, .httpError): status = .httpError
+        // A permanent failure takes precedence over a temporary one.
+        case (.retryAfterTooLong, .httpError): status = .httpError
         default: break
         }
     }
 
-    /// Writes what is made only where there is an output for it.
+    /// Writes bytes that are made only if there is an output.
     private func write(_ bytes: @autoclosure () -> [UInt8], to output: Output?) {
         guard let output, !isClosed || output !== Output.standard, !lost.contains(ObjectIdentifier(output))
         else { return }

@@ -1,14 +1,14 @@
 internal import Refrain
 
-/// What an answer must be to be the last one: `--until 'STATUS in 200,404'`, `--until-json '.state == "done"'`.
+/// The condition that ends polling: `--until 'STATUS in 200,404'`, `--until-json '.state == "done"'`.
 struct PollCondition: Sendable {
     private let statuses: Set<HTTPStatus>?
     private let comparison: Comparison?
 
-    /// How long is waited for the answer unless an option says otherwise.
+    /// The default time limit.
     static let standardWindow = Duration.seconds(600)
 
-    /// A value of the answer, compared with one that was given.
+    /// A value of the response, compared with a given one.
     fileprivate struct Comparison: Sendable {
         let path: [String]
         let operation: String
@@ -34,7 +34,7 @@ struct PollCondition: Sendable {
         func refuse(_ what: String) -> UsageError { .badValue(text, of: "--until-json", what) }
         let operations = ["==", "!=", "<=", ">=", "<", ">"]
         let found = operations.compactMap { operation in text.firstRange(of: operation).map { (operation, $0) } }
-        // The first one, and of two that begin at one place the longer one.
+        // The first one, and of two at the same index the longer one.
         let first = found.min {
             ($0.1.lowerBound, $1.0.count) < ($1.1.lowerBound, $0.0.count)
         }
@@ -46,7 +46,7 @@ struct PollCondition: Sendable {
         do throws(JSONNode.Failure) {
             value = try JSONNode.parse(Array(String(text[range.upperBound...]).trimmedOfWhiteSpace.utf8))
         } catch {
-            throw refuse("compares with what is no JSON: \(error); a text stands in quotation marks")
+            throw refuse("compares with what is no JSON: \(error); write a text in quotation marks")
         }
         if path.hasPrefix("/") {
             // A JSON Pointer (RFC 6901).
@@ -59,7 +59,7 @@ struct PollCondition: Sendable {
         return Comparison(path: names, operation: operation, value: value)
     }
 
-    /// Whether the answer is the one that is waited for.
+    /// Whether a response meets the condition.
     func holds(for response: HTTPResponse) -> Bool {
         if let statuses, !statuses.contains(response.status) { return false }
         guard let comparison else { return statuses != nil || response.status.isSuccess }

@@ -1,12 +1,12 @@
 internal import Refrain
 
-/// The line on a terminal that says how far many requests have come.
+/// The progress of many requests, as a line on a terminal.
 struct Progress {
     /// How many requests there are; of a list that is being read, those so far.
     var total: Int
     private let columns: Int
     private let start = ContinuousClock.now
-    private var drawn = ContinuousClock.now - .seconds(1)
+    private var lastDrawn = ContinuousClock.now - .seconds(1)
     private(set) var done = 0
     private(set) var retried = 0
     private(set) var failed = 0
@@ -26,8 +26,8 @@ struct Progress {
     /// The line, where it is time to draw it again: ten times a second, and at the end.
     mutating func next() -> String? {
         let now = ContinuousClock.now
-        guard done == total || now - drawn >= .milliseconds(100) else { return nil }
-        drawn = now
+        guard done == total || now - lastDrawn >= .milliseconds(100) else { return nil }
+        lastDrawn = now
         return line(elapsed: now - start)
     }
 
@@ -43,7 +43,7 @@ struct Progress {
             + "\u{1B}[K"
     }
 
-    /// What takes the line away.
+    /// The characters that clear the line.
     static let clear = "\r\u{1B}[K"
 }
 

@@ -8,14 +8,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The proxy that connections go by, as the options name it.
+/// The proxy of the connections, from the options.
 enum ProxySettings {
-    /// The options that name one, with the scheme that they stand for.
+    /// The options that name a proxy, with their schemes.
     private static let schemes: [OptionName: String] = [
         .proxy: "", .socks4: "socks4", .socks4a: "socks4a", .socks5: "socks5", .socks5Hostname: "socks5h",
     ]
 
-    /// Sets the proxy, who asks it, and the hosts that it is not used for.
+    /// Sets the proxy, its credentials, and the hosts that it is not used for.
     static func apply(
         _ arguments: Arguments,
         to configuration: inout CurlLoader.Configuration
@@ -30,13 +30,13 @@ enum ProxySettings {
             let password = try user.contains(":") ? "" : ":" + Credentials.password(of: user, option: "--proxy-user")
             configuration.overrides.texts[.proxyUser] = user + password
         }
-        // As in curl, the environment takes hosts away from a proxy of the command line, too.
+        // As in curl, the exceptions of the environment also apply to a proxy of the command line.
         if let hosts = arguments.last(.noproxy) ?? (configuration.proxy == nil ? nil : hostsOfEnvironment()) {
             configuration.overrides.texts[.noproxy] = hosts
         }
     }
 
-    /// The hosts that the environment wants no proxy for.
+    /// The hosts without a proxy, from the environment.
     private static func hostsOfEnvironment() -> String? {
         (getenv("no_proxy") ?? getenv("NO_PROXY")).map { String(cString: $0) }
     }

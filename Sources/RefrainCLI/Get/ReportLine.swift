@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// The line of a report that stands for one request.
+/// The line of a report for one request.
 enum ReportLine {
     /// The line as an object.
     static func json(_ outcome: FetchOutcome) -> JSON {

@@ -1,33 +1,33 @@
 internal import Refrain
 
-/// What the tasks of a run share: the jobs that are still to be made, and what has happened since the run looked last.
+/// The state that the tasks of a run share: the remaining jobs, and the events that the run has not taken yet.
 ///
-/// Each worker fetches one job after the other, and the run takes in what has come of them. A task for each job costs
-/// more than the request of a small file.
+/// Each worker fetches one job after the other, and the run handles the outcomes. A task for each job would cost more
+/// than the request of a small file.
 final class RunBoard: Sendable {
-    /// What a run waits for.
+    /// An event that a run waits for.
     enum Event: Sendable {
         indirect case fetched(FetchOutcome)
-        /// Requests have ended of which nothing is to be done but to write these rows.
+        /// Requests have ended that only need these rows written.
         case noted([TransferState.Entry])
-        /// A worker has found no job.
+        /// A worker found no job.
         case ended
-        /// A part of the list with its rows of the state, and of how many requests it was made.
+        /// A part of the list with its rows of the state, and the number of its requests.
         case planned(Result<[GetSettings.Job], UsageError>, count: Int)
         /// The next item of a list; nil at its end.
         case read(URLStream.Item?)
-        /// It is time to write the rows that wait.
+        /// The waiting rows are due to be written.
         case paused
     }
 
     /// A job and its number.
     typealias Job = (job: GetSettings.Job, number: Int)
 
-    /// What a worker hands over of a request.
+    /// The result of a request, as a worker returns it.
     enum Ending: Sendable {
-        /// An outcome of which something is to be said, written or counted.
+        /// An outcome that must be shown, written or counted.
         case outcome(FetchOutcome)
-        /// The row of one of which nothing else is to be done; it can wait.
+        /// The row of an outcome that needs nothing else; it can wait.
         case row(TransferState.Entry)
     }
 
@@ -43,17 +43,17 @@ final class RunBoard: Sendable {
         var end = 0
         var workers = 0
         var events: [Event] = []
-        /// The rows that wait to be taken in; the run is not woken for a few of them.
+        /// The rows that the run has not taken yet; a few of them do not wake it.
         var rows: [TransferState.Entry] = []
         var waiter: Waiter?
 
-        /// Adds an event; returns the continuation that waits for events, if any, with all that have come.
+        /// Adds an event; returns the continuation that waits for events, if any, with all pending events.
         mutating func add(_ event: Event) -> (Waiter, [Event])? {
             events.append(event)
             return wake()
         }
 
-        /// Adds what has come of a request.
+        /// Adds the result of a request.
         mutating func add(_ ending: Ending) -> (Waiter, [Event])? {
             switch ending {
             case .outcome(let outcome): return add(.fetched(outcome))
@@ -75,12 +75,12 @@ final class RunBoard: Sendable {
         }
     }
 
-    /// So many outcomes for each worker wait to be taken in before no further job begins.
+    /// No further job begins while this many outcomes per worker wait.
     private static let unreadPerWorker = 4
-    /// For so many rows the run is woken before its next pause: also to look up further parts of the list in time.
+    /// This many rows wake the run before its next pause, also to look up further parts of the list in time.
     private static let rowsPerWakeUp = 64
 
-    /// - Parameter isQuiet: whether nothing is to be said or written of a request that went well.
+    /// - Parameter isQuiet: whether a successful request is neither shown nor written.
     init(_ queue: consuming JobQueue, workers: Int, isQuiet: Bool = false) {
         mostWorkers = workers
         self.isQuiet = isQuiet
@@ -90,24 +90,24 @@ final class RunBoard: Sendable {
     /// Reads or changes the queue.
     func withQueue<Result>(_ body: (inout JobQueue) -> Result) -> Result { state.withLock { body(&$0.queue) } }
 
-    /// Whether a worker is at work.
+    /// Whether a worker is running.
     var isWorking: Bool { state.withLock { $0.workers > 0 } }
 
-    /// Whether no worker is at work, and all that has happened was taken in.
+    /// Whether no worker is running, and all events were taken.
     var isIdle: Bool { state.withLock { $0.workers == 0 && $0.events.isEmpty && $0.rows.isEmpty } }
 
-    /// Lets jobs below a number begin; returns how many workers are to be started for them.
+    /// Allows jobs below a number to begin; returns the number of workers to start for them.
     func allow(below end: Int) -> Int {
         state.withLock { state in
             state.end = end
-            let (jobs, places) = (state.queue.ready, mostWorkers - state.workers)
-            let count = max(0, min(jobs, places, end - state.queue.taken))
+            let (jobs, idle) = (state.queue.ready, mostWorkers - state.workers)
+            let count = max(0, min(jobs, idle, end - state.queue.taken))
             state.workers += count
             return count
         }
     }
 
-    /// Waits until something has happened, and takes it in.
+    /// Waits for events, and takes them.
     func events() async -> [Event] {
         await resumption { (continuation: Waiter) in
             let events: [Event] = state.withLock { state in
@@ -119,12 +119,12 @@ final class RunBoard: Sendable {
         }
     }
 
-    /// Adds what has happened.
+    /// Adds an event.
     func post(_ event: Event) {
         if let (waiter, events) = state.withLock({ $0.add(event) }) { waiter.resume(returning: events) }
     }
 
-    /// What the run has to know of an outcome.
+    /// The result that the run needs of an outcome.
     func ending(of outcome: FetchOutcome) -> Ending {
         guard isQuiet, outcome.isSuccess, outcome.remark == nil, let row = RunPlan.row(of: outcome),
             !RunPlan.isUrgent(row)
@@ -132,11 +132,11 @@ final class RunBoard: Sendable {
         return .row(row)
     }
 
-    /// The next job of a worker, with its number; nil where it is to end.
+    /// The next job of a worker, with its number; nil if the worker must end.
     ///
     /// - Parameters:
-    ///   - ending: what has come of the job before.
-    ///   - isCancelled: whether no further job is to begin.
+    ///   - ending: the result of the previous job.
+    ///   - isCancelled: whether no further job may begin.
     func next(after ending: Ending?, isCancelled: Bool) -> Job? {
         let (job, ready): (Job?, (Waiter, [Event])?) = state.withLock { state in
             var ready = ending.flatMap { state.add($0) }

@@ -18,7 +18,7 @@ enum SanitizedURL {
         return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
     }
 
-    /// A URL with the slash that it is sent with where it names no path.
+    /// A URL with a slash as its path if it has none, as it is sent.
     static func withPath(_ url: String) -> String {
         guard let authority = authority(of: url),
             authority.upperBound == url.endIndex || url[authority.upperBound] != "/"
@@ -26,7 +26,7 @@ enum SanitizedURL {
         return "\(url[..<authority.upperBound])/\(url[authority.upperBound...])"
     }
 
-    /// A URL as far as it is sent.
+    /// A URL without its fragment, which is not sent.
     static func withoutFragment(_ url: String) -> String {
         guard url.contains(byte: UInt8(ascii: "#")) else { return url }
         return url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
@@ -42,20 +42,20 @@ enum SanitizedURL {
         return scheme + "…" + text[at...]
     }
 
-    /// What stands between the scheme and the path.
+    /// The text between the scheme and the path.
     private static func authority(of url: String) -> Range<String.Index>? {
         guard let start = authorityStart(of: url) else { return nil }
         let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         return start..<(url[start...].utf8.firstIndex { ends.contains($0) } ?? url.endIndex)
     }
 
-    /// The place behind the first `://`.
+    /// The index after the first `://`.
     static func authorityStart(of url: String) -> String.Index? {
         let bytes = url.utf8
-        var place = bytes.startIndex
-        while let colon = bytes[place...].firstIndex(of: UInt8(ascii: ":")) {
-            place = bytes.index(after: colon)
-            let rest = bytes[place...].prefix(2)
+        var index = bytes.startIndex
+        while let colon = bytes[index...].firstIndex(of: UInt8(ascii: ":")) {
+            index = bytes.index(after: colon)
+            let rest = bytes[index...].prefix(2)
             if rest.elementsEqual("//".utf8) { return rest.endIndex }
         }
         return nil
@@ -63,17 +63,16 @@ enum SanitizedURL {
 }
 
 extension String {
-    /// Whether a byte is in the text.
+    /// Whether the text contains a byte.
     ///
-    /// It looks at memory: to go through the text as a collection takes fifty times as long, and most texts lie in one
-    /// piece.
+    /// Reads the memory of the text: iterating the collection takes fifty times as long, and most texts are contiguous.
     func contains(byte: UInt8) -> Bool {
         utf8.withContiguousStorageIfAvailable { bytes in
             bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
         } ?? utf8.contains(byte)
     }
 
-    /// Whether it has no letters beyond ASCII; by its memory, too.
+    /// Whether the text is ASCII; reads its memory, too.
     var isASCII: Bool {
         utf8.withContiguousStorageIfAvailable { bytes in
             var all: UInt8 = 0
@@ -90,7 +89,7 @@ enum SecretFields {
         "Proxy-Authentication-Info", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token", "X-Amz-Security-Token",
     ]
 
-    /// Those of a request that stay with the origin which they are for.
+    /// The secret fields of a request, which are not sent to another origin.
     static func names(in headers: HTTPHeaders) -> Set<String> {
         var found: Set<String> = []
         for field in headers where contains(field.name) { found.insert(field.name) }

@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// What is asked of servers over TLS, as the options say.
+/// The TLS settings of the options.
 enum TLSSettings {
-    /// Sets which servers are trusted, and how TLS is spoken with them.
+    /// Sets trust, certificates and versions.
     static func apply(
         _ arguments: Arguments,
         to configuration: inout CurlLoader.Configuration
@@ -41,7 +41,7 @@ enum TLSSettings {
         _ arguments: Arguments,
         to overrides: inout CurlLoader.ConnectionOverrides
     ) throws(UsageError) {
-        // The last one counts, whichever it is.
+        // The last one applies, whichever option it is.
         overrides.oldestTLS = arguments.given.compactMap { oldest[$0.name] }.last
         guard let text = arguments.last(.tlsMax), text != "default" else { return }
         guard let version = newest[text] else {
@@ -60,7 +60,7 @@ enum TLSSettings {
         "1.0": .v10, "1.1": .v11, "1.2": .v12, "1.3": .v13,
     ]
 
-    /// The keys that a server must have one of: hashes, or a file with one key.
+    /// The pinned keys, of which the server must have one: hashes, or a file with one key.
     private static func pinnedKeys(_ text: String) throws(UsageError) -> String {
         guard text.hasPrefix("sha256//") else {
             guard Directory.kind(of: text) == .file else {
@@ -76,13 +76,13 @@ enum TLSSettings {
         return text
     }
 
-    /// The path of a file with certificates, where the one that is given can be used.
+    /// The path of a file with certificates, after validation.
     private static func authorities(_ file: String) throws(UsageError) -> String {
         do throws(SystemError) {
             let input = try Input(path: file)
             let pem = try input.rest()
             if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
-                // A pipe is empty now, and each new connection reads the file.
+                // Each new connection reads the file, and a pipe is now empty.
                 return input.fileSize == nil ? try UnlinkedTemporaryFile.path(holding: pem) : file
             }
         } catch {

@@ -2,8 +2,8 @@ internal import Refrain
 
 /// The attempts of one request as a picture that a browser shows, on light and on dark.
 ///
-/// One row an attempt: what it came to and why it was (not) the last one at the left, its time on a common scale at the
-/// right, the wait after it as a dashed line.
+/// One row per attempt: outcome and reason at the left, its time on a common scale at the right, the delay after it as
+/// a dashed line.
 struct TimelineSVG {
     /// The document.
     let text: String
@@ -11,8 +11,8 @@ struct TimelineSVG {
     /// Draws a request.
     ///
     /// - Parameters:
-    ///   - title: what was asked for.
-    ///   - summary: what it came to.
+    ///   - title: the heading.
+    ///   - summary: the outcome.
     ///   - attempts: the record of the request.
     ///   - total: the time of the whole request.
     init(title: String, summary: String, _ attempts: [AttemptRecord], total: Duration) {
@@ -41,7 +41,7 @@ struct TimelineSVG {
         text = (lines + ["</svg>"]).joined(separator: "\n") + "\n"
     }
 
-    /// Draws what a URL came to.
+    /// Draws the outcome of a URL.
     init(_ outcome: FetchOutcome) {
         let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : outcome.error?.code.rawValue
         let count = outcome.attempts.count
@@ -65,7 +65,7 @@ struct TimelineSVG {
         let why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
         let start = record.start.inSeconds
         let end = start + record.duration.inSeconds
-        // An attempt of a millisecond is still to be seen on a scale of seconds.
+        // Keeps an attempt of a millisecond visible on a scale of seconds.
         let (left, right) = (axis.x(start), max(axis.x(end), axis.x(start) + 4))
         let (bar, length) = (Decimals.text(left, places: 1), Decimals.text(right - left, places: 1))
         var lines = [
@@ -92,7 +92,7 @@ struct TimelineSVG {
         }
     }
 
-    /// Text as XML takes it: no markup, and none of the characters that XML 1.0 has no way to write.
+    /// Text escaped for XML, without the characters that XML 1.0 cannot represent.
     static func escaped(_ text: String, limit: Int = 1000) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -132,7 +132,7 @@ private struct Axis {
     private static let left = 300.0
     private static let length = 430.0
     private let seconds: Double
-    /// Where it has marks, in seconds: at most seven, at round numbers.
+    /// The marks, in seconds: at most seven, at round numbers.
     let ticks: [Double]
 
     init(seconds: Double) {
@@ -150,7 +150,7 @@ private struct Axis {
         ticks = (0...6).map { Double($0) * step }.filter { $0 <= seconds }
     }
 
-    /// The place of a time, never outside of the picture.
+    /// The x coordinate of a time, clamped to the picture.
     func x(_ time: Double) -> Double {
         guard seconds > 0, time.isFinite else { return Self.left }
         return Self.left + min(max(time / seconds, 0), 1) * Self.length

@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// Shows how far one download has come: bytes, rate, the time that is left, and retries.
+/// Shows the progress of one download: bytes, rate, the time that is left, and retries.
 final class TransferProgress: Sendable {
     private struct State {
         var size: Int64 = 0
@@ -22,7 +22,7 @@ final class TransferProgress: Sendable {
         self.url = url
     }
 
-    /// Notes the head of an answer.
+    /// Records the head of a response.
     func begin(total: Int64?, from offset: Int64) {
         state.withLock { state in
             if state.size == 0 { state.resumed = offset }
@@ -30,7 +30,7 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Notes that bytes have come.
+    /// Records received bytes.
     func add(_ count: Int) {
         let text = state.withLock { state -> String? in
             state.size += Int64(count)
@@ -42,7 +42,7 @@ final class TransferProgress: Sendable {
         if let text { Output.error.draw(text) }
     }
 
-    /// Notes what came of an attempt.
+    /// Records the outcome of an attempt.
     func note(_ record: AttemptRecord) {
         guard record.decision == .retry, record.reason != .redirected else { return }
         let outcome = record.status.map { "status \($0)" } ?? record.error?.rawValue ?? "no outcome"
@@ -68,7 +68,7 @@ final class TransferProgress: Sendable {
 
     /// The text of an event.
     ///
-    /// - Parameter elapsed: the time in which the bytes have come; nil: none come, so there is no rate.
+    /// - Parameter elapsed: the time of the received bytes; nil: none are received, so there is no rate.
     private func text(
         _ state: inout State,
         _ elapsed: Duration?,
@@ -101,7 +101,7 @@ final class TransferProgress: Sendable {
     }
 }
 
-/// Tells the progress of what goes into a sink.
+/// Reports the bytes of a sink as progress.
 final class MeteredSink: ContentSink, DownloadObserver {
     let inner: any ContentSink
     private let progress: TransferProgress

@@ -1,27 +1,28 @@
 internal import Refrain
 
-/// How the command connects, as its options say.
+/// The transports with the settings of the options.
 enum TransportSettings {
-    /// How many can run at a time: each takes a connection and a file, and two more while its host is looked up.
+    /// The number of requests that can run at a time: each needs a connection and a file, and two more files during a
+    /// name lookup.
     static func affordable(_ wish: Int, openFiles: Int) -> Int {
         max(1, min(wish, (openFiles - filesOfOurs) / 4))
     }
 
-    /// What is open besides: the standard descriptors, a report, a state, the files of the transport's thread.
+    /// The other open files: the standard descriptors, a report, a state, the files of the transport's thread.
     private static let filesOfOurs = 22
 
     private static func isPort(_ text: Substring?) -> Bool {
         text.flatMap { ASCIINumber.whole($0) }.map { (0...65535).contains($0) } ?? false
     }
 
-    /// What stands between the first host, which may be an address in brackets, and the next colon.
+    /// The text between the first host, which may be an address in brackets, and the next colon.
     private static func portBehindHost(_ text: String) -> Substring? {
         var rest = text[...]
         if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") { rest = rest[end...] }
         return rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).dropFirst().first
     }
 
-    /// Whether a text is `HOST:PORT:ADDRESS[,ADDRESS]…`, with numbers where libcurl wants them.
+    /// Whether a text is `HOST:PORT:ADDRESS[,ADDRESS]…`, with numbers where libcurl requires them.
     private static func isResolution(_ text: String) -> Bool {
         var rest = text.hasPrefix("+") ? text.dropFirst() : text[...]
         if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") { rest = rest[end...] }
@@ -33,7 +34,7 @@ enum TransportSettings {
         }
     }
 
-    /// What the options change of the way in which connections are made.
+    /// The overrides of connections that the options set.
     private static func overrides(_ arguments: Arguments) throws(UsageError) -> CurlLoader.ConnectionOverrides {
         var overrides = CurlLoader.ConnectionOverrides()
         for text in arguments.all(.resolve) {
@@ -56,7 +57,7 @@ enum TransportSettings {
             overrides.connectTo.append(text)
         }
         overrides.unixSocket = arguments.last(.unixSocket)
-        // One that is missing may be made by a server that is not there yet.
+        // A missing socket may be created later, by its server.
         if let path = overrides.unixSocket, [.file, .folder].contains(Directory.kind(of: path)) {
             throw .badValue(path, of: "--unix-socket", "is no socket")
         }
@@ -84,14 +85,14 @@ enum TransportSettings {
 
     /// How many transports there are.
     ///
-    /// Two for many requests at a time, where there are processors for them: what a thread that receives 1 GB does
-    /// beside is to write it, and then nothing has to be handed to another one.
+    /// Two for many requests at a time on several processors: the thread that receives a large content also writes it,
+    /// so that no other thread is woken for it.
     static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
         let hasMany = arguments.has(.from) || arguments.positionals.count >= leastRequests
         return hasMany && concurrency >= leastRequests && Processors.areSeveral ? 2 : 1
     }
 
-    /// So few requests are left to one transport.
+    /// The minimum number of requests for two transports.
     private static let leastRequests = 4
 
     /// The transports, among which the requests are distributed.
@@ -109,7 +110,8 @@ enum TransportSettings {
         return loaders
     }
 
-    /// What all transports have in common: read once, since a pipe has its content once, and a person is asked once.
+    /// The configuration of all transports: read once, because a pipe can be read once and a password is asked for
+    /// once.
     private static func configuration(
         _ arguments: Arguments,
         _ concurrency: Int,

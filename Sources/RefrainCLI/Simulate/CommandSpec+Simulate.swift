@@ -5,7 +5,7 @@ extension CommandSpec {
         forms: ["[--policy NAME]… [--fleet N,…] [options]"],
         groups: [
             Group(
-                title: "Who calls",
+                title: "Clients",
                 options: [
                     OptionSpec(
                         .policy,

@@ -22,7 +22,7 @@ struct SimulationSettings: Sendable {
         if let path = arguments.last(.storm) { try read(path) }
         if arguments.has(.policy) {
             policies = []
-            for text in arguments.all(.policy) { policies.append(try Self.policy(text, place: "--policy")) }
+            for text in arguments.all(.policy) { policies.append(try Self.policy(text, location: "--policy")) }
         }
         if policies.isEmpty { policies = [.named(.none), .named(.immediate), .named(.recommended)] }
         if let text = arguments.last(.fleet) { fleet = try Self.sizes(text) }
@@ -32,12 +32,12 @@ struct SimulationSettings: Sendable {
             }
             load = .perSecond(rate)
         }
-        if let text = arguments.last(.server) { server = try StormText.server(text, place: "--server") }
-        if let text = arguments.last(.backend) { backend = try StormText.server(text, place: "--backend") }
+        if let text = arguments.last(.server) { server = try StormText.server(text, location: "--server") }
+        if let text = arguments.last(.backend) { backend = try StormText.server(text, location: "--backend") }
         if let text = arguments.last(.backendPolicy) {
-            backendPolicy = try Self.policy(text, place: "--backend-policy")
+            backendPolicy = try Self.policy(text, location: "--backend-policy")
         }
-        if let text = arguments.last(.trigger) { trigger = try StormText.trigger(text, place: "--trigger") }
+        if let text = arguments.last(.trigger) { trigger = try StormText.trigger(text, location: "--trigger") }
         if let text = arguments.last(.duration) { duration = try DurationText.parse(text, option: "--duration") }
         if let text = arguments.last(.timeout) { timeout = try DurationText.parse(text, option: "--timeout") }
         if let text = arguments.last(.seed) { seed = try WholeNumber.parse(text, option: "--seed", in: 0...Int.max) }
@@ -71,16 +71,16 @@ struct SimulationSettings: Sendable {
     }
 
     /// A policy by its name, or from the file that the text names.
-    private static func policy(_ text: String, place: String) throws -> SimulatedPolicy {
+    private static func policy(_ text: String, location: String) throws -> SimulatedPolicy {
         if let name = SimulatedPolicy.Name(rawValue: text) { return .named(name) }
         guard text.hasSuffix(".json") else {
             let known = SimulatedPolicy.Name.allCases.map(\.rawValue)
             let meant = SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" }
             let names = known.joined(separator: ", ")
             let advice = meant ?? "the policies are \(names), or a file whose name ends in .json"
-            throw UsageError.badValue(text, of: place, "is no policy; \(advice)")
+            throw UsageError.badValue(text, of: location, "is no policy; \(advice)")
         }
-        let json = try JSONNode.parse(try contents(text, place), source: text)
+        let json = try JSONNode.parse(try contents(text, location), source: text)
         return try StormFile(source: text).policy(json, name: text)
     }
 

@@ -9,10 +9,10 @@ struct StormFile {
 
     private typealias Member = (name: String, value: JSONNode)
 
-    private func place(_ member: Member) -> String { "\(source), line \(member.value.line), \(member.name)" }
+    private func location(_ member: Member) -> String { "\(source), line \(member.value.line), \(member.name)" }
 
     private func refuse(_ member: Member, _ expected: String) -> UsageError {
-        UsageError("\(place(member)): is \(member.value.kind), and not \(expected)")
+        UsageError("\(location(member)): is \(member.value.kind), and not \(expected)")
     }
 
     private func text(_ member: Member) throws(UsageError) -> String {
@@ -28,7 +28,9 @@ struct StormFile {
     private func count(_ member: Member, in range: ClosedRange<Int>) throws(UsageError) -> Int {
         let number = try number(member)
         guard let count = Int(exactly: number), range.contains(count) else {
-            throw UsageError("\(place(member)): must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw UsageError(
+                "\(location(member)): must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return count
     }
@@ -39,7 +41,7 @@ struct StormFile {
     }
 
     private func time(_ member: Member) throws(UsageError) -> Duration {
-        try DurationText.parse(try text(member), option: place(member), allowsZero: true)
+        try DurationText.parse(try text(member), option: location(member), allowsZero: true)
     }
 
     private func members(_ json: JSONNode, _ what: String) throws(UsageError) -> [Member] {
@@ -52,8 +54,8 @@ struct StormFile {
     private func unknown(_ member: Member, among known: [String]) -> UsageError {
         let meant = SuggestionFinder.nearest(to: member.name, among: known).map { "did you mean \($0)?" }
         let advice = meant ?? "the members are \(known.joined(separator: ", "))"
-        let place = "\(source), line \(member.value.line)"
-        return UsageError("\(place): unknown member \(Sanitized.text(member.name)); \(advice)")
+        let location = "\(source), line \(member.value.line)"
+        return UsageError("\(location): unknown member \(Sanitized.text(member.name)); \(advice)")
     }
 
     /// Takes over what a storm's file says.
@@ -71,10 +73,10 @@ struct StormFile {
             case "load": settings.load = .perSecond(try number(member))
             case "callers": closed.callers = try count(member, in: 1...1_000_000)
             case "pause": closed.pause = try time(member)
-            case "server": settings.server = try StormText.server(try text(member), place: place(member))
-            case "backend": settings.backend = try StormText.server(try text(member), place: place(member))
+            case "server": settings.server = try StormText.server(try text(member), location: location(member))
+            case "backend": settings.backend = try StormText.server(try text(member), location: location(member))
             case "backend_policy": settings.backendPolicy = try policy(member.value, name: member.name)
-            case "trigger": settings.trigger = try StormText.trigger(try text(member), place: place(member))
+            case "trigger": settings.trigger = try StormText.trigger(try text(member), location: location(member))
             case "duration": settings.duration = try time(member)
             case "timeout": settings.timeout = try time(member)
             case "seed": settings.seed = try count(member, in: 0...(1 << 53))
@@ -101,8 +103,8 @@ struct StormFile {
         if case .string(let text) = json.value {
             guard let known = SimulatedPolicy.Name(rawValue: text) else {
                 let names = SimulatedPolicy.Name.allCases.map(\.rawValue).joined(separator: ", ")
-                let place = "\(source), line \(json.line)"
-                throw UsageError("\(place): \(Sanitized.text(text)) is no policy; they are \(names)")
+                let location = "\(source), line \(json.line)"
+                throw UsageError("\(location): \(Sanitized.text(text)) is no policy; they are \(names)")
             }
             return .named(known)
         }
@@ -121,18 +123,20 @@ struct StormFile {
                 case "recommended": policy = .recommended
                 case "alamofire": policy = RetryPolicy()
                 case let other:
-                    throw UsageError("\(place(member)): \(Sanitized.text(other)) is neither recommended nor alamofire")
+                    throw UsageError(
+                        "\(location(member)): \(Sanitized.text(other)) is neither recommended nor alamofire"
+                    )
                 }
-            case "schedule": schedule = try BackoffText.parse(try text(member), option: place(member))
+            case "schedule": schedule = try BackoffText.parse(try text(member), option: location(member))
             case "jitter":
                 switch try text(member) {
                 case "full": jitter = .full
                 case "equal": jitter = .equal
                 case "none": jitter = .none
                 case let other:
-                    throw UsageError("\(place(member)): \(Sanitized.text(other)) is none of full, equal and none")
+                    throw UsageError("\(location(member)): \(Sanitized.text(other)) is none of full, equal and none")
                 }
-            case "overload_schedule": overload = try BackoffText.parse(try text(member), option: place(member))
+            case "overload_schedule": overload = try BackoffText.parse(try text(member), option: location(member))
             case "attempts": attempts = try count(member, in: 1...1_000_000)
             case "budget": budget = try self.budget(member)
             default:
@@ -171,7 +175,7 @@ struct StormFile {
         default: break
         }
         throw UsageError(
-            "\(place(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, per-process, none, "
+            "\(location(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, per-process, none, "
                 + "window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]"
         )
     }

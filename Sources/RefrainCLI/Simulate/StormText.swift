@@ -7,10 +7,10 @@ enum StormText {
     private struct Parts {
         let text: String
         let form: String
-        let place: String
+        let location: String
         var fields: ArraySlice<String>
 
-        func refuse(_ problem: String) -> UsageError { UsageError("\(place): \(Sanitized.text(text)) \(problem)") }
+        func refuse(_ problem: String) -> UsageError { UsageError("\(location): \(Sanitized.text(text)) \(problem)") }
 
         mutating func next(_ name: String) throws(UsageError) -> String {
             guard let field = fields.popFirst() else { throw refuse("lacks its \(name): \(form)") }
@@ -18,7 +18,7 @@ enum StormText {
         }
 
         mutating func time(_ name: String) throws(UsageError) -> Duration {
-            try DurationText.parse(try next(name), option: "\(place) (\(name))", allowsZero: true)
+            try DurationText.parse(try next(name), option: "\(location) (\(name))", allowsZero: true)
         }
 
         mutating func time(_ name: String, default value: Duration) throws(UsageError) -> Duration {
@@ -79,7 +79,7 @@ enum StormText {
         _ text: String,
         _ forms: [String: String],
         _ what: String,
-        _ place: String
+        _ location: String
     ) throws(UsageError) -> (kind: String, parts: Parts) {
         var fields = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)[...]
         let kind = fields.popFirst() ?? ""
@@ -87,16 +87,16 @@ enum StormText {
             let known = forms.keys.sorted()
             let meant = SuggestionFinder.nearest(to: kind, among: known).map { "did you mean \($0)?" }
             let advice = meant ?? "the \(what)s are \(known.joined(separator: ", "))"
-            throw UsageError("\(place): \(Sanitized.text(kind)) is no \(what); \(advice)")
+            throw UsageError("\(location): \(Sanitized.text(kind)) is no \(what); \(advice)")
         }
-        return (kind, Parts(text: text, form: form, place: place, fields: fields))
+        return (kind, Parts(text: text, form: form, location: location, fields: fields))
     }
 
     /// Reads a server.
     ///
-    /// - Parameter place: the option, or the file, line and member, for messages.
-    static func server(_ text: String, place: String) throws(UsageError) -> Storm.Server {
-        var (kind, parts) = try parts(text, servers, "server", place)
+    /// - Parameter location: the option, or the file, line and member, for messages.
+    static func server(_ text: String, location: String) throws(UsageError) -> Storm.Server {
+        var (kind, parts) = try parts(text, servers, "server", location)
         let server: Storm.Server
         switch kind {
         case "collapse":
@@ -127,7 +127,7 @@ enum StormText {
             guard sides.count == 2, let share = ASCIINumber.decimal(sides[1]) else {
                 throw parts.refuse("has \(Sanitized.text(String(step))) where AT=SHARE is expected")
             }
-            let time = try DurationText.parse(sides[0], option: "\(parts.place) (time)", allowsZero: true)
+            let time = try DurationText.parse(sides[0], option: "\(parts.location) (time)", allowsZero: true)
             steps.append(.init(at: time, share: share))
         }
         return steps
@@ -146,24 +146,24 @@ enum StormText {
             guard let rate, let status else {
                 throw parts.refuse("has \(Sanitized.text(String(phase))) where a phase is expected: \(parts.form)")
             }
-            let length = try DurationText.parse(sides[0], option: "\(parts.place) (length)")
-            let latency = try DurationText.parse(values[0], option: "\(parts.place) (latency)")
+            let length = try DurationText.parse(sides[0], option: "\(parts.location) (length)")
+            let latency = try DurationText.parse(values[0], option: "\(parts.location) (latency)")
             phases.append(.init(lasting: length, latency: latency, failureRate: rate, failureStatus: status))
         }
         return phases
     }
 
     /// Reads a trigger, or several that are joined by plus signs.
-    static func trigger(_ text: String, place: String) throws(UsageError) -> Storm.Trigger {
+    static func trigger(_ text: String, location: String) throws(UsageError) -> Storm.Trigger {
         var trigger = Storm.Trigger.none
         for text in text.split(separator: "+", omittingEmptySubsequences: false).map(String.init) {
-            trigger = trigger.and(try oneTrigger(text, place: place))
+            trigger = trigger.and(try oneTrigger(text, location: location))
         }
         return trigger
     }
 
-    private static func oneTrigger(_ text: String, place: String) throws(UsageError) -> Storm.Trigger {
-        var (kind, parts) = try parts(text, triggers, "trigger", place)
+    private static func oneTrigger(_ text: String, location: String) throws(UsageError) -> Storm.Trigger {
+        var (kind, parts) = try parts(text, triggers, "trigger", location)
         let trigger: Storm.Trigger
         switch kind {
         case "none":

@@ -8,24 +8,24 @@ struct StatusCommand {
     private let areListsRead: Bool?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        guard let place = arguments.positionals.first else {
+        guard let operand = arguments.positionals.first else {
             throw UsageError("of which run? Give its output folder, or the file of its state")
         }
         guard arguments.positionals.count == 1 else {
             throw UsageError("one run at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
         }
         isJSON = arguments.has(.json)
-        let isFolder = Directory.kind(of: place) == .folder
-        let path = isFolder ? Directory.path(place, TransferState.fileName) : place
+        let isFolder = Directory.kind(of: operand) == .folder
+        let path = isFolder ? Directory.path(operand, TransferState.fileName) : operand
         guard Directory.kind(of: path) == .file else {
-            throw UsageError("\(Sanitized.text(place)): there is no state of a run")
+            throw UsageError("\(Sanitized.text(operand)): there is no state of a run")
         }
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
             areListsRead = try TransferState.areListsRead(path)
             entries = try TransferState.read(path)
         } catch {
-            throw UsageError("\(Sanitized.text(place)): \(error)")
+            throw UsageError("\(Sanitized.text(operand)): \(error)")
         }
     }
 

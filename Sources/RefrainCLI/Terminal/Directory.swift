@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Questions about paths, and the making of folders.
+/// Queries about paths, and the creation of folders.
 enum Directory {
-    /// What stands under a path.
+    /// The kind of a path.
     enum Kind {
         case nothing
         case file
@@ -17,7 +17,7 @@ enum Directory {
         case other
     }
 
-    /// What stands under a path, behind all links.
+    /// The kind of a path, after following all links.
     static func kind(of path: String) -> Kind {
         var status = stat()
         guard stat(path, &status) == 0 else { return .nothing }
@@ -28,47 +28,47 @@ enum Directory {
         }
     }
 
-    /// The path with its links followed, so that a link keeps pointing where it did, also where nothing is there yet.
+    /// The path with its links followed, also if nothing exists there yet.
     ///
-    /// - Throws: ``SystemError`` where links lead in a circle.
+    /// - Throws: ``SystemError`` if the links form a cycle.
     static func resolved(_ path: String) throws(SystemError) -> String {
-        let place = try withoutLinks(path)
-        return real(place) ?? place
+        let location = try withoutLinks(path)
+        return real(location) ?? location
     }
 
-    /// The path that a link leads to in the end, or the path itself where it is none; links to folders stay in it.
+    /// The final target of a link, or the path itself if it is none; links to folders are kept.
     ///
-    /// - Throws: ``SystemError`` where links lead in a circle.
+    /// - Throws: ``SystemError`` if the links form a cycle.
     static func withoutLinks(_ path: String) throws(SystemError) -> String {
-        var place = path
-        // As many as the system follows.
+        var location = path
+        // The limit of the system.
         for _ in 0...40 {
-            guard let target = link(place) else { return place }
-            place = target.hasPrefix("/") ? target : above(place) + target
+            guard let target = link(location) else { return location }
+            location = target.hasPrefix("/") ? target : above(location) + target
         }
         throw SystemError(what: "cannot write \(path)", code: ELOOP)
     }
 
-    /// What two paths to one place have in common, whether something stands there or not.
+    /// A text that is the same for all paths to one file, whether it exists or not.
     static func identity(of path: String) -> String {
-        var place = ((try? resolved(path)) ?? path)[...]
-        if let real = real(String(place)) { return real }
-        while place.hasSuffix("/") { place.removeLast() }
-        let folder = above(String(place))
+        var location = ((try? resolved(path)) ?? path)[...]
+        if let real = real(String(location)) { return real }
+        while location.hasSuffix("/") { location.removeLast() }
+        let folder = above(String(location))
         let outer = folder.isEmpty ? real(".") ?? "." : identity(of: folder)
-        switch place.dropFirst(folder.count) {
+        switch location.dropFirst(folder.count) {
         case ".": return outer
         case "..": return outer.lastIndex(of: "/").map { String(outer[..<$0]) } ?? outer
         case let name: return Self.path(outer, name)
         }
     }
 
-    /// The path of what has a name in a folder.
+    /// The path of a name in a folder.
     static func path(_ folder: String, _ name: some StringProtocol) -> String {
         folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Why a new file cannot take the place of one, although it can be made beside it; nil where it can.
+    /// Why a new file cannot replace an existing one, although it can be made beside it; nil where it can.
     static func obstacle(toReplacing path: String) -> SystemError? {
         var (file, folder) = (stat(), stat())
         let outer = above(path)
@@ -79,13 +79,15 @@ enum Directory {
         return isMountPoint(path) ? fail(EBUSY) : nil
     }
 
-    /// Whether something is mounted on a file, as containers have single ones.
+    /// Whether a file is a mount point, as in containers.
     private static func isMountPoint(_ path: String) -> Bool {
         #if os(Linux)
-        guard let place = real(path), let list = try? Input(path: "/proc/self/mountinfo").rest() else { return false }
+        guard let location = real(path), let list = try? Input(path: "/proc/self/mountinfo").rest() else {
+            return false
+        }
         // The fifth field of each line, in which white space and backslashes are written in octal digits (proc(5)).
         var escaped: [UInt8] = []
-        for byte in place.utf8 {
+        for byte in location.utf8 {
             guard [0x20, 0x09, 0x0A, 0x5C].contains(byte) else {
                 escaped.append(byte)
                 continue
@@ -103,7 +105,7 @@ enum Directory {
 
     /// The path up to its last slash.
     static func above(_ path: String) -> String {
-        // By its memory: as collections, text and its parts take several times as long.
+        // Reads the memory, because string and substring operations take several times as long.
         var path = path
         return path.withUTF8 { bytes in
             bytes.lastIndex(of: UInt8(ascii: "/")).map { String(decoding: bytes[...$0], as: UTF8.self) } ?? ""
@@ -116,26 +118,26 @@ enum Directory {
         return String(cString: real)
     }
 
-    /// What a link points to, where the path is one.
+    /// The target of a link; nil if the path is none.
     static func link(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = readlink(path, &buffer, buffer.count)
         return count > 0 ? String(validating: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// Makes a folder and those above it, where they are missing, and checks that files can be made in it.
+    /// Creates a folder and the missing ones above it, and verifies that it is writable.
     ///
-    /// - Returns: those that were made, the outermost first.
+    /// - Returns: the created folders, the outermost first.
     static func prepare(_ path: String) throws(SystemError) -> [String] {
         var made: [String] = []
-        var place = path.startIndex
+        var index = path.startIndex
         var failure: Int32 = 0
-        while place < path.endIndex {
-            let next = path[path.index(after: place)...].firstIndex(of: "/") ?? path.endIndex
+        while index < path.endIndex {
+            let next = path[path.index(after: index)...].firstIndex(of: "/") ?? path.endIndex
             let folder = String(path[..<next])
             failure = mkdir(folder, 0o777) == 0 ? 0 : errno
             if failure == 0 { made.append(folder) }
-            place = next
+            index = next
         }
         if failure == 0 || failure == EEXIST {
             failure = kind(of: path) == .folder ? (access(path, W_OK | X_OK) == 0 ? 0 : errno) : ENOTDIR
@@ -147,14 +149,14 @@ enum Directory {
         return made
     }
 
-    /// Makes the folders above a file, where they are missing.
+    /// Creates the missing folders above a file.
     static func prepareAbove(_ path: String) throws(SystemError) {
         let folder = above(path)
         guard !folder.isEmpty, access(folder, W_OK | X_OK) != 0 else { return }
         _ = try prepare(String(folder.dropLast()))
     }
 
-    /// Whether nothing is in a folder but the state of a run.
+    /// Whether a folder contains nothing but the state of a run.
     static func isEmpty(_ path: String) -> Bool {
         guard let stream = opendir(path) else { return false }
         defer { closedir(stream) }
@@ -167,7 +169,7 @@ enum Directory {
         return true
     }
 
-    /// When a file was changed last, in seconds since 1970; nil where there is none.
+    /// The modification time of a file in seconds since 1970; nil if it does not exist.
     static func modificationTime(_ path: String) -> Int64? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -178,33 +180,33 @@ enum Directory {
         #endif
     }
 
-    /// Sets when a file was changed last, in seconds since 1970.
+    /// Sets the modification time of a file in seconds since 1970.
     static func setModificationDate(_ path: String, _ seconds: Double) {
         var times = [timespec](repeating: timespec(tv_sec: Int(seconds), tv_nsec: 0), count: 2)
         utimensat(AT_FDCWD, path, &times, 0)
     }
 
-    /// Whether a text is an address of IPv4 or IPv6; a zone may stand behind the latter.
+    /// Whether a text is an IPv4 or IPv6 address; the latter may have a zone.
     static func isAddress(_ text: String) -> Bool {
         var buffer = in6_addr()
         let bare = text.contains(":") ? String(text.prefix { $0 != "%" }) : text
         return inet_pton(bare.contains(":") ? AF_INET6 : AF_INET, bare, &buffer) == 1
     }
 
-    /// Removes a file, where there is one.
+    /// Removes a file if it exists.
     static func removeFile(_ path: String) { unlink(path) }
 
     /// Restricts reading and writing of a file to its owner.
     static func makePrivate(_ path: String) { chmod(path, 0o600) }
 
-    /// The size of a file; nil where there is none.
+    /// The size of a file; nil if it does not exist.
     static func fileSize(_ path: String) -> Int64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Int64(status.st_size)
     }
 
-    /// Takes back what was made, as far as nothing is in it.
+    /// Removes created folders that are empty.
     static func remove(_ made: [String]) {
         for folder in made.reversed() { rmdir(folder) }
     }

@@ -1,23 +1,23 @@
 /// The exit statuses of `refrain`.
 enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// All is well.
+    /// Success.
     case success = 0
     /// A transport failure, or an output that could not be written to its end.
     case failure = 1
-    /// Wrong usage: nothing was done.
+    /// Wrong usage; nothing was done.
     case usage = 2
     /// A final status of 400 or more.
     case httpError = 22
-    /// The server asked to come back later: EX_TEMPFAIL of sysexits.h.
-    case comeBackLater = 75
-    /// The terminal went away.
+    /// The delay of the server is longer than allowed: EX_TEMPFAIL of sysexits.h.
+    case retryAfterTooLong = 75
+    /// The terminal was closed.
     case hungUp = 129
     /// Interrupted by the user, with SIGINT.
     case interrupted = 130
     /// Ended by SIGTERM.
     case terminated = 143
 
-    /// What it says, in a phrase.
+    /// The meaning, in a phrase.
     var meaning: String {
         switch self {
         case .success: "all is well"
@@ -25,7 +25,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             "a transport failure (also when others ended with a status), or an output that could not be written"
         case .usage: "wrong usage: nothing was done"
         case .httpError: "a final status of 400 or more"
-        case .comeBackLater: "the server asked to come back later than the command may wait, and said when"
+        case .retryAfterTooLong: "the server asked to come back later than the command may wait, and said when"
         case .hungUp: "the terminal went away"
         case .interrupted: "interrupted (SIGINT)"
         case .terminated: "ended by SIGTERM"

@@ -11,9 +11,9 @@ final class Input {
     private let descriptor: Int32
     private let name: String
     private let isOwned: Bool
-    /// The size of a file, which can be read again; a pipe has none, and cannot, not even opened anew.
+    /// The size of a file, which can be read again; nil for a pipe, which cannot.
     ///
-    /// The files in which the system tells of itself (/proc, /sys) say zero, or a page, whatever they hold.
+    /// The size of files of the system (/proc, /sys) is zero or a page, whatever they contain.
     let fileSize: Int64?
 
     /// Opens a file; `-` is standard input.
@@ -31,7 +31,7 @@ final class Input {
         }
     }
 
-    /// Whether there is something by this name.
+    /// Whether a path exists.
     static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Whether it is open for reading.
@@ -63,7 +63,7 @@ final class Input {
         while poll(&request, 1, -1) < 0, errno == EINTR {}
     }
 
-    /// What is left, up to a little more than so many bytes; there may be more behind it then.
+    /// The rest, up to a little more than a number of bytes; there may be more then.
     func rest(upTo limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count <= limit, let chunk = try next() { bytes += chunk }
@@ -82,11 +82,11 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, 
     read(descriptor, buffer, count)
 }
 
-/// Cuts a stream of bytes into lines, in time that is linear also where a line is very long.
-struct LineSplitter {
+/// Splits a stream of bytes into lines, in linear time also for very long lines.
+struct LineBuffer {
     private var pending: [UInt8] = []
 
-    /// Takes a piece, and hands over each line that it completes, without the line feed.
+    /// Adds a piece, and passes each line that it completes to a closure, without the line feed.
     mutating func take(_ chunk: [UInt8], _ body: ([UInt8]) -> Void) {
         var rest = chunk[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -98,7 +98,7 @@ struct LineSplitter {
         pending += rest
     }
 
-    /// Hands over the last line, where it has no line feed.
+    /// Passes the last line to a closure if it has no line feed.
     mutating func finish(_ body: ([UInt8]) -> Void) {
         guard !pending.isEmpty else { return }
         body(pending)

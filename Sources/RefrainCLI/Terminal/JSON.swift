@@ -60,7 +60,7 @@ enum JSON: Sendable {
             case "\n": bytes += "\\n".utf8
             case "\r": bytes += "\\r".utf8
             case "\t": bytes += "\\t".utf8
-            // JSON takes most of these as they are, and so would a terminal.
+            // Most of these are valid in JSON, but a terminal would interpret them.
             case _ where Sanitized.isControl(scalar):
                 for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
                     let digits = String(unit, radix: 16)
@@ -74,7 +74,7 @@ enum JSON: Sendable {
 }
 
 extension JSON {
-    /// A number rounded to so many places, so that 7.7 is written so.
+    /// A number rounded to a number of places.
     static func rounded(_ number: Double, places: Int) -> JSON {
         let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
         let scaled = (number * scale).rounded()

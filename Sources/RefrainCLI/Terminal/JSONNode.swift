@@ -13,24 +13,24 @@ struct JSONNode: Sendable {
     }
 
     let value: Value
-    /// Where the value stands in the text that was read.
+    /// The range of the value in the text.
     let range: Range<Int>
     /// The line that the value begins in, from 1.
     let line: Int
 
-    /// The member of a name, where this is an object that has it.
+    /// The member with a name; nil if this is not an object or has none.
     subscript(name: String) -> JSONNode? {
         guard case .object(let members) = value else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The text, where this is a string.
+    /// The text of a string; nil for other values.
     var text: String? {
         if case .string(let text) = value { return text }
         return nil
     }
 
-    /// What a message calls the value.
+    /// The kind of the value, for messages.
     var kind: String {
         switch value {
         case .null: "null"
@@ -42,7 +42,7 @@ struct JSONNode: Sendable {
         }
     }
 
-    /// What is wrong with a text, and where.
+    /// A syntax error with its position.
     struct Failure: Error, Hashable, CustomStringConvertible {
         let what: String
         /// The line, from 1.
@@ -72,9 +72,9 @@ struct JSONNode: Sendable {
 
 private struct JSONParser {
     let bytes: [UInt8]
-    private var place = 0
+    private var index = 0
     private var line = 1
-    /// Where the line at hand begins.
+    /// The start of the current line.
     private var lineStart = 0
     private static let deepest = 128
 
@@ -83,23 +83,23 @@ private struct JSONParser {
     mutating func document() throws(JSONNode.Failure) -> JSONNode {
         let node = try value(depth: 0)
         skipSpace()
-        guard place == bytes.count else { throw failure("there is more after the value") }
+        guard index == bytes.count else { throw failure("there is more after the value") }
         return node
     }
 
     private func failure(_ what: String) -> JSONNode.Failure {
-        JSONNode.Failure(what: what, line: line, column: place - lineStart + 1)
+        JSONNode.Failure(what: what, line: line, column: index - lineStart + 1)
     }
 
-    private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     private mutating func skipSpace() {
         while let byte = next {
             switch byte {
-            case 0x20, 0x09, 0x0D: place += 1
+            case 0x20, 0x09, 0x0D: index += 1
             case 0x0A:
-                place += 1
-                (line, lineStart) = (line + 1, place)
+                index += 1
+                (line, lineStart) = (line + 1, index)
             default: return
             }
         }
@@ -107,14 +107,14 @@ private struct JSONParser {
 
     private mutating func take(_ byte: Character) -> Bool {
         guard let wanted = byte.asciiValue, next == wanted else { return false }
-        place += 1
+        index += 1
         return true
     }
 
     private mutating func value(depth: Int) throws(JSONNode.Failure) -> JSONNode {
         guard depth < Self.deepest else { throw failure("the nesting is too deep") }
         skipSpace()
-        let (start, line) = (place, line)
+        let (start, line) = (index, line)
         let value: JSONNode.Value
         switch next {
         case UInt8(ascii: "{"): value = .object(try object(depth))
@@ -123,20 +123,20 @@ private struct JSONParser {
         case UInt8(ascii: "t"): value = try word("true", .bool(true))
         case UInt8(ascii: "f"): value = try word("false", .bool(false))
         case UInt8(ascii: "n"): value = try word("null", .null)
-        case nil: throw failure("the text ends where a value should stand")
+        case nil: throw failure("the text ends where a value is expected")
         default: value = .number(try number())
         }
-        return JSONNode(value: value, range: start..<place, line: line)
+        return JSONNode(value: value, range: start..<index, line: line)
     }
 
     private mutating func word(_ word: String, _ value: JSONNode.Value) throws(JSONNode.Failure) -> JSONNode.Value {
-        guard bytes[place...].starts(with: word.utf8) else { throw failure("there is no such word in JSON") }
-        place += word.utf8.count
+        guard bytes[index...].starts(with: word.utf8) else { throw failure("there is no such word in JSON") }
+        index += word.utf8.count
         return value
     }
 
     private mutating func object(_ depth: Int) throws(JSONNode.Failure) -> [(name: String, value: JSONNode)] {
-        place += 1
+        index += 1
         var members: [(name: String, value: JSONNode)] = []
         skipSpace()
         if take("}") { return members }
@@ -145,7 +145,7 @@ private struct JSONParser {
             guard next == UInt8(ascii: "\"") else { throw failure("a member's name is missing") }
             let name = try string()
             guard !members.contains(where: { $0.name == name }) else {
-                throw failure("the member \(Sanitized.text(name)) stands twice")
+                throw failure("the member \(Sanitized.text(name)) is repeated")
             }
             skipSpace()
             guard take(":") else { throw failure("a colon is missing") }
@@ -157,7 +157,7 @@ private struct JSONParser {
     }
 
     private mutating func array(_ depth: Int) throws(JSONNode.Failure) -> [JSONNode] {
-        place += 1
+        index += 1
         var items: [JSONNode] = []
         skipSpace()
         if take("]") { return items }
@@ -170,7 +170,7 @@ private struct JSONParser {
     }
 
     private mutating func number() throws(JSONNode.Failure) -> Double {
-        let start = place
+        let start = index
         _ = take("-")
         if !take("0") { try digits() }
         if take(".") { try digits() }
@@ -178,23 +178,23 @@ private struct JSONParser {
             if !take("+") { _ = take("-") }
             try digits()
         }
-        guard let number = Double(String(decoding: bytes[start..<place], as: UTF8.self)), number.isFinite else {
+        guard let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)), number.isFinite else {
             throw failure("a number is out of range")
         }
         return number
     }
 
     private mutating func digits() throws(JSONNode.Failure) {
-        let start = place
-        while let byte = next, (48...57).contains(byte) { place += 1 }
-        guard place > start else { throw failure("there is no value") }
+        let start = index
+        while let byte = next, (48...57).contains(byte) { index += 1 }
+        guard index > start else { throw failure("there is no value") }
     }
 
     private mutating func string() throws(JSONNode.Failure) -> String {
-        place += 1
+        index += 1
         var text: [UInt8] = []
         while let byte = next {
-            place += 1
+            index += 1
             switch byte {
             case UInt8(ascii: "\""):
                 guard let string = String(validating: text, as: UTF8.self) else {
@@ -211,7 +211,7 @@ private struct JSONParser {
 
     private mutating func escaped() throws(JSONNode.Failure) -> [UInt8] {
         guard let byte = next else { throw failure("a string has no end") }
-        place += 1
+        index += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
         case UInt8(ascii: "b"): return [0x08]
@@ -234,11 +234,11 @@ private struct JSONParser {
     }
 
     private mutating func unit() throws(JSONNode.Failure) -> UInt32 {
-        guard place + 4 <= bytes.count,
-            let unit = UInt32(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16),
-            bytes[place] != UInt8(ascii: "+"), bytes[place] != UInt8(ascii: "-")
+        guard index + 4 <= bytes.count,
+            let unit = UInt32(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16),
+            bytes[index] != UInt8(ascii: "+"), bytes[index] != UInt8(ascii: "-")
         else { throw failure("an escape lacks its four hexadecimal digits") }
-        place += 4
+        index += 4
         return unit
     }
 }

@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A descriptor that is written to, whatever it is: a file, a terminal, a pipe whose reader is slow or gone.
+/// A descriptor for writing: a file, a terminal, or a pipe whose reader may be slow or closed.
 final class Output: Sendable {
     /// Standard output.
     static let standard = Output(descriptor: STDOUT_FILENO, name: "standard output")
@@ -18,11 +18,11 @@ final class Output: Sendable {
     private let isOwned: Bool
     /// Whether a write may block without a limit.
     private let mayBlock: Bool
-    /// Whether it was not there before it was opened.
+    /// Whether the file did not exist before.
     private let isNew: Bool
-    /// The same pipe, opened anew so that a write to it takes what there is room for and returns; -1: there is none.
+    /// The same pipe, opened again in non-blocking mode; -1: none.
     ///
-    /// To make the descriptor itself one that does not wait would change it for every process that has it.
+    /// Non-blocking mode of the descriptor itself would affect every process that shares it.
     private let direct: Int32
 
     private init(descriptor: Int32, name: String, isOwned: Bool = false, isNew: Bool = false) {
@@ -35,7 +35,7 @@ final class Output: Sendable {
         #if os(Linux)
         if status.st_mode & S_IFMT == S_IFIFO, fcntl(descriptor, F_GETFL) & O_ACCMODE == O_WRONLY {
             direct = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-            // Up to what every user may have (pipe(7)); a smaller pipe works as well.
+            // The maximum of every user (pipe(7)); a smaller pipe works as well.
             if direct >= 0 { _ = fcntl(direct, Self.setPipeSize, 1 << 20) }
         } else {
             direct = -1
@@ -52,7 +52,7 @@ final class Output: Sendable {
         self.init(descriptor: descriptor, name: path, isOwned: true)
     }
 
-    /// The output that a path names: one that the process was given, or a file, which is opened as it is.
+    /// The output of a path: an inherited descriptor, or a file, which is opened without emptying it.
     static func named(_ path: String) throws(SystemError) -> Output {
         if let given = given(path) {
             let mode = fcntl(given.descriptor, F_GETFL)
@@ -68,9 +68,9 @@ final class Output: Sendable {
         return Output(descriptor: descriptor, name: path, isOwned: true, isNew: made >= 0)
     }
 
-    /// Writes a file as a whole: a reader, and a crash, find the old content or the new one.
+    /// Writes a file atomically: a reader sees the old or the new content, also after a crash.
     ///
-    /// A new file can be read by its owner alone. Where no file can be made beside it, it is written in its place.
+    /// A new file can be read only by its owner. If no file can be created beside it, it is overwritten.
     static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         func write(_ descriptor: Int32) -> Int32 {
             let isWritten = bytes.withUnsafeBytes { systemWriteAll(descriptor, $0) }
@@ -99,18 +99,18 @@ final class Output: Sendable {
         }
     }
 
-    /// Empties a file that was opened by its name; what the process was given, and what is no file, stays as it is.
+    /// Empties a file that was opened by its name; inherited descriptors and devices are not changed.
     func empty() throws(SystemError) {
         guard isOwned, !mayBlock, ftruncate(descriptor, 0) != 0 else { return }
         throw SystemError(what: "cannot write \(name)", code: errno)
     }
 
-    /// Takes a file away that was not there before it was opened, and that nothing was written to.
+    /// Removes a file that did not exist before and that nothing was written to.
     func withdraw() { if isNew { unlink(name) } }
 
-    /// The output that the process was given, where a path names one.
+    /// The inherited descriptor of a path, such as /dev/stdout; nil for other paths.
     ///
-    /// To open such a path would open the file behind it anew, and empty it.
+    /// Opening such a path would open the file again and empty it.
     static func given(_ path: String) -> Output? {
         switch descriptor(path) {
         case nil: nil
@@ -120,13 +120,13 @@ final class Output: Sendable {
         }
     }
 
-    /// The descriptor that a path names, itself or by links, where the process has it.
+    /// The descriptor that a path names, directly or by links, if it is open.
     static func descriptor(_ path: String) -> Int32? {
-        var place = path == "-" ? "/dev/stdout" : path
+        var location = path == "-" ? "/dev/stdout" : path
         for _ in 0...40 {
-            if let number = number(place) { return fcntl(number, F_GETFD) < 0 ? nil : number }
-            guard let target = Directory.link(place) else { return nil }
-            place = target.hasPrefix("/") ? target : Directory.above(place) + target
+            if let number = number(location) { return fcntl(number, F_GETFD) < 0 ? nil : number }
+            guard let target = Directory.link(location) else { return nil }
+            location = target.hasPrefix("/") ? target : Directory.above(location) + target
         }
         return nil
     }
@@ -143,7 +143,7 @@ final class Output: Sendable {
         }
     }
 
-    /// Whether it is none of the standard ones, to which a write may fail.
+    /// Whether it is not one of the standard ones, to which a write may fail.
     private var isFurther: Bool { descriptor > STDERR_FILENO }
 
     /// `F_SETPIPE_SZ`, which the C library's headers only name for programs that ask for GNU's extensions.
@@ -166,9 +166,9 @@ final class Output: Sendable {
 
     /// Writes all bytes.
     ///
-    /// A reader that takes its time is waited for in small steps, so that a cancelled task does not hang on it.
+    /// A slow reader is waited for in small steps, so that a cancelled task does not block.
     ///
-    /// - Throws: ``SystemError``; where the task was cancelled, with `EINTR`.
+    /// - Throws: ``SystemError``; with `EINTR` if the task was cancelled.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         var offset = 0
         let isStepped = mayBlock && direct < 0
@@ -199,7 +199,7 @@ final class Output: Sendable {
 
     private func waitUntilWritable() throws(SystemError) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Up to 4,096 bytes go into a pipe that is called writable without a wait (POSIX: PIPE_BUF).
+        // A writable pipe takes up to 4,096 bytes without blocking (POSIX: PIPE_BUF).
         while poll(&request, 1, 50) == 0 {
             guard !Task.isCancelled else { throw SystemError(what: "cannot write \(name)", code: EINTR) }
         }

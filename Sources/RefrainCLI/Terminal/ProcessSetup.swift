@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What the process itself is given by the system.
+/// The descriptors and limits of the process.
 enum ProcessSetup {
     /// Opens the standard descriptors that the parent process has closed.
     ///
@@ -19,8 +19,8 @@ enum ProcessSetup {
         }
     }
 
-    /// Allows as many open files as the system lets the process have; answers how many that are, without those that
-    /// it was started with.
+    /// Raises the limit of open files to the maximum; returns the limit without the files that the process was started
+    /// with.
     @discardableResult
     static func raiseOpenFiles() -> Int {
         var limit = rlimit()

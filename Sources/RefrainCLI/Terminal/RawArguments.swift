@@ -5,7 +5,7 @@ enum RawArguments {
         .user, .bearer, .header, .cookie, .data, .dataRaw, .dataBinary, .dataUrlencode, .json, .form, .formString,
         .proxy, .proxyUser, .urlQuery, .cert, .pass, .socks4, .socks4a, .socks5, .socks5Hostname, .idempotencyKey,
     ]
-    /// Those of which a value behind an `@` is the name of a file.
+    /// Those whose value after an `@` is the name of a file.
     private static let fileOptions: Set<OptionName> = [.header, .bearer, .data, .dataBinary, .json]
 
     /// Overwrites what can be a secret in the memory that `ps` reads: values of such options, and users of URLs.
@@ -37,8 +37,8 @@ enum RawArguments {
 
     /// The words after the program's name.
     ///
-    /// The standard library's own list has replacement characters where an argument is not UTF-8: a body would be sent
-    /// changed, and a file of another name would be read or written.
+    /// The standard library's own list has replacement characters in arguments that are not UTF-8, which would change
+    /// bodies and names of files.
     ///
     /// - Throws: ``UsageError``, which names the argument that is not UTF-8.
     static func read() throws(UsageError) -> [String] {

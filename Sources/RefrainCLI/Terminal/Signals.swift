@@ -10,15 +10,15 @@ internal import Darwin
 
 /// The signals that ask a command to end.
 ///
-/// They are blocked in every thread, and taken by the main thread, which does nothing else: so no code runs inside of a
-/// signal handler, and no state is needed that one could reach.
+/// They are blocked in every thread, and received by the main thread, which does nothing else, so that no code runs in
+/// a signal handler.
 enum Signals {
     private struct State {
-        /// Whether the command does what it is for, and has something to put in order when it is asked to end.
+        /// Whether the command has begun its work, and must clean up before it ends.
         var isUnderWay = false
-        /// What asked the command to end.
+        /// The signal that was received.
         var taken: Int32 = 0
-        /// Puts back what a signal must not leave as it is, such as a terminal without an echo.
+        /// Restores a setting before a signal ends the process, such as the echo of a terminal.
         var restore: (@Sendable () -> Void)?
 
         var status: ExitStatus {
@@ -41,7 +41,7 @@ enum Signals {
         signal(SIGTERM, SIG_DFL)
     }
 
-    /// The exit status of a command that came to its end early because it was asked to.
+    /// The exit status of a command that was ended by a signal.
     static var status: ExitStatus { state.withLock { $0.status } }
 
     /// From now on a signal cancels the work; before, it ends the process immediately.
@@ -50,7 +50,7 @@ enum Signals {
     /// cancellation has no effect.
     static func beginWork() { state.withLock { $0.isUnderWay = true } }
 
-    /// Does what leaves something behind if it is not done to its end; a signal waits for that.
+    /// Runs work that must not be interrupted; a signal waits for its end.
     static func holdingOff<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let failure: Failure? = state.withLock { _ in
             do throws(Failure) {
@@ -63,7 +63,7 @@ enum Signals {
         if let failure { throw failure }
     }
 
-    /// Does what a signal may end in the middle; `restore` is called then before the process ends.
+    /// Runs work that a signal may interrupt; then `restore` is called before the process ends.
     static func restoring<Value>(_ restore: @escaping @Sendable () -> Void, _ body: () -> Value) -> Value {
         state.withLock { $0.restore = restore }
         defer { state.withLock { $0.restore = nil } }

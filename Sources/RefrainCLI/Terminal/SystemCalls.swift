@@ -12,24 +12,30 @@ func systemText(_ code: Int32) -> String {
     return String(cString: text)
 }
 
-/// A system call that failed: what it was for, and the system's number.
+/// A failed system call: its purpose and its error number.
 struct SystemError: Error, Hashable, CustomStringConvertible {
     let what: String
     let code: Int32
 
     /// What failed and why.
     var description: String { "\(what): \(systemText(code))" }
-    /// The number for a file that is there already.
+    /// The error number of an existing file.
     static let fileExists = EEXIST
-    /// Whether the reader at the other end has gone.
+    /// Whether the reader has closed the pipe.
     var isBrokenPipe: Bool { code == EPIPE }
 }
 
-/// Writes all bytes to a file; false where the system refuses, with its number in `errno`.
-func systemWriteAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+/// Writes all bytes to a file, at an offset or at its position; false on failure, with the error number in `errno`.
+func systemWriteAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
-        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+        let count =
+            if let offset {
+                pwrite(descriptor, base, rest.count, off_t(offset) + off_t(bytes.count - rest.count))
+            } else {
+                write(descriptor, base, rest.count)
+            }
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }
         rest = rest.dropFirst(count)
@@ -37,23 +43,9 @@ func systemWriteAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Boo
     return true
 }
 
-/// Writes all bytes to a place of a file; false where the system refuses, with its number in `errno`.
-func systemWriteAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Bool {
-    var rest = bytes[...]
-    var offset = offset
-    while !rest.isEmpty {
-        let count = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(offset))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = rest.dropFirst(count)
-        offset += Int64(count)
-    }
-    return true
-}
-
-/// Hands over the first bytes of a file, in pieces; false where they cannot be read, with the number in `errno`.
+/// Passes the first bytes of a file to a closure, in pieces; false on failure, with the error number in `errno`.
 ///
-/// Ends early, with `EINTR`, where the task was cancelled.
+/// Fails with `EINTR` if the task was cancelled.
 func systemReadAll(_ descriptor: Int32, _ size: Int64, _ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 16) { buffer in
         var offset: Int64 = 0
@@ -66,7 +58,7 @@ func systemReadAll(_ descriptor: Int32, _ size: Int64, _ body: (UnsafeRawBufferP
             let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                // A file that is shorter than what was written to it.
+                // The file is shorter than the number of bytes written to it.
                 if count == 0 { errno = EIO }
                 return false
             }

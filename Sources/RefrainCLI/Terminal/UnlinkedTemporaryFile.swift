@@ -8,18 +8,18 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file without a name, for what came through a pipe and has to be read more than once.
+/// A file without a name, for content of a pipe that must be read more than once.
 enum UnlinkedTemporaryFile {
     /// A path under which the bytes can be read until the process ends.
     ///
-    /// - Throws: ``SystemError`` where there is no room for it, or where the system has no such paths.
+    /// - Throws: ``SystemError`` if there is no space, or the system has no such paths.
     static func path(holding bytes: [UInt8]) throws(SystemError) -> String { try path(holding: bytes, and: nil) }
 
-    /// A path under which the bytes, and what is left of an input, can be read until the process ends.
+    /// A path under which the bytes and the rest of an input can be read until the process ends.
     static func path(holding bytes: [UInt8], and input: Input?) throws(SystemError) -> String {
         #if os(Linux)
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        // It stays open: the path is no longer than its descriptor is.
+        // It stays open, because the path is valid as long as its descriptor.
         let unnamed = UnnamedFile.open(in: folder, mode: 0o600)
         let descriptor = if let unnamed { unnamed } else { try unlinked(in: folder) }
         let path = UnnamedFile.path(of: descriptor)
@@ -32,7 +32,7 @@ enum UnlinkedTemporaryFile {
         #endif
     }
 
-    /// A file that has lost its name, where the file system has none without one.
+    /// An unlinked file, for file systems without unnamed files.
     private static func unlinked(in folder: String) throws(SystemError) -> Int32 {
         var template = Array("\(folder)/refrain.XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)

@@ -30,12 +30,12 @@ struct Chart {
     /// Draws the diagram with its upper left corner at a point.
     func lines(x left: Double, y: Double, width: Double) -> [String] {
         let bottom = y + Self.height
-        func place(_ time: Double) -> Double { left + min(max(time / duration, 0), 1) * width }
+        func position(at time: Double) -> Double { left + min(max(time / duration, 0), 1) * width }
         func text(_ value: Double) -> String { Decimal.text(value, places: 1) }
         var lines: [String] = []
         if let trigger {
-            let start = place(trigger.lowerBound)
-            let length = max(place(trigger.upperBound) - start, 1.5)
+            let start = position(at: trigger.lowerBound)
+            let length = max(position(at: trigger.upperBound) - start, 1.5)
             lines.append(
                 "<rect class=\"trigger\" x=\"\(text(start))\" y=\"\(text(y))\" width=\"\(text(length))\" "
                     + "height=\"\(text(Self.height))\"/>"
@@ -53,7 +53,7 @@ struct Chart {
         for curve in curves {
             var path = ""
             for (index, value) in curve.values.enumerated() {
-                let x = place((Double(index) + 0.5) * interval)
+                let x = position(at: (Double(index) + 0.5) * interval)
                 let height = bottom - min(max(value / top, 0), 1) * Self.height
                 path += "\(path.isEmpty ? "M" : "L")\(text(x)) \(text(height))"
             }
@@ -65,7 +65,7 @@ struct Chart {
 
 /// Numbers as text, the same on every machine.
 enum Decimal {
-    /// A number with so many places after the point.
+    /// A number with a number of decimals.
     static func text(_ value: Double, places: Int = 2) -> String {
         guard value.isFinite, value.magnitude < 1e15 else { return value.isFinite ? "\(value)" : "–" }
         var scale = 1.0
@@ -78,7 +78,7 @@ enum Decimal {
         return "\(sign)\(whole).\(String(repeating: "0", count: places - digits.count))\(digits)"
     }
 
-    /// A number without places that say nothing.
+    /// A number without trailing zeros.
     static func short(_ value: Double) -> String {
         var text = text(value, places: 3)
         while text.hasSuffix("0") { text.removeLast() }
@@ -89,7 +89,7 @@ enum Decimal {
     /// A share as a percentage; a dash where there is none.
     static func percent(_ share: Double?) -> String {
         guard let share else { return "–" }
-        // What is not all is not shown as all.
+        // A share below 1 is not rounded to 100 %.
         let percent = share * 100
         return percent > 99.5 && share < 1 || percent < 0.5 && share > 0
             ? text(percent, places: 1) : text(percent, places: 0)

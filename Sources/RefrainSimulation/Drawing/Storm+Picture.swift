@@ -3,11 +3,11 @@ internal import RefrainCore
 extension Storm {
     /// Reports side by side: a column for each, with its sends and good calls, the requests in flight, and the latency.
     ///
-    /// The picture says when the trigger was on, and is the same for the same reports.
+    /// The picture marks the time of the trigger, and is the same for the same reports.
     public struct Picture: Sendable {
         /// The title.
         public let title: String
-        /// What is said below the title.
+        /// The text below the title.
         public let caption: String
         /// The reports, of storms of the same duration.
         public let reports: [Report]

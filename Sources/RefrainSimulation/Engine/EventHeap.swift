@@ -8,7 +8,7 @@ struct SimulationEvent {
     let target: Int32
     /// Tells an event that was overtaken from the present one of the same `value`.
     let serial: UInt32
-    /// What happens, in the target's own terms.
+    /// The value of the event, which the target interprets.
     let value: Int
 
     static func < (left: SimulationEvent, right: SimulationEvent) -> Bool {

@@ -25,7 +25,7 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
     private let moves = Atomic<Int64>(0)
     private let outside = Locked(Outside())
 
-    /// What other threads leave behind.
+    /// The jobs of other threads.
     private struct Outside {
         var jobs: [UnownedJob] = []
         var failure: Storm.Failure?
@@ -100,7 +100,7 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
         return !taken.isEmpty
     }
 
-    /// Whether virtual time has ended: to end a hundred thousand calls takes a while, and is no standstill.
+    /// Whether virtual time has ended; ending a hundred thousand calls takes time, and is not a standstill.
     private var isOver = false
 
     /// Ends virtual time; what runs from now on are the ends of calls.
@@ -154,7 +154,7 @@ final class SimulationLoop: TaskExecutor, @unchecked Sendable {
         return Int32(targets.count - 1)
     }
 
-    /// Forgets what would happen, and whom it would happen to.
+    /// Removes all events and targets.
     func removeAll() {
         events.removeAll()
         targets = []

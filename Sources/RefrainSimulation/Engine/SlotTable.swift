@@ -1,4 +1,4 @@
-/// Values at indices that are used again; a serial number tells a value from those that had its index before.
+/// Values at reused indices; a serial number distinguishes a value from earlier ones of its index.
 struct SlotTable<Value> {
     private var values: [Value?] = []
     private var serials: [UInt32] = []

@@ -48,9 +48,9 @@ final class VirtualSleepers: EventTarget, @unchecked Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume(returning: false) }
-                let place = sleepers.insert(continuation)
-                slot = place
-                loop.schedule(at: time, target: target, value: place.index, serial: place.serial)
+                let inserted = sleepers.insert(continuation)
+                slot = inserted
+                loop.schedule(at: time, target: target, value: inserted.index, serial: inserted.serial)
             }
         } onCancel: {
             guard loop.isCurrent else { return loop.fail(.leftSimulation) }

@@ -102,7 +102,7 @@ struct Recorder {
         series.inFlight[index(time - 1)] = count
     }
 
-    /// Ends the counting: what comes now are the ends of calls that were cancelled.
+    /// Ends the counting; only cancelled calls end after this.
     mutating func close() { isClosed = true }
 
     func report(_ names: [String], speed: Double) -> Storm.Report {

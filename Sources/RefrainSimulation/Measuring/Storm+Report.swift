@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 extension Storm {
-    /// What a storm came to.
+    /// The result of a storm.
     public struct Report: Sendable, Hashable {
         /// The name under which tables and pictures show it.
         public var name = ""
@@ -37,7 +37,7 @@ extension Storm {
         public let medianLatency: Duration
         /// The time that 99 % of the calls did not exceed.
         public let highLatency: Duration
-        /// What happened, by intervals.
+        /// The timeline, by intervals.
         public let series: Series
         /// The parts of a fleet with several policies.
         public let groups: [GroupReport]
@@ -70,7 +70,7 @@ extension Storm {
         }
     }
 
-    /// What a part of the fleet came to.
+    /// The result of a part of the fleet.
     public struct GroupReport: Sendable, Hashable {
         /// The name of the group.
         public let name: String
@@ -82,7 +82,7 @@ extension Storm {
         public let successes: Int
     }
 
-    /// What happened in a storm, in intervals of equal length.
+    /// The timeline of a storm, in intervals of equal length.
     public struct Series: Sendable, Hashable {
         /// The length of an interval.
         public let interval: Duration
@@ -125,7 +125,7 @@ extension Storm {
         }
     }
 
-    /// A wave: sends that come together again and again.
+    /// A wave: sends that repeatedly coincide.
     public struct Wave: Sendable, Hashable {
         /// The autocorrelation of the sends at ``period``, up to 1.
         public let strength: Double

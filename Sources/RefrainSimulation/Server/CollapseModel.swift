@@ -1,13 +1,13 @@
 /// A server whose latency grows with the requests that it works on at the same time.
 ///
-/// It cannot see that a client has left, and works on such a request to its end, unless it is told to stop.
+/// It does not detect that a client has left, and completes such a request, unless `dropsAbandoned` is set.
 final class CollapseModel: ServerModel {
     private let context: ServerContext
     private let latency: Double
     private let latencyPerRequest: Double
     private let dropsAbandoned: Bool
     private var working = SlotTable<ExchangeID>()
-    /// Where the requests stand that are dropped when their client leaves.
+    /// The slots of the requests that are dropped when their client leaves.
     private var slots: [ExchangeID: (index: Int, serial: UInt32)] = [:]
     private var target: Int32 = 0
 

@@ -7,7 +7,7 @@ struct ExchangeID: Hashable {
     let serial: UInt32
 }
 
-/// What a request came to, as the client sees it.
+/// The outcome of a request, as the client sees it.
 enum SimulatedOutcome {
     case status(Int, headers: HTTPHeaders = [:])
     case failure(HTTPError.Code)
@@ -26,7 +26,7 @@ protocol ServerModel: EventTarget {
     func leave(_ id: ExchangeID)
 }
 
-/// What a model works with.
+/// The environment of a model.
 final class ServerContext {
     let loop: SimulationLoop
     var chance: Chance
@@ -42,12 +42,12 @@ final class ServerContext {
         chance = Chance(seed: seed)
     }
 
-    /// The nanoseconds of virtual time after so many seconds from now.
+    /// The nanoseconds of virtual time a number of seconds from now.
     func time(after seconds: Double) -> Int64 { loop.now + Int64((min(seconds, 1e9) * 1e9).rounded()) }
     var seconds: Double { Double(loop.now) / 1e9 }
 }
 
-/// Answers that are due at a time of their own, for models that know it when a request arrives.
+/// Answers at scheduled times, for models that determine the time when a request arrives.
 final class DelayedAnswers: EventTarget {
     private let context: ServerContext
     private var pending = SlotTable<(id: ExchangeID, outcome: SimulatedOutcome)>()

@@ -6,7 +6,7 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
     // @unchecked Sendable: touched only by the simulation's own thread, which `load` asks for.
     private struct Exchange {
         var continuation: UnsafeContinuation<SimulatedOutcome, Never>
-        /// The call to the tier behind this one.
+        /// The call to the next tier.
         var task: Task<Void, Never>?
         /// Whether the model was told of the request, and waits for its end.
         var isAtServer = true
@@ -24,9 +24,9 @@ final class SimulatedService: EventTarget, @unchecked Sendable {
     private var target: Int32 = 0
     private var chance: Chance
 
-    /// Calls the tier behind this one; nil: there is none.
+    /// Calls the next tier; nil: there is none.
     var callBackend: (@Sendable () async -> SimulatedOutcome)?
-    /// What hits this tier.
+    /// The triggers of this tier.
     var trigger: TriggerState
     /// Told of each request that is sent to this tier, and of the group of its client.
     var noteSend: (_ group: Int) -> Void = { _ in }

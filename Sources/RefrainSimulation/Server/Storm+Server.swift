@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 extension Storm {
-    /// The server that a storm's calls reach: how long a request takes, and what becomes of those that are too many.
+    /// The server that a storm's calls reach: the time of a request, and the handling of excess requests.
     public struct Server: Sendable {
         indirect enum Kind: Sendable {
             case collapse(latency: Double, perRequest: Double, dropsAbandoned: Bool)
@@ -11,7 +11,7 @@ extension Storm {
             case script([Phase])
         }
 
-        /// What a rate-limited server says with its 429.
+        /// The fields of a rate-limited server's 429.
         public enum RateLimitHints: String, Sendable, Hashable, CaseIterable {
             /// Nothing but the status.
             case none
@@ -123,17 +123,17 @@ extension Storm {
             return Server(kind: .rateLimited(perSecond: perSecond, burst: Double(burst), latency: seconds, hints))
         }
 
-        /// A server that serves `perSecond` requests one by one, with a capacity that drops and comes back.
+        /// A server that serves `perSecond` requests one by one, with a capacity that drops and recovers.
         ///
         /// - Parameters:
         ///   - perSecond: the requests per second at the full capacity.
         ///   - buffer: how many may wait; further ones are answered with 503.
-        ///   - steps: points of time with the share of the capacity, in order. Before the first it is whole.
+        ///   - steps: points of time with the share of the capacity, in order. Before the first it is 1.
         public static func capacity(perSecond: Double, buffer: Int = 1000, steps: [CapacityStep]) -> Server {
             Server(kind: .capacity(perSecond: perSecond, buffer: buffer, steps))
         }
 
-        /// A server that follows a list of phases, whatever its load; the last phase goes on.
+        /// A server that follows a list of phases, whatever its load; the last phase has no end.
         public static func script(_ phases: [Phase]) -> Server { Server(kind: .script(phases)) }
 
         /// This server, which for each request that it has served calls another one before it answers.
@@ -208,7 +208,7 @@ extension Storm.Server {
         try backend?.server.check()
     }
 
-    /// The depth of servers behind each other; 1 where this one calls no other.
+    /// The number of tiers; 1 if this server calls no other.
     var depth: Int { 1 + (backend?.server.depth ?? 0) }
 
     func model(_ context: ServerContext) -> any ServerModel {

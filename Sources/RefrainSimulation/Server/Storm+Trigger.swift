@@ -1,7 +1,7 @@
 internal import RefrainCore
 
 extension Storm {
-    /// What hits a service during a storm; several may be joined.
+    /// A disturbance of a service during a storm; several can be combined.
     public struct Trigger: Sendable, Hashable {
         enum Effect: Sendable, Hashable {
             case spike(factor: Double)
@@ -18,7 +18,7 @@ extension Storm {
             var length: Duration
         }
 
-        /// What a request meets in an outage.
+        /// The behaviour of a server in an outage.
         public enum Failure: String, Sendable, Hashable, CaseIterable {
             /// An answer of status 503, after 10 ms.
             case unavailable

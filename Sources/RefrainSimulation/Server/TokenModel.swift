@@ -1,6 +1,6 @@
 internal import RefrainHTTP
 
-/// A server that allows so many requests per second, and answers the others with 429.
+/// A server that allows a number of requests per second, and answers the others with 429.
 final class TokenModel: ServerModel {
     private let context: ServerContext
     private let answers: DelayedAnswers

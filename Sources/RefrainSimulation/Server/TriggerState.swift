@@ -1,6 +1,6 @@
 internal import RefrainCore
 
-/// What a trigger does at present: asked for each arrival, each request and each answer.
+/// The current effect of a trigger, evaluated for each arrival, request and answer.
 struct TriggerState {
     private struct Part {
         let effect: Storm.Trigger.Effect
@@ -47,7 +47,7 @@ struct TriggerState {
         }
     }
 
-    /// What happens to a request before the server sees it; nil: it arrives.
+    /// The outcome of a request before it reaches the server; nil: it arrives.
     func fate(at time: Double, _ chance: inout Chance) -> Storm.Trigger.Failure? {
         for part in parts where time >= part.start && time < part.end {
             switch part.effect {

@@ -134,7 +134,7 @@ public struct Chaos: HTTPMiddleware {
     }
 }
 
-/// What the copies of a stage have counted.
+/// The counts of all copies of a stage.
 private struct ChaosCounters {
     var requests = 0
     var faults = 0

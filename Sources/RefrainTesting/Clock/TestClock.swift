@@ -76,7 +76,7 @@ public final class TestClock: Clock {
         try await sleep(until: deadline, for: .delay, cancelledBy: nil)
     }
 
-    // MARK: What tests call
+    // MARK: Calls of tests
 
     /// Returns when at least `count` tasks sleep, or when the calling task is cancelled.
     public func sleepers(atLeast count: Int) async {

@@ -91,7 +91,7 @@ public final class MockLoader: HTTPLoader {
     /// Every request received, in order.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-    /// Returns when so many requests have come, or when the calling task is cancelled.
+    /// Returns when this many requests have arrived, or when the calling task is cancelled.
     package func requests(atLeast count: Int) async { await state.wait { $0.requests.count >= count } }
 
     /// The number of unused replies; saturates at `Int.max`.

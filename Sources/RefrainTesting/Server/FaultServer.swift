@@ -50,7 +50,7 @@ public final class FaultServer: Sendable {
     /// All paths with built-in behaviour, in the order of the listing at `/`.
     public static var catalogue: [CatalogueEntry] { Route.all.map(\.entry) }
 
-    private let site: ServerState
+    private let state: ServerState
     private let listener: Listener
 
     /// Binds 127.0.0.1 and starts the server.
@@ -67,7 +67,7 @@ public final class FaultServer: Sendable {
         logLimit: Int = 1_000_000
     ) throws(Failure) {
         self.mode = mode
-        site = ServerState(logLimit: logLimit)
+        state = ServerState(logLimit: logLimit)
         let queue: Int32? =
             switch mode {
             case .refuse: nil
@@ -76,8 +76,8 @@ public final class FaultServer: Sendable {
             }
         let socket = try ServerSocket(port: port, backlog: queue)
         self.port = socket.port
-        site.port = socket.port
-        listener = try Listener(socket: socket, mode: mode, site: site)
+        state.port = socket.port
+        listener = try Listener(socket: socket, mode: mode, server: state)
     }
 
     deinit { stop() }
@@ -96,28 +96,28 @@ public final class FaultServer: Sendable {
     /// Further calls do nothing.
     public func stop() {
         listener.stop()
-        site.stopOthers()
+        state.stopOthers()
     }
 
     /// The requests received, in order of arrival.
     ///
     /// The control paths (`/log`, `/reset-state`, `/ports`) are not logged.
-    public var log: [LogEntry] { site.log.entries }
+    public var log: [LogEntry] { state.log.entries }
 
     /// Clears the log; the counters of `times=` are kept.
-    public func clearLog() { site.log.clear() }
+    public func clearLog() { state.log.clear() }
 
     /// The requests for a path; if `path` has no query, every query matches.
     public func requests(toPath path: String) -> [LogEntry] {
-        site.log.entries.filter { $0.isFor(path) }
+        state.log.entries.filter { $0.isFor(path) }
     }
 
     /// The number of requests for a path; if `path` has no query, every query matches.
-    public func count(path: String) -> Int { site.log.count { $0.isFor(path) } }
+    public func count(path: String) -> Int { state.log.count { $0.isFor(path) } }
 
-    /// Returns when so many requests have come, for any path or for one, or when the calling task is cancelled.
+    /// Returns when this many requests have arrived, for any path or for one, or when the calling task is cancelled.
     package func requests(atLeast count: Int, toPath path: String? = nil) async {
-        await site.log.entries(atLeast: count) { entry in path.map { entry.isFor($0) } ?? true }
+        await state.log.entries(atLeast: count) { entry in path.map { entry.isFor($0) } ?? true }
     }
 
     /// Sets the script of a path; it takes precedence over a built-in path.
@@ -134,7 +134,7 @@ public final class FaultServer: Sendable {
         readsBody: Bool = true,
         _ script: @escaping @Sendable (Request) -> [Step]
     ) {
-        site.setScript(Script(readsBody: readsBody, steps: script), for: path)
+        state.setScript(Script(readsBody: readsBody, steps: script), for: path)
     }
 }
 

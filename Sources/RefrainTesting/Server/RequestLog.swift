@@ -2,7 +2,7 @@
 final class RequestLog: Sendable {
     private struct State {
         var entries: [FaultServer.LogEntry] = []
-        /// The ticket of the first remaining entry.
+        /// The number of the first remaining entry.
         var first = 0
     }
 
@@ -17,12 +17,12 @@ final class RequestLog: Sendable {
         entries.reduce(0) { $0 + (matches($1) ? 1 : 0) }
     }
 
-    /// Returns when so many entries match, or when the calling task is cancelled.
+    /// Returns when this many entries match, or when the calling task is cancelled.
     func entries(atLeast count: Int, where matches: @escaping @Sendable (FaultServer.LogEntry) -> Bool) async {
         await state.wait { $0.entries.count { matches($0) } >= count }
     }
 
-    /// Adds an entry and returns a ticket with which it can be completed.
+    /// Adds an entry and returns its number, for ``update(_:_:)``.
     func append(_ entry: FaultServer.LogEntry) -> Int {
         state.withLock { state in
             if state.entries.count >= limit {
@@ -36,9 +36,9 @@ final class RequestLog: Sendable {
         }
     }
 
-    func update(_ ticket: Int, _ change: (inout FaultServer.LogEntry) -> Void) {
+    func update(_ number: Int, _ change: (inout FaultServer.LogEntry) -> Void) {
         state.withLock { state in
-            let index = ticket - state.first
+            let index = number - state.first
             guard state.entries.indices.contains(index) else { return }
             change(&state.entries[index])
         }

@@ -17,7 +17,7 @@ struct BadFileTests {
         "--config",
         arguments: [
             ("nope\n", "f:1: unknown option"), ("\n# x\nretry\n", "f:3: retry lacks its value"),
-            ("url = \"http://h/\n", "f:1: a quotation mark is not closed"), ("config = f\n", "f:1: --config cannot"),
+            ("url = \"http://h/\n", "f:1: a quotation mark is not closed"), ("config = f\n", "f:1: --config is not"),
             ("retry = 1 2\n", "f:1: there is more after the value"),
         ]
     )
@@ -72,7 +72,7 @@ struct BadFileTests {
         "--netrc-file, of which no word is shown",
         arguments: [
             ("machine\n", "f:1: machine lacks its value"), ("machine h\nlogin\n", "f:2: login lacks its value"),
-            ("login me\n", "f:1: login stands before any machine"),
+            ("login me\n", "f:1: login comes before any machine"),
             ("machine h\n password \"SECRET\n", "f:2: a quotation mark is not closed"),
             ("machine h login me password my SECRET\n", "f:1: there is a word that is none of machine"),
         ]

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("Spelling")
-struct SpellingTests {
+@Suite("Suggestions for misspelt words")
+struct SuggestionFinderTests {
     @Test(
         "the distance counts insertions, deletions, substitutions and swaps of neighbours",
         arguments: [

@@ -190,7 +190,7 @@ struct ScriptTests {
         "the last attempt that is allowed ends with 75 and the date, too",
         arguments: [["--attempts", "1"], ["--retry", "0"]]
     )
-    func comeBackLater(words: [String]) async throws {
+    func retryAfterTooLong(words: [String]) async throws {
         let later = try await get(words + ["--report", "-", "BASE/later"])
         #expect(later.status == 75 && later.errors.contains("come back at "), "\(later.errors)")
         #expect(later.errors.contains("  too busy") && later.text.contains(#""come_back_at":"20"#), "\(later.text)")

@@ -141,7 +141,7 @@ struct BatchTests {
     func lines() {
         let text = Array("one\n\ntwo\r\nthree".utf8)
         for size in 1...text.count {
-            var splitter = LineSplitter()
+            var splitter = LineBuffer()
             var lines: [String] = []
             for start in stride(from: 0, to: text.count, by: size) {
                 splitter.take(Array(text[start..<min(start + size, text.count)])) {

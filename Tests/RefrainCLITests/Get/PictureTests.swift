@@ -7,26 +7,7 @@ import Testing
 struct PictureTests {
     @Test("a timeline draws attempts and waits on one scale")
     func timeline() {
-        let attempts = [
-            AttemptRecord(
-                number: 1,
-                start: .zero,
-                duration: .seconds(1),
-                status: 503,
-                decision: .retry,
-                reason: .transientStatus,
-                delay: .seconds(2)
-            ),
-            AttemptRecord(
-                number: 2,
-                start: .seconds(3),
-                duration: .seconds(1),
-                status: 200,
-                decision: .finish,
-                reason: .succeeded
-            ),
-        ]
-        let text = Timeline("title", attempts, total: .seconds(4), width: 8).text
+        let text = Timeline("title", TimelineSVGTests.attempts, total: .seconds(4), width: 8).text
         #expect(
             text == """
                 title

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("URLs as they are shown")
-struct ShownURLTests {
+@Suite("URLs in messages")
+struct SanitizedURLTests {
     @Test(
         "user and password are left out, and nothing else is",
         arguments: [
@@ -12,7 +12,7 @@ struct ShownURLTests {
             ("http://h/a@b", "http://h/a@b"), ("http://h?a@b", "http://h?a@b"), ("http://h#a@b", "http://h#a@b"),
         ]
     )
-    func shown(url: String, expected: String) {
+    func text(url: String, expected: String) {
         #expect(SanitizedURL.text(url) == expected)
     }
 

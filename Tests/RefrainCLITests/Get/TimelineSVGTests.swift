@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Pictures for a browser")
 struct TimelineSVGTests {
-    private static let attempts = [
+    static let attempts = [
         AttemptRecord(
             number: 1,
             start: .zero,
@@ -38,7 +38,7 @@ struct TimelineSVGTests {
         #expect(text.contains("prefers-color-scheme: dark"))
     }
 
-    @Test("a failure, a redirect and a final try are told apart")
+    @Test("a failure, a redirect and a final attempt are distinguished")
     func kinds() {
         let attempts = [
             AttemptRecord(number: 1, start: .zero, duration: .seconds(1), decision: .retry, reason: .redirected),

@@ -66,7 +66,7 @@ struct SimulateTests {
             ("[]", "line 1: the storm is a list, and not an object"),
             ("{\"clients\": 1,}", "line 1: a member's name is missing at byte 15"),
             ("{\"clients\": 1", "line 1: a comma or a closing brace is missing at byte 14"),
-            ("{\"clients\": 1, \"clients\": 2}", "line 1: the member \"clients\" stands twice"),
+            ("{\"clients\": 1, \"clients\": 2}", "line 1: the member \"clients\" is repeated"),
             ("{\"title\": \"\\ud800\"}", "line 1: a surrogate has no pair"),
             (String(repeating: "[", count: 200), "line 1: the nesting is too deep"),
         ]

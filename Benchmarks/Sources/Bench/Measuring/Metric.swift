@@ -1,4 +1,4 @@
-/// What is measured: the names as the clients print them and as `latest.json` holds them.
+/// The names of the metrics, in the output of the clients and in `latest.json`.
 enum Metric {
     /// Requests in a second.
     static let rate = "rate"

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a run has come to: what `latest.json` holds, and what tables and the picture are made from.
+/// The results of a run: the content of `latest.json`, and the source of tables and picture.
 struct Results: Codable {
     /// All that was measured about one client in one case.
     struct Series: Codable {

@@ -1,4 +1,4 @@
-/// What is to be reached: a ratio within one run, or a bound.
+/// A target: a ratio within one run, or a bound.
 struct Target: Sendable {
     let name: String
     let what: String
@@ -29,7 +29,7 @@ struct Target: Sendable {
         Target(name: name, what: what, limit: limit, isUpperBound: false, digits: digits, value: value)
     }
 
-    /// What came of it; nil where it was not measured.
+    /// The result; nil if it was not measured.
     func result(_ samples: Samples) -> TargetResult? {
         guard let value = value(samples) else { return nil }
         return TargetResult(
@@ -44,7 +44,7 @@ struct Target: Sendable {
     }
 }
 
-/// What came of a target.
+/// The result of a target.
 struct TargetResult: Codable {
     let name: String
     let what: String

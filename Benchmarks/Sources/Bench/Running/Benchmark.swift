@@ -1,12 +1,12 @@
 /// One case of the benchmarks.
 protocol Benchmark: Sendable {
-    /// The name by which the case is chosen, and under which its figures stand in `latest.json`.
+    /// The name by which the case is chosen, and the key of its figures in `latest.json`.
     var name: String { get }
 
     /// One round; those of all cases follow each other, then the next round begins.
     func runRound(_ bench: Workbench, _ samples: inout Samples) throws
 
-    /// What is done once, after the rounds, because it counts and takes no time.
+    /// Runs once, after the rounds, for counts that do not depend on time.
     func runOnce(_ bench: Workbench, _ samples: inout Samples) throws
 }
 
@@ -15,7 +15,7 @@ extension Benchmark {
     func runOnce(_ bench: Workbench, _ samples: inout Samples) throws {}
 }
 
-/// What the cases work with.
+/// The environment of the cases.
 struct Workbench {
     let nginx: Nginx
     /// The folder of the clients' programs.
@@ -25,7 +25,7 @@ struct Workbench {
     /// The environment in which a program counts its allocations.
     var counting: [String: String] { ["LD_PRELOAD": folder + "/libCountingMalloc.so"] }
 
-    /// Runs one of our programs, and reads what it prints.
+    /// Runs one of the programs, and reads its output.
     func run(
         _ program: String,
         _ arguments: [String],

@@ -2,7 +2,7 @@ import Glibc
 
 /// A process that is run to its end, with its output and what it used.
 struct Child {
-    /// What it wrote to its standard output.
+    /// Its standard output.
     let output: String
     /// Its exit status; 128 and more: the signal that ended it.
     let status: Int32
@@ -118,5 +118,5 @@ struct BenchFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What the last system call failed with, in words.
+/// The error text of the last system call.
 func errorText() -> String { String(cString: strerror(errno)) }

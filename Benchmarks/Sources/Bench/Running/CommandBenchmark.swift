@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The command as it is released: how large it is, and how long it takes to say its version.
+/// The released command: its size, and the time to print its version.
 struct CommandBenchmark: Benchmark {
     let name = "command"
 
@@ -17,7 +17,7 @@ struct CommandBenchmark: Benchmark {
         samples.add(metrics, scenario: name, client: "refrain")
     }
 
-    /// What `make release` has left; nil where it was never run.
+    /// The result of `make release`; nil if there is none.
     static var path: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "dist")) ?? []
         return names.first { $0.hasPrefix("refrain-") && !$0.hasSuffix(".sha256") }.map { "dist/" + $0 }

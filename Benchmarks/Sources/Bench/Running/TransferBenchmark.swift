@@ -6,9 +6,9 @@ import Glibc
 /// A client that is not installed has no row. The command is that of `make release`; without it the case is left out.
 /// Files are written in memory (see ``Scratch``), since the deletions of one round slow the next one down on a disk.
 struct TransferBenchmark: Benchmark {
-    /// What is fetched.
+    /// The fetched content.
     enum Work {
-        /// So many files of a size, so many at a time.
+        /// A number of files of one size, with a number at a time.
         case files(count: Int, file: String, size: Int, concurrency: Int)
         /// One file, to the disk.
         case file

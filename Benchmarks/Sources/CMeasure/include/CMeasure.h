@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What every client measures itself by: the same arguments, the same clocks, the same line of JSON.
+// The measurements of every client: the same arguments, the same clocks, the same line of JSON.
 //
 //   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE]
 //
@@ -38,7 +38,7 @@ void bench_done(int64_t number, int64_t began, int64_t bytes);
 // Ends the phase and prints the line.
 void bench_report(const char *client);
 
-// What the counting library has seen until now; -1 in all of them where it is not loaded.
+// The counts of the counting library so far; all -1 if it is not loaded.
 typedef struct {
     int64_t mallocs;
     int64_t clock_reads;

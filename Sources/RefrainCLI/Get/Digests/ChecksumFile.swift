@@ -41,7 +41,7 @@ struct ChecksumFile: Sendable {
         return name.isEmpty ? nil : (String(name), line[..<space])
     }
 
-    /// The digest for the first of some names that the list has.
+    /// The digest of the first of some names that is in the list.
     func digest(for names: [String]) throws(UsageError) -> ContentDigest {
         for name in names { if let digest = digests[name] { return digest } }
         throw UsageError("--checksum-file: \(path) has no line for \(Sanitized.text(names.first ?? ""))")

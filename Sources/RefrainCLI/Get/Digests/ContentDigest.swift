@@ -1,7 +1,7 @@
 internal import CLibcrypto
 internal import Refrain
 
-/// A digest that a content must have, and who says so.
+/// An expected digest of a content, and its source.
 struct ContentDigest: Hashable, Sendable {
     /// A hash function, by its name in the registry of RFC 9530 §5.
     enum Algorithm: String, CaseIterable, Sendable {
@@ -23,7 +23,7 @@ struct ContentDigest: Hashable, Sendable {
         self.source = source
     }
 
-    /// A digest in hexadecimal digits, whose number says which function it is of; nil for any other text.
+    /// A digest in hexadecimal digits, whose number determines the function; nil for any other text.
     init?(hex text: some StringProtocol, source: String) {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard digits.count == text.utf8.count,
@@ -55,7 +55,7 @@ struct ContentDigest: Hashable, Sendable {
             EVP_DigestUpdate(context, base, bytes.count)
         }
 
-        /// The digest of all bytes; a digest of another length, where the library refuses.
+        /// The digest of all bytes; an empty one if the library fails.
         func finish() -> [UInt8] {
             [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
                 var length: UInt32 = 0
@@ -66,7 +66,7 @@ struct ContentDigest: Hashable, Sendable {
     }
 }
 
-/// A content that is not the one that was wanted.
+/// A content with another digest than expected.
 struct DigestMismatch: Error, CustomStringConvertible {
     let expected: ContentDigest
     let actual: [UInt8]
@@ -84,13 +84,13 @@ enum DigestFields {
 
     /// The digests that a response gives for the content as it is stored.
     ///
-    /// `Repr-Digest` is of the whole, also on a part (§3); `Content-Digest` is of what this message brings (§2). Both
-    /// are of the coded form, so they say nothing of a content whose coding was undone. What is malformed, or of
-    /// another function, is ignored.
+    /// `Repr-Digest` is of the whole, also on a part (§3); `Content-Digest` is of the content of this message (§2).
+    /// Both are of the coded form, so they do not apply to a content that was decoded. Malformed digests and those of
+    /// other functions are ignored.
     static func digests(_ response: HTTPResponse) -> [ContentDigest] {
         guard !response.headers.contains("Content-Encoding") else { return [] }
         let digests = digests(response, "Repr-Digest")
-        // Of a content that came in several answers the last one brought a part.
+        // If a content came in several responses, the last one had a part of it.
         return digests.isEmpty && response.status == .ok ? self.digests(response, "Content-Digest") : digests
     }
 
@@ -109,7 +109,7 @@ enum DigestFields {
 
 /// Computes the digest of a content that is not kept.
 final class DigestingSink: ContentSink {
-    /// The sink behind it.
+    /// The inner sink.
     let inner: any ContentSink
     private let algorithm: ContentDigest.Algorithm
     private let computation: Locked<ContentDigest.Computation>
@@ -123,7 +123,7 @@ final class DigestingSink: ContentSink {
     var delivered: Int64 { inner.delivered }
     var canStartOver: Bool { inner.canStartOver }
 
-    /// The digest of what has come; it can be taken once.
+    /// The digest of all bytes; can be taken once.
     func digest() -> [UInt8] { computation.withLock { $0.finish() } }
 
     func write(_ bytes: [UInt8]) async throws {

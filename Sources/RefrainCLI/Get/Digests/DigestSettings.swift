@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// What the contents are compared with.
+/// The digests that contents are compared with.
 struct DigestSettings: Sendable {
     /// The digest of the one content.
     private let digest: ContentDigest?
@@ -8,7 +8,7 @@ struct DigestSettings: Sendable {
     private let list: ChecksumFile?
     /// Whether an option gives digests.
     var areGiven: Bool { digest != nil || list != nil }
-    /// Whether contents become files, so that one that is wrong can be taken back.
+    /// Whether contents become files, so that a wrong one can be discarded.
     let checksFields: Bool
 
     init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {

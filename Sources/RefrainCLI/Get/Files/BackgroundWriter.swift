@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Writes to the end of a file on a thread of its own, so that more can be received meanwhile.
+/// Appends to a file on a separate thread, so that more can be received meanwhile.
 ///
 /// One thread at a time appends. What was appended is written in its order, in large pieces; nothing is known to be in
 /// the file before ``finish()`` returns.
@@ -18,10 +18,10 @@ final class BackgroundWriter: @unchecked Sendable {
 
     /// How many bytes are written at a time.
     ///
-    /// Each of them is handed from one thread to the other, which may have to be woken for it.
+    /// For each piece the other thread may have to be woken.
     private static let pieceSize = 512 << 10
-    /// How many pieces there are at most: one that is filled, one that is written, and as many between them as one
-    /// thread can be ahead of the other while that one waits for a processor.
+    /// The maximum number of pieces: one that is filled, one that is written, and a reserve for the time that one of
+    /// the threads waits for a processor.
     private static let mostPieces = 6
 
     private struct State {
@@ -40,7 +40,7 @@ final class BackgroundWriter: @unchecked Sendable {
     }
 
     private let descriptor: Int32
-    // Of the two threads at most one waits: the pieces are all full, or all empty, or both go on.
+    // At most one of the two threads waits: the pieces are all full, or all empty.
     private let state = ConditionLock(State())
     private var filling: Piece?
     private var pieces = 0
@@ -73,7 +73,7 @@ final class BackgroundWriter: @unchecked Sendable {
         filling?.bytes.deallocate()
     }
 
-    /// Takes bytes, and waits where more has come than can be written.
+    /// Appends bytes; waits if all pieces are full.
     ///
     /// - Returns: the system's number where an earlier write has failed.
     func append(_ bytes: UnsafeRawBufferPointer) -> Int32? {
@@ -109,7 +109,7 @@ final class BackgroundWriter: @unchecked Sendable {
         return state.withLock { $0.failure }
     }
 
-    /// Takes an empty piece, as soon as there is one.
+    /// Waits for an empty piece.
     private func take(_ piece: inout Piece?) -> Int32? {
         if pieces < Self.mostPieces {
             pieces += 1

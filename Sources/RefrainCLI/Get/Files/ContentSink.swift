@@ -1,21 +1,21 @@
 internal import Refrain
 
-/// Where the content of one URL goes.
+/// The destination of the content of one URL.
 protocol ContentSink: Download.Sink {
-    /// The bytes that cannot be taken back any more.
+    /// The bytes that cannot be withdrawn.
     var delivered: Int64 { get }
     /// Everything has arrived.
     func finish() throws
-    /// Nothing more will arrive: what can be taken back is.
+    /// Nothing more will arrive; withdraws what can be withdrawn.
     func discard()
-    /// Hands over what has arrived, before it is finished; false: it is not kept.
+    /// Passes on the bytes so far, before it is finished; false if they are not kept.
     func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool
-    /// The sink, where a later run can go on with its content. (A requirement, since a cast is slow.)
+    /// The sink, if a later run can continue its content. (A requirement, because a cast is slow.)
     var partial: (any PartialContent)? { get }
 }
 
 extension ContentSink {
-    /// Nothing to take back.
+    /// Nothing to withdraw.
     func discard() {}
     /// Keeps nothing.
     func readBack(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool { false }
@@ -23,13 +23,13 @@ extension ContentSink {
     var partial: (any PartialContent)? { nil }
 }
 
-/// A content of which a later run can go on where this one ended.
+/// A content that a later run can continue.
 protocol PartialContent: ContentSink {
-    /// What is worth saying of what an earlier run has left.
+    /// A message about what an earlier run has left; nil: none.
     var remark: String? { get }
-    /// The bytes that are there.
+    /// The bytes that are stored.
     var size: Int64 { get }
-    /// Whether bytes are kept that a later run can go on from.
+    /// Whether bytes are kept that a later run can continue.
     var isPartial: Bool { get }
     /// The download into a sink that passes the content on to this one, from where an earlier run stopped.
     func download(to sink: any Download.Sink) -> Download
@@ -39,7 +39,7 @@ extension PartialContent {
     var partial: (any PartialContent)? { self }
 }
 
-/// A file that appears when it is whole.
+/// A file that is written atomically.
 final class FileContentSink: ContentSink {
     private let file: Download.FileSink
     private let size = Locked<Int64>(0)
@@ -85,7 +85,7 @@ final class MemorySink: ContentSink {
     func finish() throws {}
 }
 
-/// Nowhere.
+/// Discards the content.
 final class NoSink: ContentSink {
     private let size = Locked<Int64>(0)
     private let isDone = Locked(false)

@@ -1,11 +1,11 @@
 internal import RefrainTesting
 
-/// Names the file of a URL, by the URL alone: what else is in the list never changes a name.
+/// Names the file of a URL by the URL alone; the rest of the list never changes a name.
 ///
-/// The default is a tree by host and path. A component that every file system takes stands as it is; any other one
-/// ends in `~` and ten digits of its digest. So that a file never stands where another URL needs a folder, files have
-/// a point, an `@` or a `~` in their name (`/users/1` is written as `users/1.data`), and a folder with a point ends in
-/// an underscore. A query follows an `@`.
+/// The default is a tree by host and path. A component that is valid in every file system is kept; any other one ends
+/// in `~` and ten digits of its digest. So that no file has the name of a folder that another URL needs, files have a
+/// point, an `@` or a `~` in their name (`/users/1` is written as `users/1.data`), and a folder with a point ends in an
+/// underscore. A query follows an `@`.
 enum OutputNaming {
     /// How many bytes of UTF-8 a name has at most; most file systems allow 255.
     static let maximumLength = 180
@@ -37,24 +37,24 @@ enum OutputNaming {
         return digested(last.isEmpty ? "index" : last, of: Parts(url).text)
     }
 
-    /// The name that `--remote-name` writes to: the last component of the path, as it stands there; nil where it is
+    /// The name that `--remote-name` writes to: the last component of the path, unchanged; nil if it is
     /// empty.
     static func remote(_ url: String) -> String? {
         let last = Parts(url).path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         return last.isEmpty ? nil : sanitized(last)
     }
 
-    /// What comes after the last slash of the path, percent-decoded where that gives text.
+    /// The text after the last slash of the path, percent-decoded if the result is UTF-8.
     static func lastComponent(of url: String) -> String {
         decoded(Parts(url).path.split(separator: "/").last.map(String.init) ?? "")
     }
 
-    /// A name that is cut, and told apart by a digest.
+    /// A shortened name that ends in a digest.
     static func shortened(_ name: String) -> String { digested(name, of: name) }
 
-    /// Names that some file system takes for one have the same folding.
+    /// Names that are the same in some file system have the same folding.
     static func folded(_ name: String) -> String {
-        // ASCII letters come through the upper case as they were.
+        // For ASCII the detour by upper case changes nothing.
         name.isASCII ? name.lowercased() : name.uppercased().lowercased()
     }
 
@@ -108,7 +108,7 @@ enum OutputNaming {
         return last != point && count <= maximumLength
     }
 
-    /// A readable name that ends in the digest of what it stands for.
+    /// A readable name that ends in the digest of its source.
     private static func digested(_ text: String, of source: String, keepingEnding: Bool = true) -> String {
         let clean = sanitized(text).replacing("~", with: "_").replacing("@", with: "_")
         var (stem, ending) = split(clean)
@@ -200,7 +200,7 @@ private struct Parts {
     /// The path from its first slash on; empty where there is none.
     let path: Substring
     let query: Substring?
-    /// Host, path and query: all that tells two files apart.
+    /// Host, path and query, which identify the file.
     var text: String { host + path + (query.map { "?\($0)" } ?? "") }
 
     init(_ url: String) {

@@ -21,9 +21,9 @@ struct OutputTree: Sendable {
         return path
     }
 
-    /// Takes the folder of a URL over for those that follow.
+    /// Remembers the folder of a URL for the following ones.
     ///
-    /// Only of one whose last component has nothing special: what stands before it is then all host and folders.
+    /// Only if the last component is ordinary, because the text before it is then only host and folders.
     private mutating func remember(_ url: String, _ path: String) {
         prefix = ""
         guard let slash = url.utf8.lastIndex(of: UInt8(ascii: "/")),
@@ -39,20 +39,21 @@ struct OutputTree: Sendable {
     }
 }
 
-/// The folders of a run's files: each is made, and looked into, before its first file and not for every one.
+/// The folders of a run's files: each is created and inspected once, before its first file.
 final class OutputFolders: Sendable {
     private let known = Locked<[String: Bool]>([:])
 
-    /// Makes the folders above a file, where they are missing.
+    /// Creates the missing folders above a file.
     ///
-    /// - Returns: whether the folder was empty before its first file. Then no earlier run has left anything in it, and
-    ///   no link leads from there to another place.
+    /// - Returns: whether the folder was empty before its first file. Then it contains nothing of an earlier run, and
+    ///   no
+    ///   links.
     func prepare(above path: String) throws(SystemError) -> Bool {
         let folder = Directory.above(path)
         if let isFresh = known.withLock({ $0[folder] }) { return isFresh }
         try Directory.prepareAbove(path)
         let isFresh = Directory.isEmpty(folder.isEmpty ? "." : folder)
-        // The first look counts: another request may have come between, and written its file.
+        // The first result counts: another request may have written its file meanwhile.
         return known.withLock { known in
             if let first = known[folder] { return first }
             known[folder] = isFresh
@@ -61,11 +62,11 @@ final class OutputFolders: Sendable {
     }
 }
 
-/// The files that contents of this run have taken, so that none of them writes over that of another one.
+/// The files of the contents of this run, so that no content overwrites that of another one.
 final class ClaimedPaths: Sendable {
     private let identities = Locked<Set<String>>([])
 
-    /// Takes a file for a content; false: another one has it.
+    /// Claims a file for a content; false if another content has it.
     func claim(_ path: String) -> Bool {
         let identity = Directory.identity(of: path)
         return identities.withLock { $0.insert(identity).inserted }

@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The names of a partial file and its record, beside the file that they are for.
+/// The names of a partial file and its record, in the folder of the file.
 ///
 /// The process that writes the partial file holds a lock on it. Only with this lock is it emptied, removed or moved.
 struct PartialNames {
@@ -35,7 +35,7 @@ struct PartialNames {
         positions = part + ".segments"
     }
 
-    /// Whether a name is one that a partial file has, or what stands beside it: `.NAME.part`, `.NAME.part.json`.
+    /// Whether a name is that of a partial file or its record: `.NAME.part`, `.NAME.part.json`.
     static func isPartial(_ name: some StringProtocol) -> Bool {
         let name = OutputNaming.folded(String(name))
         return name.hasPrefix(".") && (name.hasSuffix(".part") || name.contains(".part."))
@@ -43,7 +43,7 @@ struct PartialNames {
 
     /// Opens the partial file of an earlier process, and locks it.
     ///
-    /// - Returns: its descriptor; nil where there is none, after what was beside it has been removed.
+    /// - Returns: its descriptor; nil if there is none; then its record is removed.
     /// - Throws: `HTTPBody.FileError` where another process writes it.
     func take() throws(HTTPBody.FileError) -> Int32? {
         let descriptor = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
@@ -65,7 +65,7 @@ struct PartialNames {
     }
 
     private func locked(_ descriptor: Int32) throws(HTTPBody.FileError) -> Int32 {
-        // Until it was locked, another process may have moved or removed it.
+        // Before it was locked, another process may have moved or removed it.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, isPart(descriptor) else {
             close(descriptor)
             throw HTTPBody.FileError(path: path, operation: .write, errno: EWOULDBLOCK)
@@ -73,7 +73,7 @@ struct PartialNames {
         return descriptor
     }
 
-    /// Whether a descriptor is of the file that has the name of the partial one.
+    /// Whether a descriptor refers to the file with the name of the partial file.
     private func isPart(_ descriptor: Int32) -> Bool {
         var (opened, named) = (stat(), stat())
         return fstat(descriptor, &opened) == 0 && lstat(part, &named) == 0 && opened.st_dev == named.st_dev
@@ -87,7 +87,7 @@ struct PartialNames {
         for name in [record, positions] { unlink(name) }
     }
 
-    /// Removes the partial file, and what is beside it; the record goes first.
+    /// Removes the partial file and its record; the record first.
     func remove() {
         for name in [record, part, positions] { unlink(name) }
     }

@@ -13,10 +13,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What stands beside a partial file: where it comes from, and what proves that the rest belongs to it.
+/// The record of a partial file: its source, and the proof that the rest belongs to it.
 ///
 /// A small JSON file, written before the first byte of the content and removed before the first byte of another one.
-/// It does not say how many bytes there are: the size of the partial file does, also after `kill -9`. A crash of the
+/// The number of bytes is the size of the partial file, also after `kill -9`. A crash of the
 /// system can leave a file whose last pages were never written, so after another boot only ``synced`` bytes count.
 struct PartialRecord: Codable, Equatable {
     /// The URL of the command line or the list, without user and password.
@@ -27,7 +27,7 @@ struct PartialRecord: Codable, Equatable {
     var answered: String
     /// The value of `If-Range`.
     var validator: String
-    /// The length of the whole, where the server has said it.
+    /// The length of the whole content, if known.
     var total: Int64?
     /// The fields that describe the content, as pairs.
     var fields: [[String]]
@@ -35,7 +35,7 @@ struct PartialRecord: Codable, Equatable {
     var boot: String
     /// How many bytes are known to be on the disk.
     var synced: Int64
-    /// The first byte of each segment and the one behind it, where the content comes in segments; their positions are
+    /// The first byte of each segment and the byte after it, if the content is fetched in segments; their positions are
     /// in a ``SegmentTable``.
     var segments: [[Int64]]?
 
@@ -50,7 +50,7 @@ struct PartialRecord: Codable, Equatable {
         synced = 0
     }
 
-    /// The checkpoint for so many bytes; nil where the record is none that can be used.
+    /// The checkpoint for a number of bytes; nil if the record is invalid.
     func checkpoint(offset: Int64) -> DownloadCheckpoint? {
         let parsed: StrongValidator?
         if validator.hasPrefix("\"") {
@@ -69,7 +69,7 @@ struct PartialRecord: Codable, Equatable {
         )
     }
 
-    /// The bounds of the segments; nil where they are not those of a content.
+    /// The bounds of the segments; nil if they are invalid.
     var bounds: [Range<Int64>]? {
         guard let segments, let total, segments.count < 10_000 else { return nil }
         var end: Int64 = 0
@@ -82,13 +82,13 @@ struct PartialRecord: Codable, Equatable {
         return end == total ? bounds : nil
     }
 
-    /// Reads a record; nil where there is none that can be used.
+    /// Reads a record; nil if it is missing or invalid.
     static func read(_ path: String) -> PartialRecord? {
         guard let bytes = try? Input(path: path).rest(), bytes.count < 1 << 20 else { return nil }
         return try? JSONDecoder().decode(PartialRecord.self, from: Data(bytes))
     }
 
-    /// Writes the record so that a reader sees the whole of it or the one from before.
+    /// Writes the record atomically.
     func write(_ path: String) throws(SystemError) {
         let new = path + ".new"
         let members: [(String, JSON)] = [
@@ -111,7 +111,7 @@ struct PartialRecord: Codable, Equatable {
         }
     }
 
-    /// What tells one boot of the system from another.
+    /// The identifier of the current boot of the system.
     static let currentBoot: String = {
         guard let bytes = try? Input(path: "/proc/sys/kernel/random/boot_id").rest() else { return "" }
         return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)

@@ -8,21 +8,21 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that is written atomically, and whose beginning a later process can go on from.
+/// A file that is written atomically, and whose beginning a later process can continue.
 ///
 /// A content with a strong validator goes into `.NAME.part` beside the target, with `.NAME.part.json`, a
 /// ``PartialRecord``. `kill -9` at any instant leaves a pair that can be continued, or files that the next run removes:
 /// - the record is written, by a rename, before the first byte of the content, into an empty partial file;
-/// - before a partial file is emptied for another content, the record goes;
-/// - the whole file is moved to its name before the record goes.
+/// - before a partial file is emptied for another content, the record is removed;
+/// - the whole file is moved to its name before the record is removed.
 ///
 /// A small content, or one without a validator, goes into a `Download.FileSink`, which leaves nothing behind.
 final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// Below this size a content is fetched again as a whole: a record would cost more.
     static let leastSize: Int64 = 256 << 10
-    /// After so many bytes they are known to be on the disk, and the record says so.
+    /// After this many bytes the file is synchronized, and the record updated.
     static let syncInterval: Int64 = 512 << 20
-    /// From this size on the only file of a run is written beside the receiving.
+    /// From this size on, the only file of a run is written by a separate thread.
     static let leastSizeBeside: Int64 = 16 << 20
 
     /// Where an earlier process stopped.
@@ -36,27 +36,27 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private let state: Locked<State>
 
     private struct State {
-        /// The names of what is beside the file; nil: none of it has been needed so far.
+        /// The names of the partial file and its record; nil: not needed so far.
         var names: PartialNames?
         var descriptor: Int32 = -1
         var size: Int64 = 0
         var record: PartialRecord?
         var small: Download.FileSink?
-        /// What writes beside the receiving; nil: nothing waits to be written.
+        /// The writer of the separate thread; nil: none is running.
         var writer: BackgroundWriter?
         /// Whether a content has begun that does not continue the partial file that was found.
         var hasStartedOver = false
-        /// Whether the content that comes is large enough to be continued, but for a validator.
+        /// Whether the content is large enough to be continued but has no validator.
         var lacksValidator = false
         /// Whether bytes were discarded for want of it.
         var isLost = false
         var isDone = false
     }
 
-    /// Prepares for a file; nothing is made yet.
+    /// Prepares for a file; creates nothing.
     ///
     /// - Parameters:
-    ///   - isFresh: whether it is known that no earlier process has left anything of this file.
+    ///   - isFresh: whether it is certain that no earlier process has left a partial file.
     ///   - isAlone: whether it is the only file of the run, so that no other transfer waits while it is written.
     ///   - takesDirectly: whether a large content is written by the thread that receives it.
     /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
@@ -90,24 +90,24 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
     }
 
-    /// What is worth saying of a partial file that was found.
+    /// A message about a partial file that was found; nil: none.
     var remark: String? {
         if state.withLock({ $0.isLost }) { return Self.remarkOnLoss }
         guard let checkpoint, state.withLock({ $0.hasStartedOver }) else { return found }
         return Self.remarkOnStartingOver(checkpoint.offset)
     }
 
-    /// What is said where so many bytes were of no use.
+    /// The message about bytes that could not be used.
     static func remarkOnStartingOver(_ size: Int64) -> String {
         "started over: what the server sends now does not continue a partial file of \(SizeText.short(size))"
     }
 
-    /// What is said where the bytes that came are not kept.
+    /// The message if the received bytes are not kept.
     static let remarkOnLoss = "cannot be continued: the server gives no strong validator"
 
     var delivered: Int64 { state.withLock { $0.isDone ? $0.size : 0 } }
 
-    /// Looks for a pair that can be continued, and removes what cannot.
+    /// Finds a pair that can be continued, and removes one that cannot.
     private static func find(
         _ names: PartialNames,
         _ path: String,
@@ -125,7 +125,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
         var size = Int64(status.st_size)
         if record.boot != PartialRecord.currentBoot { size = min(size, record.synced) }
-        // Of one that is complete the last byte is fetched again: no server has a range behind the end.
+        // The last byte of a complete file is fetched again, because a range after the end is not satisfiable.
         if let total = record.total, size >= total { size = total - 1 }
         guard size > 0, let checkpoint = record.checkpoint(offset: size), ftruncate(descriptor, off_t(size)) == 0,
             lseek(descriptor, 0, SEEK_END) == off_t(size)
@@ -160,7 +160,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
     }
 
-    /// Whether a validator is what a response lacks to be continued (RFC 9110 §8.8.1).
+    /// Whether a response cannot be continued only because it has no validator (RFC 9110 §8.8.1).
     private static func lacksValidator(_ response: HTTPResponse) -> Bool {
         let headers = response.headers
         let length = headers["Content-Length"].flatMap { Int64($0) } ?? .max
@@ -168,7 +168,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             && !headers.contains("Content-Encoding") && headers["Accept-Ranges"]?.lowercased() != "none"
     }
 
-    /// Begins a content, where none of another one is left.
+    /// Begins a content in an empty file.
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true
@@ -183,7 +183,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         state.small = nil
         let names = names(&state)
         if state.descriptor < 0 {
-            // The target is looked at first: what is no file is refused before anything is fetched.
+            // The target is checked first: if it is not a file, nothing is fetched.
             try Download.FileSink(path: path).discard()
             state.descriptor = try names.make()
         }
@@ -225,7 +225,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         }
     }
 
-    /// Waits until all that came is in the file.
+    /// Waits until all received bytes are in the file.
     private func settle(_ state: inout State) throws(HTTPBody.FileError) {
         guard let writer = state.writer else { return }
         state.writer = nil
@@ -235,7 +235,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         throw failure(code)
     }
 
-    /// Brings the bytes to the disk, and says so in the record.
+    /// Synchronizes the file, and updates the record.
     private func sync(_ state: inout State) {
         guard state.record != nil, (try? settle(&state)) != nil, fsync(state.descriptor) == 0 else { return }
         state.record?.synced = state.size
@@ -265,7 +265,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
                 try settle(&state)
                 try move(&state)
             } else {
-                // A content of nothing: no response has brought a byte.
+                // An empty content: no response had a byte.
                 let empty = try Download.FileSink(path: path)
                 try empty.finish()
             }
@@ -276,7 +276,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private func move(_ state: inout State) throws {
         let names = names(&state)
         names.adoptMode(state.descriptor)
-        // The lock is kept until the file has its name: another process would take it for a partial one.
+        // The lock is kept until the file has its name: otherwise another process would use it as a partial file.
         let lock = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0)
         defer { if lock >= 0 { close(lock) } }
         let isClosed = close(state.descriptor) == 0
@@ -285,7 +285,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         try names.moveToTarget(lock)
     }
 
-    /// Ends without the whole: what can be continued stays.
+    /// Ends without the whole content; keeps what can be continued.
     func discard() {
         state.withLock { state in
             guard !state.isDone else { return }
@@ -296,7 +296,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
             guard state.descriptor >= 0 else { return }
             guard state.record != nil, state.size > 0 else { return remove(&state) }
             sync(&state)
-            // A process that is just being started may have a copy of the descriptor, which would keep the lock.
+            // A process that is being started may have a copy of the descriptor, which would keep the lock.
             flock(state.descriptor, LOCK_UN)
             close(state.descriptor)
             state.descriptor = -1
@@ -319,7 +319,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// The bytes that the file holds.
     var size: Int64 { state.withLock { $0.size } }
 
-    /// Whether bytes are kept that a later run can go on from.
+    /// Whether bytes are kept that a later run can continue.
     var isPartial: Bool { state.withLock { !$0.isDone && $0.record != nil && $0.size > 0 } }
 
     private func remove(_ state: inout State) {

@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// Passes a content on as it arrives, but for its beginning, which is held back until there is more or all of it.
+/// Passes a content on as it arrives, except its beginning, which is held back until a limit or the end.
 ///
 /// As long as nothing was passed on, a content that was cut short can be fetched again unseen. No byte is passed on
 /// twice.
@@ -54,7 +54,7 @@ final class StreamSink: ContentSink {
     }
 
     private func pass(_ bytes: [UInt8]) throws {
-        // Counted before it is written: of a write that fails, some bytes may have been passed on.
+        // Counted before the write, because a write that fails may have passed on some bytes.
         state.withLock { $0.passed += Int64(bytes.count) }
         try output.write(bytes)
     }

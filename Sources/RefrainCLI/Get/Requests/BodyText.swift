@@ -4,27 +4,27 @@ internal import Refrain
 struct BodyText: Sendable {
     /// The body; empty where there is none.
     var body = HTTPBody.empty
-    /// Whether an option gave one, be it an empty one.
+    /// Whether an option gave a body, even an empty one.
     var isGiven = false
-    /// Fields that come with the form of the body.
+    /// Fields that belong to the form of the body.
     var headers: [(name: String, value: String)] = []
-    /// What goes behind the question mark of the URL: the data of `--get`, and `--url-query`.
+    /// The query that is added to the URL: the data of `--get`, and `--url-query`.
     var query: String?
     /// The options that make it, for messages.
     var queryOption = "--url-query"
     /// Whether it is the content of a file to be uploaded, with PUT.
     var isUpload = false
-    /// What stands between the parts of a form; nil: it is none.
+    /// The boundary between the parts of a form; nil: it is not a form.
     private(set) var boundary: String?
     /// The file of an upload, whose name a URL that ends in a slash takes.
     var uploadName: String?
-    /// What tells the body from others.
+    /// The identity of the body.
     var digest = ""
 
-    /// The media type of a body that is given as text, unless a header field says otherwise: what curl sends.
+    /// The default media type of a body that is given as text: that of curl.
     static let contentType = "application/x-www-form-urlencoded"
 
-    /// Up to this size a file is read when the command begins: a small one may hold more or less than its size says.
+    /// Up to this size a file is read when the command begins: the content of a small file may differ from its size.
     static let readAtOnce = 65_536
 
     private static let dataOptions: Set<OptionName> = [.data, .dataRaw, .dataBinary, .dataUrlencode, .json]
@@ -58,7 +58,7 @@ struct BodyText: Sendable {
             body = try Self.file(path == "." ? "-" : path, option: "--upload-file", contentType: nil)
         }
         for text in arguments.all(.urlQuery) {
-            // A plus sign in front: as it is.
+            // A leading plus sign: as it is.
             let isPlain = text.hasPrefix("+")
             query.append(try isPlain ? String(text.dropFirst()) : Self.encoded(text, option: "--url-query"))
         }
@@ -131,7 +131,7 @@ struct BodyText: Sendable {
 
     /// The body of a file: read now if it is small, and while it is sent otherwise.
     ///
-    /// What comes through a pipe is put aside in a file without a name, since it may have to be sent again.
+    /// The content of a pipe is stored in an unlinked file, because it may have to be sent again.
     static func file(
         _ path: String,
         option: String,

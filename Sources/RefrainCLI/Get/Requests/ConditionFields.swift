@@ -22,13 +22,13 @@ enum ConditionFields {
                 Directory.kind(of: path) == .nothing
                 ? "" : String(decoding: try BodyText.contents(path, "--etag-compare"), as: UTF8.self)
             let trimmed = tag.trimmedOfWhiteSpace
-            // As curl does where there is no tag as yet.
+            // As curl does without a tag.
             fields.append(("If-None-Match", trimmed.isEmpty ? "\"\"" : trimmed))
         }
         return fields
     }
 
-    /// What is to be said of options that ask for nothing.
+    /// A warning about options that have no effect.
     static func remark(_ arguments: Arguments) -> String? {
         guard let text = arguments.last(.timeCond),
             date(text.hasPrefix("-") ? String(text.dropFirst()) : text) == nil

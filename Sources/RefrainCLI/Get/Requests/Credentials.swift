@@ -13,7 +13,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What proves who asks, from options and files.
+/// The credentials of requests, from options and files.
 struct Credentials: Sendable {
     /// The value of `Authorization` for all requests; nil: none.
     private let authorization: String?
@@ -56,12 +56,12 @@ struct Credentials: Sendable {
         netrc = try Netrc(text, name: "\(option): \(path)")
     }
 
-    /// Adds what a request to a URL needs.
+    /// Adds the credentials for a request.
     func apply(to request: inout HTTPRequest) {
         guard !request.headers.contains("Authorization") else { return }
         if let authorization { return request.headers["Authorization"] = authorization }
         guard let netrc, let host = request.url.host(), request.url.password() == nil else { return }
-        // Of the user that the URL names the file may have the password.
+        // The file may have the password of the user in the URL.
         let user = request.url.user(percentEncoded: false)
         guard let entry = netrc.entry(for: host, login: user) else { return }
         request.headers["Authorization"] = Self.basic("\(entry.login):\(entry.password)")
@@ -113,7 +113,7 @@ struct Netrc: Sendable {
 
     /// Reads the text of a file.
     ///
-    /// - Parameter name: the file, for messages. No word of it is shown: one out of place may be a password.
+    /// - Parameter name: the file, for messages. No word of it is shown, because a misplaced one may be a password.
     init(_ text: String, name: String) throws(UsageError) {
         var words: [(text: String, line: Int)] = []
         var isMacro = false
@@ -125,14 +125,14 @@ struct Netrc: Sendable {
                 continue
             }
             guard line.first(where: { !$0.isWhitespace }) != "#" else { continue }
-            let parts = try Self.words(line, place: "\(name):\(index + 1)")
+            let parts = try Self.words(line, location: "\(name):\(index + 1)")
             let macro = parts.firstIndex { $0.lowercased() == "macdef" }
             isMacro = macro != nil
             words += parts[..<(macro ?? parts.endIndex)].map { ($0, index + 1) }
         }
         var rest = words[...]
         while let (word, line) = rest.popFirst() {
-            // A comment behind the words of a line; a value may begin with that character.
+            // A comment after the words of a line; a value may begin with that character.
             guard word.first != "#" else {
                 rest = rest.drop { $0.line == line }
                 continue
@@ -146,7 +146,7 @@ struct Netrc: Sendable {
             case "default": machines.append((nil, Entry()))
             case "login", "password", "account":
                 let value = try following()
-                guard !machines.isEmpty else { throw UsageError("\(name):\(line): \(word) stands before any machine") }
+                guard !machines.isEmpty else { throw UsageError("\(name):\(line): \(word) comes before any machine") }
                 if word.lowercased() == "login" { machines[machines.count - 1].entry.login = value }
                 if word.lowercased() == "password" { machines[machines.count - 1].entry.password = value }
             default:
@@ -158,7 +158,7 @@ struct Netrc: Sendable {
     }
 
     /// The words of a line; one in quotation marks may contain spaces and escapes.
-    private static func words(_ line: Substring, place: String) throws(UsageError) -> [String] {
+    private static func words(_ line: Substring, location: String) throws(UsageError) -> [String] {
         var words: [String] = []
         var rest = line
         while true {
@@ -174,7 +174,7 @@ struct Netrc: Sendable {
             var isClosed = false
             while !isClosed {
                 guard let character = rest.popFirst() else {
-                    throw UsageError("\(place): a quotation mark is not closed")
+                    throw UsageError("\(location): a quotation mark is not closed")
                 }
                 isClosed = character == "\""
                 guard character == "\\", let next = rest.popFirst() else {
@@ -198,7 +198,7 @@ struct Netrc: Sendable {
 }
 
 extension String {
-    /// The text without white space and line ends round it.
+    /// The text without surrounding white space and line ends.
     var trimmedOfWhiteSpace: String {
         var text = self[...].drop(while: \.isWhitespace)
         while text.last?.isWhitespace ?? false { text.removeLast() }

@@ -41,10 +41,10 @@ enum FormText {
         return HTTPBody.Part(name: name, filename: shown, body: body)
     }
 
-    /// What curl takes a file for, by the endings of its names; nil where they say nothing of a part without a name.
+    /// The media type of a file by the ending of its name, as in curl; nil if there is none and the part has no name.
     private static func type(of path: String, _ filename: String?) -> String? {
         let type = filename.flatMap(known) ?? known(path)
-        // What has no name and no other type is text in any case.
+        // A part without a name and type is text.
         guard filename != nil else { return type == "text/plain" ? nil : type }
         return type ?? (path == "-" ? nil : "application/octet-stream")
     }
@@ -60,7 +60,7 @@ enum FormText {
     ]
 }
 
-/// What stands behind the name of a part: a text or a path, which may stand in quotation marks, and its settings.
+/// The value of a part: a text or a path, which may be in quotation marks, and its settings.
 private struct PartText {
     let content: String
     /// The media type with its parameters; nil: none was given.
@@ -69,9 +69,9 @@ private struct PartText {
 
     init(_ text: Substring, isFile: Bool) throws(UsageError) {
         var rest = text.drop(while: \.isWhitespace)
-        // Behind a comma curl reads a further file.
+        // After a comma curl reads a further file.
         content = try Self.word(&rest, endsAtComma: isFile)
-        // Where the media type begins, as long as its parameters may follow.
+        // The start of the media type, as long as its parameters may follow.
         var typeStart: Substring.Index?
         while rest.first == ";" {
             rest = rest.dropFirst().drop(while: \.isWhitespace)
@@ -108,7 +108,7 @@ private struct PartText {
         }
     }
 
-    /// Text up to the next separator, without the spaces behind it.
+    /// The text up to the next separator, without the spaces before that.
     private static func plain(_ rest: inout Substring, endsAtComma: Bool) -> Substring {
         var word = rest.prefix { $0 != ";" && !(endsAtComma && $0 == ",") }
         rest = rest[word.endIndex...]
@@ -116,7 +116,7 @@ private struct PartText {
         return word
     }
 
-    /// The same, or what stands in quotation marks, in which a backslash takes those and itself for what they are.
+    /// The same, or the text in quotation marks, in which a backslash escapes those and itself.
     private static func word(_ rest: inout Substring, endsAtComma: Bool) throws(UsageError) -> String {
         guard rest.first == "\"" else { return String(plain(&rest, endsAtComma: endsAtComma)) }
         var word = ""
@@ -136,7 +136,7 @@ private struct PartText {
             word.append(next)
             quoted.removeFirst()
         }
-        // One that is not closed stands for itself.
+        // One that is not closed is an ordinary character.
         return String(plain(&rest, endsAtComma: endsAtComma))
     }
 }

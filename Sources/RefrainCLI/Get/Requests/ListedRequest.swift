@@ -3,12 +3,12 @@ internal import Refrain
 /// One request of a list or of the command line.
 struct ListedRequest: Sendable {
     let url: String
-    /// What it says besides; nil: nothing, as of most lines of a long list, which then take 48 bytes and not 190.
+    /// The other members; nil: none, as in most lines of a long list, which then take 48 bytes instead of 190.
     private let details: Details?
-    /// Where it stands.
-    let place: Position
+    /// Its position, for messages.
+    let position: Position
 
-    /// What a line in JSON says besides its URL.
+    /// The members of a line in JSON besides its URL, by reference.
     final class Details: Sendable {
         let members: Members
         init(_ members: Members) { self.members = members }
@@ -18,11 +18,11 @@ struct ListedRequest: Sendable {
     struct Members: Sendable {
         /// The method; nil: that of the command line.
         var method: String?
-        /// The fields that stand beside those of the command line.
+        /// The fields besides those of the command line.
         var headers: [(name: String, value: String)] = []
         /// The body; nil: that of the command line.
         var body: HTTPBody?
-        /// What tells the body from others.
+        /// The identity of the body, or a digest of it.
         var bodyDigest = ""
         /// The file that it names, relative to the output folder.
         var output: String?
@@ -37,22 +37,22 @@ struct ListedRequest: Sendable {
     var output: String? { details?.members.output }
     var key: String? { details?.members.key }
 
-    /// Whether it is a line in JSON that says more than a URL.
+    /// Whether it is a line in JSON with a method or a body.
     var isLine: Bool { method != nil || body != nil }
 
     /// Whether it asks for a part of a content.
     var asksForPart: Bool { headers.contains { HTTPHeaders.isSame($0.name, "Range") } }
 
-    /// Whether it is its URL alone.
+    /// Whether it is only a URL.
     var isBare: Bool { details == nil }
 
-    init(url: String, _ members: Members? = nil, place: Position) {
+    init(url: String, _ members: Members? = nil, position: Position) {
         self.url = url
         details = members.map(Details.init)
-        self.place = place
+        self.position = position
     }
 
-    /// Where a request stands, as messages name it: a line of a list, or the command line.
+    /// The position of a request, for messages: a line of a list, or the command line.
     struct Position: Sendable, CustomStringConvertible {
         /// The list; nil: the command line.
         private let list: String?

@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// A line of a list that is a JSON object: one request with all that is its own.
+/// A line of a list that is a JSON object: one request with its own settings.
 ///
-/// Strict: a member of another name is refused, so that a misspelled one does not change what is sent.
+/// Strict: unknown members are refused, so that a misspelled one does not change what is sent.
 enum RequestLine {
     private static let members = ["url", "method", "headers", "body", "bodyFile", "output", "key"]
 
@@ -10,8 +10,8 @@ enum RequestLine {
     ///
     /// - Parameter position: the file and the number of the line, for messages.
     static func parse(_ line: [UInt8], at position: ListedRequest.Position) throws(UsageError) -> ListedRequest {
-        let place = "\(position)"
-        func refuse(_ what: String) -> UsageError { UsageError("\(place): \(what)") }
+        let location = "\(position)"
+        func refuse(_ what: String) -> UsageError { UsageError("\(location): \(what)") }
         let node: JSONNode
         do throws(JSONNode.Failure) {
             node = try JSONNode.parse(line)
@@ -30,84 +30,85 @@ enum RequestLine {
             return text
         }
         guard let url = try text("url") else { throw refuse("lacks \"url\"") }
-        try URLList.check(url, "\(place): \"url\"")
+        try URLList.check(url, "\(location): \"url\"")
         var request = ListedRequest.Members()
         request.method = try text("method")
         if let method = request.method, !HTTPToken.isValid(method) {
             throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")
         }
         if let headers = node["headers"] {
-            request.headers = try fields(headers, place)
+            request.headers = try fields(headers, location)
             do throws(HTTPError) {
                 _ = try HTTPRequest(url, headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) })).validated()
             } catch {
                 throw refuse("\"headers\": \(error.message ?? error.code.rawValue)")
             }
         }
-        if let output = try text("output") { request.output = try checked(output, place) }
+        if let output = try text("output") { request.output = try checked(output, location) }
         if let key = try text("key") {
             guard !key.isEmpty, key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 throw refuse("\"key\" must be printable ASCII, and not empty")
             }
             request.key = key
         }
-        try readBody(node, line, try text("bodyFile"), place, &request)
-        return ListedRequest(url: url, request, place: position)
+        try readBody(node, line, try text("bodyFile"), location, &request)
+        return ListedRequest(url: url, request, position: position)
     }
 
     private static func readBody(
         _ node: JSONNode,
         _ line: [UInt8],
         _ file: String?,
-        _ place: String,
+        _ location: String,
         _ request: inout ListedRequest.Members
     ) throws(UsageError) {
         guard let body = node["body"] else {
             guard let file else { return }
-            let option = "\(place): \"bodyFile\""
+            let option = "\(location): \"bodyFile\""
             let body = try BodyText.file(file, option: option)
             request.body = body
             request.bodyDigest = "@\(file) " + (try BodyText.contentDigest(of: body, option: option))
             return
         }
-        guard file == nil else { throw UsageError("\(place): \"body\" and \"bodyFile\" exclude each other") }
+        guard file == nil else { throw UsageError("\(location): \"body\" and \"bodyFile\" exclude each other") }
         if let text = body.text {
             request.body = .bytes(Array(text.utf8), contentType: BodyText.contentType)
             request.bodyDigest = text
         } else {
-            // As it was written: no digit of a number, and no order of members, is lost.
+            // As it was written, with all digits of numbers and the order of members.
             request.body = .bytes(Array(line[body.range]), contentType: "application/json")
             request.bodyDigest = String(decoding: line[body.range], as: UTF8.self)
         }
     }
 
-    private static func fields(_ node: JSONNode, _ place: String) throws(UsageError) -> [(name: String, value: String)]
-    {
+    private static func fields(_ node: JSONNode, _ location: String) throws(UsageError) -> [(
+        name: String, value: String
+    )] {
         guard case .object(let members) = node.value else {
-            throw UsageError("\(place): \"headers\" is \(node.kind), not an object")
+            throw UsageError("\(location): \"headers\" is \(node.kind), not an object")
         }
         var fields: [(name: String, value: String)] = []
         for (name, value) in members {
             guard let text = value.text else {
-                throw UsageError("\(place): \"headers\": \(Sanitized.text(name)) is \(value.kind), not a string")
+                throw UsageError("\(location): \"headers\": \(Sanitized.text(name)) is \(value.kind), not a string")
             }
-            fields.append(try HeaderText.parse("\(name): \(text)", option: "\(place): \"headers\""))
+            fields.append(try HeaderText.parse("\(name): \(text)", option: "\(location): \"headers\""))
         }
         return fields
     }
 
     /// A path inside of the output folder.
-    private static func checked(_ output: String, _ place: String) throws(UsageError) -> String {
+    private static func checked(_ output: String, _ location: String) throws(UsageError) -> String {
         let parts = output.split(separator: "/", omittingEmptySubsequences: false)
         let isInside = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }
         guard isInside, !(parts.last ?? "").hasPrefix(".refrain") else {
             throw UsageError(
-                "\(place): \"output\" is \(Sanitized.text(output)); it is a path inside of the output folder, such as a/b.json"
+                "\(location): \"output\" is \(Sanitized.text(output)); it is a path inside of the output folder, such as a/b.json"
             )
         }
         guard !parts.contains(where: PartialNames.isPartial) else {
             throw UsageError(
-                "\(place): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"
+                "\(location): \"output\" is \(Sanitized.text(output)); names such as .NAME.part are for partial files"
             )
         }
         return output

@@ -1,23 +1,23 @@
 internal import Refrain
 
-/// What all requests of one command have in common.
+/// The settings that all requests of one command share.
 struct RequestTemplate: Sendable {
     private let method: HTTPMethod
     private let headers: HTTPHeaders
     /// Fields that are not sent although the transport would add them: `-H 'NAME:'`, as in curl.
     let omittedFields: [String]
-    /// Those of the fields that no other origin is to see after a redirect.
+    /// The fields that are not sent to another origin after a redirect.
     private let secretFields: Set<String>
     private let body: BodyText
     private let credentials: Credentials
-    private let timeout: Duration?
+    private let attemptTimeout: Duration?
     private let connectTimeout: Duration?
-    private let deadline: Duration?
+    private let timeout: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
     private let key: HTTPRequest.IdempotencyKey
     private let isReplayUnsafe: Bool
     private let followsRedirects: Bool
-    /// Whether the request of a redirect names the URL that it comes from.
+    /// Whether the request of a redirect has a `Referer`.
     private let namesReferrers: Bool
     private let acceptsCompressed: Bool
     /// The largest content that is accepted; nil: none was given.
@@ -25,7 +25,7 @@ struct RequestTemplate: Sendable {
 
     /// Whether requests without a key of their own get one.
     var generatesKeys: Bool { key == .generated }
-    /// What tells the body of the command line from others.
+    /// The identity of the body of the command line.
     var digest: String { body.digest }
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -41,10 +41,10 @@ struct RequestTemplate: Sendable {
         let maxTime = try Self.seconds(.maxTime, arguments)
         // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
         let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
-        timeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
+        attemptTimeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
         let wholeTime = try Self.duration(.deadline, arguments)
-        deadline = wholeTime ?? (isPerAttempt ? nil : maxTime)
+        timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
         retryAfterPolicy = try PolicyText.retryAfterPolicy(arguments)
         switch arguments.last(.idempotencyKey) {
         case nil: key = .none
@@ -57,7 +57,7 @@ struct RequestTemplate: Sendable {
         namesReferrers = arguments.last(.referer)?.hasSuffix(";auto") ?? false
         acceptsCompressed = arguments.has(.compressed)
         maximumBody = try Self.maximumBody(arguments)
-        // Tried out once here, so that what no request can have is refused before the first one is made.
+        // Validated once here, so that invalid settings are refused before the first request.
         if let query = body.query {
             do throws(HTTPError) {
                 _ = try HTTPRequest("http://localhost/?" + query)
@@ -69,7 +69,7 @@ struct RequestTemplate: Sendable {
             }
         }
         do throws(HTTPError) {
-            _ = try request(for: ListedRequest(url: "http://localhost/", place: .commandLine)).validated()
+            _ = try request(for: ListedRequest(url: "http://localhost/", position: .commandLine)).validated()
         } catch {
             throw UsageError("--header: \(error.message ?? error.code.rawValue)")
         }
@@ -78,7 +78,7 @@ struct RequestTemplate: Sendable {
         }
     }
 
-    /// The fields of all requests: those of the options, and what they do not name.
+    /// The fields of all requests: those of the options, and the defaults that they do not name.
     private static func headers(
         _ arguments: Arguments,
         _ body: BodyText
@@ -129,13 +129,13 @@ struct RequestTemplate: Sendable {
         return (headers, omitted)
     }
 
-    /// Whether a plain GET of a whole content is sent, so that its URL alone names it.
+    /// Whether a plain GET of a whole content is sent, so that its URL identifies it.
     var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
 
     /// Whether the command line gives a body.
     var hasBody: Bool { !body.body.isEmpty }
 
-    /// The part of a content that the options ask for; nil: all of it.
+    /// The range of the options; nil: the whole content.
     var range: String? { headers["Range"] }
 
     /// The method of a request.
@@ -151,7 +151,7 @@ struct RequestTemplate: Sendable {
         let parts = plain.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         var url = String(parts.first ?? "")
         if let name = body.uploadName {
-            // A URL whose path ends in a slash, or that has none, takes the name of the file.
+            // The name of the file is appended to a URL whose path ends in a slash or is empty.
             let end = url.firstIndex(of: "?") ?? url.endIndex
             let path = url[..<end]
             let hasPath = path.split(separator: "/", omittingEmptySubsequences: false).count > 3
@@ -162,7 +162,7 @@ struct RequestTemplate: Sendable {
         return url + (url.hasSuffix("?") || url.hasSuffix("&") ? "" : "&") + query
     }
 
-    /// The request that a line or a word of the command line asks for.
+    /// The request of a line of a list or a URL of the command line.
     ///
     /// - Parameter storedKey: the idempotency key that an earlier run may have sent.
     func request(for listed: ListedRequest, storedKey: String? = nil) throws(HTTPError) -> HTTPRequest {
@@ -178,10 +178,10 @@ struct RequestTemplate: Sendable {
         if !omittedFields.contains(where: { HTTPHeaders.isSame($0, "Authorization") }) {
             credentials.apply(to: &request)
         }
-        // What is as it would be without is not set: each option is a step of work for each request.
-        if let timeout { request.attemptTimeout = timeout }
+        // Defaults are not set, because each option costs time for each request.
+        if let attemptTimeout { request.attemptTimeout = attemptTimeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
-        if let deadline { request.timeout = deadline }
+        if let timeout { request.timeout = timeout }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
         let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
         if key != .none { request.idempotencyKey = key }
@@ -195,7 +195,7 @@ struct RequestTemplate: Sendable {
             }
         }
         if acceptsCompressed { request.acceptsCompressedDownload = true }
-        // The head is that of the content that GET would bring.
+        // The head is that of the content of a GET.
         if request.method == .head, !acceptsCompressed, !request.headers.contains("Accept-Encoding") {
             request.headers["Accept-Encoding"] = "identity"
         }

@@ -4,7 +4,7 @@ internal import Refrain
 enum URLList {
     /// Reads a list, all of it before anything is fetched; `-` is standard input.
     ///
-    /// - Throws: ``UsageError``, which names the file and the line that is none.
+    /// - Throws: ``UsageError``, which names the file and the invalid line.
     static func read(_ path: String) throws(UsageError) -> [ListedRequest] {
         guard !path.contains("://") || Input.isThere(path) else {
             throw UsageError(
@@ -35,7 +35,7 @@ enum URLList {
         return requests
     }
 
-    /// The request in a line of a list; nil where the line does not count.
+    /// The request in a line of a list; nil for a blank line or a comment.
     ///
     /// - Throws: ``UsageError``, which names the list and the line.
     static func request(
@@ -47,28 +47,32 @@ enum URLList {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let line = trimmed(number == 1 && line.starts(with: mark) ? line.dropFirst(mark.count) : line)
         guard let first = line.first, first != UInt8(ascii: "#") else { return nil }
-        let place = ListedRequest.Position.line(number, of: name)
-        if first == UInt8(ascii: "{") { return try RequestLine.parse(Array(line), at: place) }
-        guard let text = String(validating: line, as: UTF8.self) else { throw UsageError("\(place): is not UTF-8") }
-        try check(text, "\(place)")
-        return ListedRequest(url: text, place: place)
+        let position = ListedRequest.Position.line(number, of: name)
+        if first == UInt8(ascii: "{") { return try RequestLine.parse(Array(line), at: position) }
+        guard let text = String(validating: line, as: UTF8.self) else { throw UsageError("\(position): is not UTF-8") }
+        try check(text, "\(position)")
+        return ListedRequest(url: text, position: position)
     }
 
-    /// Refuses what is no URL that can be fetched.
-    static func check(_ text: String, _ place: @autoclosure () -> String) throws(UsageError) {
-        // Most are; to make a request of one takes ten times as long.
+    /// Refuses a text that is not a URL that can be fetched.
+    static func check(_ text: String, _ position: @autoclosure () -> String) throws(UsageError) {
+        // Most URLs are plain; making a request takes ten times as long.
         if URLText.isPlain(text) { return }
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
             if SanitizedURL.authorityStart(of: text) == nil, text.first.map({ $0.isNumber || $0 == "[" }) == true {
-                throw UsageError("\(place()): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://")
+                throw UsageError(
+                    "\(position()): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://"
+                )
             }
-            throw UsageError("\(place()): \(Sanitized.text(SanitizedURL.refused(text), limit: 200)) \(reason(error))")
+            throw UsageError(
+                "\(position()): \(Sanitized.text(SanitizedURL.refused(text), limit: 200)) \(reason(error))"
+            )
         }
     }
 
-    /// Why a text is refused, without the text itself, which stands in front, in quotation marks.
+    /// The reason of a refusal, without the quoted text before it.
     private static func reason(_ error: HTTPError) -> String {
         let parts = (error.message ?? "").split(separator: "\" ", omittingEmptySubsequences: false)
         return parts.count > 1 ? parts.last.map(String.init) ?? "" : "is refused (\(error.code.rawValue))"
@@ -82,7 +86,7 @@ enum URLList {
     }
 }
 
-/// The check of a URL of the command line, in the words of curl, wget and aria2c.
+/// The validation of a URL of the command line, with hints for users of curl, wget and aria2c.
 enum CommandLineURL {
     /// - Throws: ``UsageError`` that says what to write instead.
     static func check(_ url: String, _ arguments: Arguments) throws(UsageError) {
@@ -115,7 +119,7 @@ enum URLPattern {
             let opening = rest[start]
             rest = rest[start...].dropFirst()
             guard opening != "\\" else {
-                // A backslash takes what follows as it is.
+                // A backslash escapes the next character.
                 rest = rest.dropFirst()
                 continue
             }

@@ -10,12 +10,12 @@ internal import Darwin
 
 /// A list on standard input, read line by line while the first of its requests are made.
 struct URLStream: Sendable {
-    /// A request, or why a line or the rest of the list cannot be used.
+    /// A request, or the reason that a line or the rest of the list cannot be used.
     typealias Item = Result<ListedRequest, UsageError>
 
     private let items: AsyncStream<Item>
 
-    /// Starts to read, on a thread of its own: a read from a pipe blocks until its writer has written.
+    /// Starts to read on a separate thread, because a read from a pipe blocks.
     init() {
         let (items, continuation) = AsyncStream<Item>.makeStream()
         self.items = items
@@ -57,7 +57,7 @@ struct URLStream: Sendable {
         }
 
         private func read() {
-            var lines = LineSplitter()
+            var lines = LineBuffer()
             var number = 0
             func take(_ line: [UInt8]) {
                 number += 1

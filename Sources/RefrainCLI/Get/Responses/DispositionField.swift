@@ -27,7 +27,7 @@ enum DispositionField {
         return last.allSatisfy { $0 == "." || $0 == " " } ? nil : OutputNaming.sanitized(String(last))
     }
 
-    /// What stands between the semicolons that are in no quotation marks.
+    /// The parts between the semicolons outside quotation marks.
     private static func parts(of field: String) -> [String] {
         var parts = [""]
         var (isQuoted, isEscaped) = (false, false)

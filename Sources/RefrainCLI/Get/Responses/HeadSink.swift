@@ -1,6 +1,6 @@
 internal import Refrain
 
-/// Puts the heads of the answers in front of a content.
+/// Writes the heads of the answers before a content.
 final class HeadSink: ContentSink, DownloadObserver {
     private let sink: any ContentSink
     private let log: ResponseLog
@@ -42,7 +42,7 @@ final class HeadSink: ContentSink, DownloadObserver {
     func discard() { sink.discard() }
 }
 
-/// What a server says of a failure, fit for a terminal.
+/// The content of a failed answer, as text for a terminal.
 enum ErrorContent {
     /// How much of it is shown, in bytes of UTF-8.
     static let limit = 2000

@@ -11,13 +11,13 @@ struct ResponseHead: Sendable {
     let version: String
     let status: HTTPStatus
     let headers: HTTPHeaders
-    /// Whether it came by a connection that an earlier request had opened.
+    /// Whether the connection was reused.
     let reusedConnection: Bool
-    /// What is known of the connection, where it was asked for.
+    /// What is known of the connection; nil unless an option shows it.
     let connection: ConnectionFacts?
     /// The URL that answered.
     let url: String
-    /// The URL that it led to; nil where it led nowhere.
+    /// The target of a redirect; nil if it is none.
     let target: String?
 
     init(_ response: HTTPResponse) {
@@ -31,20 +31,20 @@ struct ResponseHead: Sendable {
             .map { SanitizedURL.withPath(SanitizedURL.text($0.absoluteString)) }
     }
 
-    /// Whether it led elsewhere.
+    /// Whether it is a redirect that was followed.
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status.rawValue) && headers.contains("Location") }
 
-    /// The head as it stands on the wire, with the blank line at its end.
+    /// The head as it was sent, with the blank line at its end.
     var bytes: [UInt8] {
         var text = "HTTP/\(version) \(status)"
-        // HTTP/2 has no words beside the number.
+        // HTTP/2 has no reason phrase.
         if version.hasPrefix("1") { text += " \(Self.reasons[status.rawValue] ?? "")" } else { text += " " }
         var bytes = Array((text + "\r\n").utf8)
         for field in headers { bytes += Array("\(field.name): ".utf8) + field.bytes + [0x0D, 0x0A] }
         return bytes + [0x0D, 0x0A]
     }
 
-    /// The words of RFC 9110 §15; a server's own ones are not kept.
+    /// The reason phrase of RFC 9110 §15; the server's own one is not kept.
     private static let reasons: [Int: String] = [
         200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
         205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently",

@@ -72,7 +72,7 @@ struct WriteOut: Sendable {
         var format = text
         if text.hasPrefix("@") {
             do throws(SystemError) {
-                // The ends of its lines do not count: \n stands for one.
+                // Line ends of the file are ignored; \n in the format is one.
                 let bytes = try Input(path: String(text.dropFirst())).rest().filter { $0 != 0x0A && $0 != 0x0D }
                 format = String(decoding: bytes, as: UTF8.self)
             } catch {
@@ -121,7 +121,7 @@ struct WriteOut: Sendable {
         return .variable(variable)
     }
 
-    /// What is written for a request, and whether it goes to standard error.
+    /// The output for a request, and whether it goes to standard error.
     ///
     /// Bytes, since a field of the response may have some that are not UTF-8.
     func pieces(_ outcome: FetchOutcome) -> [(bytes: [UInt8], isError: Bool)] {

@@ -6,11 +6,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The segments of a file that is fetched in several places at a time, and how far each of them has come.
+/// The segments of a file, and the progress of each of them.
 ///
 /// The bounds are in the ``PartialRecord``. The positions are in a file of their own, eight bytes each, written after
-/// the bytes that they count: `kill -9` at any instant leaves positions of bytes that are there. They stand there
-/// twice, the second time as of the last `fsync`, which alone counts after a crash of the system.
+/// the bytes that they count: after `kill -9` at any instant they count only bytes that were written. They are stored
+/// twice, the second time as of the last `fsync`, which is used after a crash of the system.
 struct SegmentTable {
     /// A part of the file.
     struct Segment: Equatable {
@@ -25,12 +25,12 @@ struct SegmentTable {
     private(set) var segments: [Segment]
     private let descriptor: Int32
 
-    /// The least length of a segment; below it a request costs more than it gains.
+    /// The minimum length of a segment; below it a request costs more than it gains.
     static let leastLength: Int64 = 1 << 20
 
     /// The bounds for a content of which the first bytes are fetched already.
     ///
-    /// There are four times as many as connections, so that a slow one does not have a large part left at the end.
+    /// There are four times as many as connections, so that a slow connection does not have a large part at the end.
     static func bounds(total: Int64, first: Int64, connections: Int) -> [Range<Int64>] {
         let count = Int64(connections) * 4
         let length = max(leastLength, (total - first + count - 1) / count)
@@ -53,7 +53,7 @@ struct SegmentTable {
 
     /// Reads the file of positions; nil where it does not belong to the bounds.
     ///
-    /// - Parameter isSameBoot: whether all that was written is there.
+    /// - Parameter isSameBoot: whether all written positions are valid, because the system has not been restarted.
     init?(reading path: String, bounds: [Range<Int64>], isSameBoot: Bool) {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -77,13 +77,13 @@ struct SegmentTable {
     /// The bytes that are there.
     var size: Int64 { segments.reduce(0) { $0 + $1.position - $1.bounds.lowerBound } }
 
-    /// Counts the last byte as missing where none is: a request for it tells whether the content is still the same.
+    /// Counts the last byte as missing if none is; a request for it verifies that the content is the same.
     mutating func fetchLastByteAgain() {
         guard segments.allSatisfy(\.isDone), let last = segments.indices.last else { return }
         segments[last].position = segments[last].bounds.upperBound - 1
     }
 
-    /// Takes back what cannot be there, since the file has only so many bytes.
+    /// Removes positions beyond the size of the file.
     ///
     /// The positions are on the disk before the file can grow again, which would hide the gap.
     mutating func limit(to size: Int64) throws(SystemError) {
@@ -100,13 +100,13 @@ struct SegmentTable {
         }
     }
 
-    /// Notes that bytes of a segment are in the file.
+    /// Records that bytes of a segment are in the file.
     mutating func advance(_ index: Int, by count: Int) throws(SystemError) {
         segments[index].position += Int64(count)
         try write(segments[index].position, at: index)
     }
 
-    /// Notes that the bytes before some positions are on the disk.
+    /// Records that the bytes before some positions are on the disk.
     func noteSynced(_ positions: [Int64]) throws(SystemError) {
         for (index, position) in positions.enumerated() { try write(position, at: segments.count + index) }
         fsync(descriptor)

@@ -1,7 +1,7 @@
 internal import Refrain
 
-/// Fetches the segments of a file after its beginning, several at a time; each is a request of its own to the loader,
-/// which repeats it alone.
+/// Fetches the segments of a file after its beginning, several at a time; each is a separate request,
+/// which is retried alone.
 struct SegmentedFetch: Sendable {
     let loader: any HTTPLoader
     let file: SegmentedFile
@@ -9,10 +9,10 @@ struct SegmentedFetch: Sendable {
     let connections: Int
     let progress: TransferProgress?
 
-    /// Completes the content of which a first request has brought the beginning.
+    /// Completes the content of which a first request has fetched the beginning.
     ///
     /// - Parameters:
-    ///   - first: what that request came to; it is returned as it is where nothing is missing.
+    ///   - first: the result of that request; returned unchanged if nothing is missing.
     ///   - request: the request of the whole content.
     ///   - start: when it began.
     /// - Returns: the first response, with the attempts of all requests; or what ended the first segment that failed.
@@ -37,7 +37,7 @@ struct SegmentedFetch: Sendable {
             while let fetched = await group.next() {
                 attempts += Self.shifted(fetched.result.attempts, by: fetched.began)
                 if ending == nil, !fetched.isDone {
-                    // The others may go on in another run; in this one the content cannot be completed any more.
+                    // The other segments can be continued in another run; in this one the content cannot be completed.
                     ending = fetched.result
                     group.cancelAll()
                 }
@@ -81,7 +81,7 @@ struct SegmentedFetch: Sendable {
         since start: ContinuousClock.Instant
     ) async -> Fetched {
         let began = start.duration(to: .now)
-        // The request as it went to where the content is, behind all redirects.
+        // The request to the URL of the content, after all redirects.
         var request = first
         for name in ["Range", "If-Range"] { request.headers[name] = nil }
         if let timeout { request.timeout = max(timeout - began, .milliseconds(1)) }
@@ -95,7 +95,7 @@ struct SegmentedFetch: Sendable {
         return Fetched(began: began, result: result, isDone: isSuccess)
     }
 
-    /// Fetches the content as a whole, where it has changed since it was divided.
+    /// Fetches the content as a whole if it has changed since it was divided.
     private func wholeContent(of request: HTTPRequest) async -> HTTPResult {
         var request = request
         do {
@@ -144,6 +144,6 @@ private final class SegmentSink: Download.Sink {
         progress?.add(bytes.count)
     }
 
-    /// The other segments belong to the same content, so one alone cannot become another one.
+    /// The other segments belong to the same content, so one segment cannot start over with another content.
     func startOver() async throws { throw Download.CannotStartOver() }
 }

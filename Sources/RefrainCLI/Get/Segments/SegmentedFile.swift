@@ -8,14 +8,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that is written atomically, and fetched in several places at a time.
+/// A file that is written atomically, and fetched in several segments at a time.
 ///
-/// The first request is for its beginning. Where the answer has a strong validator, the rest is divided into segments,
-/// which go into `.NAME.part` at their places, with a ``PartialRecord`` and a ``SegmentTable`` beside it; the record
-/// comes last and goes first, as with ``ResumableFile``. Where the server has no ranges, or no such validator, the
-/// content comes as a whole, into a ``ResumableFile``.
+/// The first request fetches its beginning. If the response has a strong validator, the rest is divided into segments,
+/// which are written to `.NAME.part` at their offsets, with a ``PartialRecord`` and a ``SegmentTable`` beside it; the
+/// record is written last and removed first, as with ``ResumableFile``. Without ranges or such a validator the content
+/// is fetched as a whole, into a ``ResumableFile``.
 final class SegmentedFile: PartialContent, DownloadObserver {
-    /// What one request fetches before the content is divided, and before the segments of an earlier run go on.
+    /// The size that one request fetches before the content is divided, or the segments of an earlier run are
+    /// continued.
     static let firstLength = SegmentTable.leastLength
 
     private let found: String?
@@ -29,11 +30,11 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     private let state: Locked<State>
 
     private enum State {
-        /// Nothing has come.
+        /// Nothing was received.
         case empty
-        /// The content comes in segments.
+        /// The content is fetched in segments.
         case divided(Parts)
-        /// The content comes as a whole.
+        /// The content is fetched as a whole.
         case whole(ResumableFile)
         case done(size: Int64)
     }
@@ -51,7 +52,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
     /// Whether an earlier run has left segments of a file.
     static func isThere(_ names: PartialNames) -> Bool { access(names.positions, F_OK) == 0 }
 
-    /// Prepares for a file; nothing is made yet.
+    /// Prepares for a file; creates nothing.
     ///
     /// - Throws: `HTTPBody.FileError` where the target is no file, or another process writes it.
     init(path: String, url: String, connections: Int) throws(HTTPBody.FileError) {
@@ -60,14 +61,14 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         self.connections = connections
         names = PartialNames(path)
         guard PartialRecord.read(names.record)?.segments != nil else {
-            // The partial file of an earlier run in one piece goes on as it is.
+            // A partial file of an earlier run without segments is continued as it is.
             let file = try ResumableFile(path: path, url: url)
             (found, foundSize) = (file.remark, 0)
             state = Locked(file.checkpoint == nil ? .empty : .whole(file))
             return
         }
         let descriptor = try names.take()
-        // Until the file was locked, its record may have become another one.
+        // Before the file was locked, its record may have changed.
         guard let descriptor, let record = PartialRecord.read(names.record),
             let parts = Self.parts(names, record, url, descriptor)
         else {
@@ -86,7 +87,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     deinit { endParts() }
 
-    /// What is worth saying of a partial file that was found.
+    /// A message about a partial file that was found; nil: none.
     var remark: String? {
         if foundSize > 0, hasStartedOver.withLock({ $0 }) { return ResumableFile.remarkOnStartingOver(foundSize) }
         return state.withLock { if case .whole(let file) = $0 { file.remark } else { nil } } ?? found
@@ -167,9 +168,9 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         try await file?.willReceive(response, from: checkpoint)
     }
 
-    /// Makes the partial file and what stands beside it; the record is the last of them.
+    /// Creates the partial file, the positions and, last, the record.
     private func begin(_ checkpoint: DownloadCheckpoint, _ bounds: [Range<Int64>]) throws -> Parts {
-        // The target is looked at first: what is no file is refused before anything is fetched.
+        // The target is checked first: if it is not a file, nothing is fetched.
         try Download.FileSink(path: path).discard()
         let descriptor = try names.make()
         unlink(names.record)
@@ -204,12 +205,12 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     /// Appends bytes to a segment.
     func write(_ bytes: [UInt8], to index: Int) throws {
-        // One request at a time writes to a segment, so its position stays as it is meanwhile.
-        let place: (Int32, Int64)? = state.withLock { state in
+        // One request at a time writes to a segment, so its position does not change meanwhile.
+        let target: (Int32, Int64)? = state.withLock { state in
             guard case .divided(let parts) = state, parts.table.segments.indices.contains(index) else { return nil }
             return (parts.descriptor, parts.table.segments[index].position)
         }
-        guard let (descriptor, position) = place else { throw failure(EBADF) }
+        guard let (descriptor, position) = target else { throw failure(EBADF) }
         guard bytes.withUnsafeBytes({ systemWriteAll(descriptor, $0, at: position) }) else { throw failure(errno) }
         let synced: [Int64]? = try state.withLock { state in
             guard case .divided(var parts) = state else { return nil }
@@ -223,7 +224,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         if let synced { try sync(descriptor, synced) }
     }
 
-    /// Brings what is written to the disk, and notes that it is there.
+    /// Synchronizes the file, and records the positions.
     private func sync(_ descriptor: Int32, _ positions: [Int64]) throws {
         guard fsync(descriptor) == 0 else { throw failure(errno) }
         try state.withLock { state in
@@ -231,7 +232,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// Where each segment that is not complete goes on, and ends.
+    /// The missing range of each incomplete segment.
     var pending: [(index: Int, from: DownloadCheckpoint, end: Int64)] {
         state.withLock { state in
             guard case .divided(let parts) = state else { return [] }
@@ -243,7 +244,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// The length of the content, where it comes in segments.
+    /// The length of the content if it is fetched in segments.
     var total: Int64? {
         state.withLock { state in
             guard case .divided(let parts) = state else { return nil }
@@ -251,7 +252,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// Discards the segments; the content comes as a whole now.
+    /// Discards the segments; the content is then fetched as a whole.
     func abandonSegments() throws {
         try state.withLock { state in
             guard case .divided(let parts) = state else { return }
@@ -325,7 +326,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
             case .done: return
             case .whole(let file): try file.finish()
             case .empty:
-                // A content of nothing: no response has brought a byte.
+                // An empty content: no response had a byte.
                 try Download.FileSink(path: path).finish()
                 state = .done(size: 0)
             case .divided(let parts):
@@ -338,7 +339,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// Ends without the whole: the segments stay.
+    /// Ends without the whole content; keeps the segments.
     func discard() {
         state.withLock { state in
             switch state {
@@ -354,7 +355,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// Removes segments of a content that is not the one that comes now.
+    /// Removes the segments of a different content.
     private func abandon(_ parts: Parts) {
         hasStartedOver.withLock { $0 = true }
         names.remove()
@@ -369,7 +370,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
 
     private func end(_ parts: Parts) {
         parts.table.end()
-        // As of a file in one piece: the lock ends here, whatever has a copy of the descriptor.
+        // As with a file in one piece, the lock ends here, even if another process has a copy of the descriptor.
         flock(parts.descriptor, LOCK_UN)
         close(parts.descriptor)
     }

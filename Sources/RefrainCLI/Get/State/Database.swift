@@ -34,7 +34,7 @@ final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// What is set once for all databases of the process.
+    /// Settings for all databases of the process.
     private static let settings: Void = refrain_sqlite_keep_no_account()
 
     /// Runs statements that return nothing.
@@ -82,9 +82,9 @@ final class Database {
 
         deinit { sqlite3_finalize(statement) }
 
-        /// Runs the statement with values in the places of its question marks, and hands over each row.
+        /// Runs the statement with values for its question marks, and passes each row to a closure.
         func run(_ values: [Value] = [], _ row: (Statement) -> Void = { _ in }) throws(DatabaseError) {
-            // All texts in one piece of memory, which stays where it is while the statement runs: SQLite would copy
+            // All texts in one buffer, which is valid while the statement runs; otherwise SQLite would copy
             // each of them into memory of its own.
             texts.removeAll(keepingCapacity: true)
             // Also an empty text needs an address.
@@ -107,8 +107,8 @@ final class Database {
 
         private func bind(_ values: [Value], _ texts: UnsafeRawBufferPointer) {
             var start = 1
-            for (place, value) in values.enumerated() {
-                let index = Int32(place + 1)
+            for (offset, value) in values.enumerated() {
+                let index = Int32(offset + 1)
                 switch value {
                 case .null: sqlite3_bind_null(statement, index)
                 case .integer(let number): sqlite3_bind_int64(statement, index, number)
@@ -138,10 +138,10 @@ final class Database {
     }
 }
 
-/// What SQLite refused, in its words.
+/// An error of SQLite, with its message.
 struct DatabaseError: Error, Hashable, CustomStringConvertible {
     let description: String
-    /// Whether the file is damaged, or no state of this program, so that it will not be another time either.
+    /// Whether the file is damaged or not a state of this program, so that another attempt would fail, too.
     let isUnusable: Bool
     /// Whether the file, or one beside it, cannot be opened.
     let isOpening: Bool

@@ -2,15 +2,15 @@ internal import Refrain
 
 /// Requests of a new state whose rows are not made yet, in parts: as text, which costs a tenth of their rows.
 ///
-/// A request of a list mostly has one row to be written, when it has ended. Until then it stands in a part, which is in
-/// the state before any of its requests is sent, and is removed in the transaction that writes the last of their rows.
-/// What an ended run has left of the parts becomes rows when the state is opened again.
+/// Most requests of a list need one row, when they have ended. Until then they are in a part, which is written to the
+/// state before any of its requests is sent, and removed in the transaction that writes the last of their rows. The
+/// parts that a run has left become rows when the state is opened again.
 struct PlannedRequests {
     static let schema = "CREATE TABLE IF NOT EXISTS planned (part INTEGER PRIMARY KEY, requests BLOB NOT NULL);"
-    /// So few requests get their rows at once.
+    /// Fewer requests than this get their rows at once.
     static let leastCount = 16
 
-    /// The hashes of the names of all files: two requests with one name need the table, which knows of whom it is.
+    /// The hashes of the names of all files: two requests with one name need rows, which record the owner.
     private var names: Set<Int> = []
     /// How many requests of each part have no row yet.
     private var open: [Int64: Int] = [:]
@@ -19,10 +19,10 @@ struct PlannedRequests {
     /// Whether all requests have rows.
     var isEmpty: Bool { open.isEmpty }
 
-    /// Adds a part, where each of its requests surely is for a file that no other one has.
+    /// Adds a part if each of its requests certainly has its own file.
     ///
-    /// - Parameter fold: what tells a name from others.
-    /// - Returns: the entries, which know their part; nil where they need rows, and nothing was added.
+    /// - Parameter fold: returns the same text for names that are the same.
+    /// - Returns: the entries with their part; nil if they need rows, and nothing was added.
     mutating func add(
         _ entries: [TransferState.Entry],
         to database: Database,
@@ -49,24 +49,24 @@ struct PlannedRequests {
         }
     }
 
-    /// Notes that a request of a part has a row; returns the part where it was the last one of it.
+    /// Records that a request of a part has a row; returns the part if it was the last one.
     mutating func noteRow(in part: Int64) -> Int64? {
         guard let count = open[part] else { return nil }
         open[part] = count > 1 ? count - 1 : nil
         return count > 1 ? nil : part
     }
 
-    /// What stands between the fields of a part.
+    /// The separator of the fields of a part.
     private static let separator = UInt8(0x1F)
     private static let fieldsPerRequest = 4
 
-    /// The text of a part; nil where a field has the separator in it.
+    /// The text of a part; nil if a field contains the separator.
     private static func text(_ entries: [TransferState.Entry]) -> String? {
         var text = ""
         text.reserveCapacity(entries.count * 160)
         for entry in entries {
             let name = entry.name ?? ""
-            // A method is a token, which has none.
+            // A method is a token, which cannot contain it.
             guard !entry.identity.contains(byte: separator), !entry.url.contains(byte: separator),
                 !name.contains(byte: separator)
             else { return nil }

@@ -1,8 +1,8 @@
 internal import Refrain
 
-/// What is to be done with each request of a run, by the state of earlier ones.
+/// The action for each request of a run, according to the state of earlier runs.
 struct RunPlan: Sendable {
-    /// The state that is kept; nil: none is.
+    /// The state; nil: none is kept.
     let state: TransferState?
     private let settings: GetSettings
     /// The rows of ended requests that are not written yet.
@@ -16,7 +16,7 @@ struct RunPlan: Sendable {
         }
     }
 
-    /// Jobs with their rows of the state, which are written where they are missing, in one transaction.
+    /// Returns jobs with their rows of the state; missing rows are written in one transaction.
     func planned(_ jobs: [GetSettings.Job]) throws(UsageError) -> [GetSettings.Job] {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
@@ -46,7 +46,7 @@ struct RunPlan: Sendable {
     /// Notes that all requests of the list are in the state.
     func endList() throws(DatabaseError) { try state?.note(list: settings.listName, isRead: true) }
 
-    /// The row of a request that was never made.
+    /// A row for a new request.
     private func entry(_ job: GetSettings.Job) -> TransferState.Entry {
         var entry = TransferState.Entry(
             identity: job.identity,
@@ -80,22 +80,22 @@ struct RunPlan: Sendable {
     private var lastWrite: ContinuousClock.Instant?
     /// Rows of small files that end within this time of each other are written in one transaction.
     static let writeInterval = Duration.milliseconds(100)
-    /// So many rows wait at most.
+    /// The maximum number of unwritten rows.
     private static let mostRows = 2000
-    /// A file of so many bytes is not fetched again because a process was killed before its row was written.
+    /// The row of a content of this size or more is written at once, so that a crash does not cost its download.
     private static let leastUrgentSize: Int64 = 1 << 20
 
-    /// Notes what a request has come to.
+    /// Records the outcome of a request.
     ///
-    /// The row of one that must not be sent twice is written at once, as is that of a large content, and any after a
-    /// pause. Other rows wait for a tenth of a second.
+    /// The row of a request that must not be sent twice, that of a large content, and the first one after a pause are
+    /// written at once. Other rows wait for a tenth of a second.
     mutating func note(_ outcome: FetchOutcome) throws(DatabaseError) {
         guard state != nil, let row = Self.row(of: outcome) else { return }
         ended.append(row)
         try write(Self.isUrgent(row))
     }
 
-    /// Notes rows that can wait.
+    /// Records rows that can wait.
     mutating func note(_ rows: [TransferState.Entry]) throws(DatabaseError) {
         guard state != nil else { return }
         ended += rows
@@ -107,7 +107,7 @@ struct RunPlan: Sendable {
         if isUrgent || isAfterPause || ended.count >= Self.mostRows { try writeEnded() }
     }
 
-    /// Whether a row is to be written at once.
+    /// Whether a row must be written at once.
     static func isUrgent(_ row: TransferState.Entry) -> Bool {
         row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= leastUrgentSize
     }
@@ -118,7 +118,7 @@ struct RunPlan: Sendable {
     /// Whether rows wait.
     var hasUnwritten: Bool { !ended.isEmpty }
 
-    /// Writes what is left to be written at the end of a run.
+    /// Writes all remaining rows at the end of a run.
     mutating func finish() throws(DatabaseError) {
         try writeEnded()
         try state?.finish()
@@ -137,7 +137,7 @@ struct RunPlan: Sendable {
     /// The row of a request that has ended.
     static func row(of outcome: FetchOutcome) -> TransferState.Entry? {
         guard let job = outcome.job, var entry = job.entry, !outcome.isSkipped else { return nil }
-        // A condition of the caller's own was not met, so nothing was fetched.
+        // A condition of the caller was not met, so nothing was fetched.
         if outcome.isSuccess, outcome.status == .notModified, case .fetch = job.action { return nil }
         entry.attempts = outcome.attempts.count
         entry.status = outcome.status?.rawValue
@@ -151,9 +151,9 @@ struct RunPlan: Sendable {
             return entry
         }
         entry.outcome = .done
-        // A content that has not changed since leaves everything as it is.
+        // An unchanged content leaves the row unchanged.
         guard outcome.status != .notModified else { return entry }
-        // What the file has, which the next run compares.
+        // The size of the file, which the next run compares.
         entry.bytes = outcome.bytes + outcome.headSize
         entry.validator = outcome.response?.headers["ETag"] ?? outcome.response?.headers["Last-Modified"]
         return entry

@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Keeps two processes from using one state at a time; the system takes it back when the process ends, however it does.
+/// Prevents two processes from using one state; the system releases the lock when the process ends.
 final class StateLock: Sendable {
     private let descriptor: Int32
 

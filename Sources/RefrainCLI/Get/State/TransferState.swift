@@ -1,17 +1,17 @@
 internal import Refrain
 internal import RefrainTesting
 
-/// What has become of each request of a list, kept from one run to the next in a database.
+/// The outcome of each request of a list, kept between runs in a database.
 ///
-/// A row is written before its request is sent, and again when it has ended, in transactions: after a crash at any
-/// point a row says what is true, or less. So a finished request may be made again, but nothing counts as done that is
-/// not. Rows of small files are written some at a time, within a fraction of a second (see ``RunPlan``).
-/// An idempotency key is on the disk before the first request that carries it.
+/// A row is written before its request is sent, and again when it has ended, in transactions. So after a crash a
+/// finished request may be sent again, but no unfinished one counts as done. Rows of small files are written some at a
+/// time, within a fraction of a second (see ``RunPlan``). An idempotency key is on the disk before the first request
+/// that carries it.
 final class TransferState: Sendable {
-    /// The name of the state in an output folder, and what a list's name is followed by.
+    /// The name of the state in an output folder, and the suffix of a list's name.
     static let fileName = ".refrain.sqlite"
 
-    /// What a request has come to.
+    /// The outcome of a request.
     enum Outcome: String, Sendable, CaseIterable {
         case pending, done, partial, failed
     }
@@ -34,27 +34,28 @@ final class TransferState: Sendable {
         var error: String?
         /// Seconds since 1970.
         var ended: Double?
-        /// The part of ``PlannedRequests`` that the request stands in; nil: it has a row.
+        /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
         var part: Int64?
     }
 
     private let database: Locked<DatabaseBox>
     private let lock: StateLock
     private let path: String
-    /// Whether it was not there before it was opened.
+    /// Whether the file did not exist before.
     private let isNew: Bool
-    /// Whether names that differ in case alone count as one: the files are where that is so, or where it is not known.
+    /// Whether names that differ only in case are the same: they are in the file system of the output, or that is
+    /// unknown.
     private let foldsNames: Bool
 
-    /// The database and its statements; the lock round it makes it the property of one thread at a time.
+    /// The database and its statements, used by one thread at a time.
     private struct DatabaseBox: @unchecked Sendable {
-        // @unchecked Sendable: it is reached only with the lock held, and nothing of it leaves the lock.
+        // @unchecked Sendable: used only with the lock held; nothing of it escapes the lock.
         let database: Database
         let update: Database.Statement
         /// Writes the row of a request of a part.
         let complete: Database.Statement
         let removePart: Database.Statement
-        /// The requests that get their rows when they have ended; nil: all have theirs from the beginning.
+        /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
         /// The hashes of the requests of earlier runs that have brought no content and do not belong to this run.
         var unclaimed: Set<Int>
@@ -68,7 +69,7 @@ final class TransferState: Sendable {
         self.isNew = isNew
         self.path = path
         lock = try StateLock(state: path, option: option)
-        // The lock is there, so a file of this name is one that is the same in other letters.
+        // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
         do throws(DatabaseError) {
             let database = try Self.prepared(path, foldsNames: foldsNames)
@@ -100,7 +101,7 @@ final class TransferState: Sendable {
         return folder + path.dropFirst(folder.count).uppercased()
     }
 
-    /// Takes a state away that was not there before it was opened.
+    /// Removes a state that did not exist before.
     func withdraw() {
         if isNew { Self.remove(path) }
     }
@@ -118,7 +119,7 @@ final class TransferState: Sendable {
         var version: Int64 = 0
         try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
         if version < 1 {
-            // Earlier versions took names that differ in case for one everywhere.
+            // Earlier versions ignored the case of names everywhere.
             if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
             try database.run("PRAGMA user_version = 1")
         }
@@ -152,7 +153,7 @@ final class TransferState: Sendable {
 
     /// Writes the rows that are missing, and returns those that were there before.
     ///
-    /// In a new state some requests get theirs when they have ended; see ``PlannedRequests``.
+    /// In a new state some rows are written when their requests have ended; see ``PlannedRequests``.
     ///
     /// A file belongs to the request that has brought it or a part of it, and to a request of this run. The name of one
     /// that has failed in an earlier run is free.
@@ -235,15 +236,15 @@ final class TransferState: Sendable {
         return true
     }
 
-    /// What the row of a request begins with.
+    /// The first columns of a row.
     private static func names(of entry: Entry, _ foldsNames: Bool) -> [Database.Value] {
-        let place = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
+        let folded = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
         return [
-            .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), .optional(place),
+            .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), .optional(folded),
         ]
     }
 
-    /// What is known of a request when it has ended.
+    /// The columns of the outcome.
     private static func result(of entry: Entry) -> [Database.Value] {
         [
             .text(entry.outcome.rawValue), .optional(entry.status.map(Int64.init)), .optional(entry.validator),
@@ -258,7 +259,7 @@ final class TransferState: Sendable {
         return try box.planned?.add(entries, to: box.database) { foldsNames ? OutputNaming.folded($0) : $0 }
     }
 
-    /// Makes the rows of all requests that stand in parts; those that come after have theirs from the beginning.
+    /// Writes the rows of all requests in parts; further requests get theirs from the beginning.
     private func makeAllRows(_ box: inout DatabaseBox) throws(DatabaseError) {
         guard box.planned != nil else { return }
         try Self.makeRows(of: try PlannedRequests.read(box.database), box.database, foldsNames: foldsNames)
@@ -306,7 +307,7 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
-    /// Writes what requests have come to, all in one transaction; the attempts are added to those of earlier runs.
+    /// Writes outcomes in one transaction; the attempts are added to those of earlier runs.
     func note(_ entries: [Entry]) throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
             do throws(DatabaseError) {
@@ -346,7 +347,7 @@ final class TransferState: Sendable {
         )
     }
 
-    /// What tells one request of a list from another: method, URL and, with a body, a digest of what is sent.
+    /// The identity of a request in a list: method, URL and, with a body, a digest of what is sent.
     ///
     /// - Parameter occurrence: the number of the request among equal ones, from 1.
     static func identity(method: String, url: String, content: [UInt8] = [], occurrence: Int = 1) -> String {

@@ -78,7 +78,7 @@ private struct Resource {
         let plain = Content.random(count: length, seed: seed)
         // Computing the digest of a longer content would exceed the timeout of clients.
         let isDigested = try length <= 64 << 20 && !call.flag("no-digest")
-        digest = isDigested ? call.site.digest("\(length) \(seed)") { plain.sha256 } : nil
+        digest = isDigested ? call.server.digest("\(length) \(seed)") { plain.sha256 } : nil
         coding = call.text("encoding")
         switch coding {
         case nil: content = plain

@@ -8,7 +8,7 @@ extension Route {
         ) { call in
             let limit = try call.integer("limit", 10)
             let window = try call.number("window", 1, in: 0.001...86_400)
-            let (count, left) = call.site.countInWindow(call.request.target, length: window)
+            let (count, left) = call.server.countInWindow(call.request.target, length: window)
             let remaining = max(0, limit - count)
             var headers: [(String, String)] = []
             if try !call.flag("no-headers") {
@@ -62,13 +62,13 @@ extension Route {
         let fingerprint = call.request.method + SHA256.hex(of: call.request.body)
         let state =
             key.map {
-                call.site.execute(
+                call.server.execute(
                     "\(call.request.target) \($0)",
                     fingerprint: fingerprint,
                     duration: Double(duration.milliseconds) / 1000,
                     counter: counter
                 )
-            } ?? .started(number: call.site.increment(counter))
+            } ?? .started(number: call.server.increment(counter))
         let retryAfter = call.texts("retry-after").map { ("Retry-After", $0) }
         var steps: [Step] = []
         let number: Int
@@ -80,7 +80,7 @@ extension Route {
             number = own
             steps = [.sleep(duration)]
         }
-        if let fault = call.text("fault"), call.site.increment("lost " + counter) <= (try call.integer("times", 1)) {
+        if let fault = call.text("fault"), call.server.increment("lost " + counter) <= (try call.integer("times", 1)) {
             guard fault == "reset" || fault == "close" else { throw BadOption(name: "fault", value: fault) }
             return steps + [fault == "reset" ? .reset : .close]
         }

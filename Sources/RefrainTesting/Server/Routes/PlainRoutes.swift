@@ -36,17 +36,17 @@ extension Route {
         Route("/log", example: "/log", "what arrived so far, as a JSON array", options: ["path"], kind: .control) {
             call in
             let wanted = call.text("path")
-            let entries = call.site.log.entries.filter { entry in wanted.map(entry.isFor) ?? true }
+            let entries = call.server.log.entries.filter { entry in wanted.map(entry.isFor) ?? true }
             return [.respond(.json("[" + entries.map(\.json).joined(separator: ",\n") + "]\n"))]
         },
         Route("/reset-state", example: "/reset-state", "forgets the log and all counters", kind: .control) { call in
-            call.site.reset()
+            call.server.reset()
             return [.respond(.ok)]
         },
         Route("/ports", example: "/ports", "the ports of servers that misbehave on connect, as JSON", kind: .control) {
             call in
             let ports = FaultServer.Mode.allCases.compactMap { mode in
-                call.site.port(of: mode).map { "\(JSONText.string(mode.rawValue)):\($0)" }
+                call.server.port(of: mode).map { "\(JSONText.string(mode.rawValue)):\($0)" }
             }
             return [.respond(.json("{" + ports.joined(separator: ",") + "}\n"))]
         },

@@ -11,7 +11,7 @@ extension Route {
             guard hops > 0 else { return [.respond(.ok)] }
             let query = call.request.target.drop { $0 != "?" }
             let next = hops == 1 ? "/ok" : "/redirect/\(hops - 1)\(query)"
-            let base = try call.flag("absolute") ? "http://127.0.0.1:\(call.site.port)" : ""
+            let base = try call.flag("absolute") ? "http://127.0.0.1:\(call.server.port)" : ""
             return [try redirect(call, to: base + next)]
         },
         Route(

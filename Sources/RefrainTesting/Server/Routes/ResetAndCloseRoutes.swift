@@ -61,7 +61,8 @@ extension Route {
             countsForItself: true
         ) { call in
             guard call.request.numberOnConnection > 1 else { return [.respond(.ok)] }
-            if let times = try call.optionalInteger("times"), call.site.increment("drop " + call.request.target) > times
+            if let times = try call.optionalInteger("times"),
+                call.server.increment("drop " + call.request.target) > times
             {
                 return [.respond(.ok)]
             }

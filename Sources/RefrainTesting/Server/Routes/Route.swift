@@ -52,11 +52,11 @@ struct Route: Sendable {
 /// A request for a built-in path, with its options.
 struct Call {
     let request: FaultServer.Request
-    let site: ServerState
+    let server: ServerState
 
-    init(_ request: FaultServer.Request, _ site: ServerState) {
+    init(_ request: FaultServer.Request, _ server: ServerState) {
         self.request = request
-        self.site = site
+        self.server = server
     }
 
     /// Whether this request is among the first `times`; true without that option.

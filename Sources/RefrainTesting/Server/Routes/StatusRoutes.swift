@@ -71,8 +71,8 @@ extension Route {
         ) { call in
             let down = Double(try call.integer("down", 1000)) / 1000
             let up = try call.optionalInteger("up").map { Double($0) / 1000 }
-            let begun = call.site.firstSeen(call.request.target)
-            var age = call.site.elapsed - begun
+            let begun = call.server.firstSeen(call.request.target)
+            var age = call.server.elapsed - begun
             if let up, down + up > 0 { age = age.truncatingRemainder(dividingBy: down + up) }
             if age >= down { return [.respond(.ok)] }
             return [.respond(.text(try call.integer("status", 503, in: 200...999), "outage\n"))]

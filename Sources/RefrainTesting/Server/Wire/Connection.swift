@@ -9,14 +9,14 @@ final class Connection {
 
     private let channel: ConnectionWriter
     private let number: Int
-    private let site: ServerState
+    private let server: ServerState
     private let reader: RequestReader
     private var requests = 0
 
-    init(descriptor: Int32, number: Int, site: ServerState) {
+    init(descriptor: Int32, number: Int, server: ServerState) {
         channel = ConnectionWriter(descriptor: descriptor)
         self.number = number
-        self.site = site
+        self.server = server
         reader = RequestReader(descriptor)
     }
 
@@ -45,7 +45,8 @@ final class Connection {
     /// The state of the current request.
     private struct Exchange {
         let head: RequestHead
-        var ticket: Int?
+        /// The number of its log entry; nil if it is not logged.
+        var logNumber: Int?
         var isBodyRead = false
         var hasSent = false
         var keepsAlive: Bool
@@ -62,8 +63,8 @@ final class Connection {
         let head = exchange.head
         let path = String(head.target.prefix { $0 != "?" })
         let route = Route.find(path)
-        let (occurrence, script) = site.arrive(target: head.target, path: path)
-        if script != nil || route?.entry.kind != .control { exchange.ticket = log(head) }
+        let (occurrence, script) = server.arrive(target: head.target, path: path)
+        if script != nil || route?.entry.kind != .control { exchange.logNumber = log(head) }
         if script?.readsBody ?? route?.readsBody ?? true, let ending = readBody(&exchange) { return ending }
         let queryStart = head.target.utf8.firstIndex(of: UInt8(ascii: "?"))
         let request = FaultServer.Request(
@@ -92,12 +93,12 @@ final class Connection {
             return [.respond(.init(404, body: "no such path: \(request.path); / lists them\n"))]
         }
         do {
-            if let times = try Call(request, site).optionalInteger("times"), request.occurrence > times,
+            if let times = try Call(request, server).optionalInteger("times"), request.occurrence > times,
                 !route.countsForItself
             {
                 return [.respond(.ok)]
             }
-            return try route.script(Call(request, site))
+            return try route.script(Call(request, server))
         } catch let problem as BadOption {
             return [.respond(.init(400, body: "bad value for \(problem.name): \(problem.value)\n"))]
         } catch {
@@ -217,10 +218,10 @@ final class Connection {
             return .close
         }
         let end = reader.readBody(exchange.head.framing)
-        if let ticket = exchange.ticket {
+        if let number = exchange.logNumber {
             let digest = end == .complete ? reader.bodyDigest() : nil
             let length = reader.bodyLength
-            site.log.update(ticket) { entry in
+            server.log.update(number) { entry in
                 entry.bodyLength = length
                 entry.bodySHA256 = digest
                 entry.complete = end == .complete
@@ -259,7 +260,7 @@ final class Connection {
 
     private func log(_ head: RequestHead) -> Int {
         let isComplete = head.framing == .none
-        return site.log.append(
+        return server.log.append(
             FaultServer.LogEntry(
                 connection: number,
                 number: requests,
@@ -269,7 +270,7 @@ final class Connection {
                 bodyLength: 0,
                 bodySHA256: isComplete ? SHA256.ofNothing : nil,
                 complete: isComplete,
-                time: site.elapsed,
+                time: server.elapsed,
                 unixTime: ServerTime.wall(),
                 ended: nil
             )
@@ -277,7 +278,7 @@ final class Connection {
     }
 
     private func note(_ exchange: Exchange, _ ending: FaultServer.LogEntry.Ending) {
-        guard let ticket = exchange.ticket else { return }
-        site.log.update(ticket) { $0.ended = ending }
+        guard let number = exchange.logNumber else { return }
+        server.log.update(number) { $0.ended = ending }
     }
 }

@@ -20,7 +20,7 @@ final class Listener: Sendable {
 
     private let socket: ServerSocket
     private let mode: FaultServer.Mode
-    private let site: ServerState
+    private let server: ServerState
     private let state = Locked(State())
     private let connections = ServerThreadGroup()
     /// Connections that keep the queue full in the mode `neverAccept`.
@@ -28,7 +28,7 @@ final class Listener: Sendable {
     /// A byte in this pipe wakes the accepting thread.
     private let wake: (read: Int32, write: Int32)
 
-    init(socket: ServerSocket, mode: FaultServer.Mode, site: ServerState) throws(FaultServer.Failure) {
+    init(socket: ServerSocket, mode: FaultServer.Mode, server: ServerState) throws(FaultServer.Failure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             let code = errno
@@ -39,7 +39,7 @@ final class Listener: Sendable {
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         self.socket = socket
         self.mode = mode
-        self.site = site
+        self.server = server
         wake = (ends[0], ends[1])
         // Before the port is published; otherwise a client's connection could fill the queue.
         filling = mode == .neverAccept ? socket.fillQueue() : []
@@ -110,7 +110,7 @@ final class Listener: Sendable {
         if mode == .resetOnAccept { return end(number, descriptor, by: .reset) }
         if mode == .closeOnAccept { return end(number, descriptor, by: .close) }
         let hasStarted = connections.start { [self] in
-            let connection = Connection(descriptor: descriptor, number: number, site: site)
+            let connection = Connection(descriptor: descriptor, number: number, server: server)
             end(number, descriptor, by: connection.run(mode))
         }
         if !hasStarted { end(number, descriptor, by: .reset) }

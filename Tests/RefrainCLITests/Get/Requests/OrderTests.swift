@@ -138,7 +138,7 @@ struct OrderTests {
         arguments: [
             (#"{"url": 1}"#, "url"), (#"{"method": "GET"}"#, "url"), (#"{"url": "http://h/", "metod": "x"}"#, "method"),
             (#"{"url": "http://h/", "method": "A B"}"#, "method"), (#"{"url": "http://h/""#, "JSON"),
-            (#"{"url": "http://h/", "url": "http://i/"}"#, "twice"),
+            (#"{"url": "http://h/", "url": "http://i/"}"#, "repeated"),
             (#"{"url": "http://h/", "headers": []}"#, "headers"),
             (#"{"url": "http://h/", "headers": {"A B": "c"}}"#, "headers"),
             (#"{"url": "http://h/", "key": ""}"#, "key"),

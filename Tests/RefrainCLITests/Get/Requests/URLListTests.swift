@@ -22,7 +22,7 @@ struct URLListTests {
     @Test("lines are counted, also empty ones and those without an end")
     func places() throws {
         let requests = try URLList.parse(Array("http://h/1\n\n#\nhttp://h/4\n\nhttp://h/6".utf8), name: "list")
-        #expect(requests.map { "\($0.place)" } == ["list:1", "list:4", "list:6"])
+        #expect(requests.map { "\($0.position)" } == ["list:1", "list:4", "list:6"])
     }
 
     @Test("what is taken for a URL at a glance is one that a request can be made of")

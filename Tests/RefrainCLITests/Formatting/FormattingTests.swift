@@ -3,8 +3,8 @@ import Testing
 
 @testable import RefrainCLI
 
-@Suite("Notation")
-struct NotationTests {
+@Suite("Sizes, statuses, fields and numbers on the command line")
+struct FormattingTests {
     @Test(
         "a size is a number with a unit: thousands, or 1024s with an i",
         arguments: [
@@ -82,11 +82,5 @@ struct NotationTests {
         #expect(Decimals.text(1e300, places: 2) == "1e+300")
         #expect(Decimals.text(.infinity, places: 2) == "inf")
         #expect(Decimals.text(3.05, places: 3) == "3.050")
-    }
-
-    @Test("text from outside is shown without control characters, and cut")
-    func shown() {
-        #expect(Sanitized.text("a\r\n\t\u{0}\u{1B}b") == "\"a\\r\\n\\t\\0?b\"")
-        #expect(Sanitized.text(String(repeating: "x", count: 500)).count == 123)
     }
 }

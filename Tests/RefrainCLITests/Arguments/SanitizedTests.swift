@@ -3,7 +3,7 @@ import Testing
 @testable import RefrainCLI
 
 @Suite("Text from outside")
-struct ShownTests {
+struct SanitizedTests {
     @Test("control characters are replaced, line feeds stay where there are lines")
     func plain() {
         #expect(Sanitized.plain("a\u{1B}[2Jb\nc\r\u{7F}\u{9B}31m\té") == "a?[2Jb\nc???31m?é")
@@ -33,5 +33,11 @@ struct ShownTests {
     @Test("a report has no control character in it, not even one that JSON takes")
     func json() {
         #expect(JSON.string("a\u{9B}é\u{A0}\u{1B}Â").text == "\"a\\u009bé\u{A0}\\u001bÂ\"")
+    }
+
+    @Test("text from outside is shown without control characters, and cut")
+    func text() {
+        #expect(Sanitized.text("a\r\n\t\u{0}\u{1B}b") == "\"a\\r\\n\\t\\0?b\"")
+        #expect(Sanitized.text(String(repeating: "x", count: 500)).count == 123)
     }
 }
