@@ -512,7 +512,7 @@ struct DeduplicateTests {
     func model() {
         forEachSeed { random in
             var machine = CoalescingStateMachine<Int, Int>()
-            /// Who waits, by number: the key and the exchange.
+            /// The key and the exchange of each waiting request, by its number.
             var waiting: [UInt64: (key: Int, exchange: UInt64)] = [:]
             var allNumbers: [UInt64] = []
             var ownNumber: [Int: UInt64] = [:]
