@@ -58,6 +58,9 @@ final class FetchTarget: Sendable {
         return file.isPartial || Directory.kind(of: path) != .nothing
     }
 
+    /// Whether there is a file that the content would replace.
+    var hasOlderFile: Bool { path.map { Directory.kind(of: $0) == .file } ?? false }
+
     /// Begins a content that came with the response instead of the download; writes the heads, if any.
     func begin(_ response: HTTPResponse) async throws {
         try await (sink as? any DownloadObserver)?.willReceive(response, from: nil)

@@ -330,7 +330,9 @@ final class Fetcher: Sendable {
         // The content of an error replaces no other content that a later run could continue, or has completed.
         let isWritten = !isError || (settings.display.failsWithBody && !target.hasOlderContent)
         let brings = Self.hasContent(response) && isWritten
-        guard brings || target.heads != nil else {
+        // The head of a 304 does not replace the content that it confirms.
+        let confirms = response.status == .notModified && target.hasOlderFile
+        guard brings || (target.heads != nil && !confirms) else {
             // A partial file can still be continued after a response that has no content.
             if !isError { try await target.sink.startOver() }
             return

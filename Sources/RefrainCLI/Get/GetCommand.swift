@@ -57,7 +57,9 @@ struct GetCommand {
                 }
                 if !isNoted, !isPlanning, board.withQueue({ $0.isReadToEnd }) {
                     isNoted = true
-                    change(&plan, coordinator) { plan throws(DatabaseError) in try plan.endList() }
+                    change(&plan, coordinator) { plan throws(DatabaseError) in
+                        if let remark = try plan.endList() { coordinator.say(remark) }
+                    }
                 }
                 if !isPlanning, let (skipped, count) = board.withQueue({ $0.takeSkipped() }) {
                     let remark = settings.destination.printsContents ? "; their responses are not printed again" : ""

@@ -91,6 +91,8 @@ struct GetSettings: Sendable {
     let stateOption: String
     /// The lists of the run, as the state identifies them; empty: only the command line.
     let listName: String
+    /// The lists of the run if all requests are in files; nil: the next run cannot know what it lacks.
+    let rereadList: String?
     /// Whether completed requests are revalidated.
     let refreshes: Bool
     /// The minimum time between the beginnings of two requests; nil: none.
@@ -151,7 +153,7 @@ struct GetSettings: Sendable {
         let count = readsStandardInput ? max(2, requests.count) : requests.count
         destination = try Destination(arguments, numberOfURLs: count)
         (state, stateOption) = try Self.state(arguments, destination, requests)
-        listName = arguments.all(.from).joined(separator: "\n")
+        (listName, rereadList) = URLList.names(arguments)
         if segments != nil { try Self.checkSegments(arguments, destination) }
         digests = try DigestSettings(arguments, destination, numberOfURLs: count)
         jobList = JobList(

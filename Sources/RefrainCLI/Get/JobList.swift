@@ -71,7 +71,10 @@ struct JobList: Sendable {
             output = path
         }
         var identity = identity(of: request, output)
-        let count = Self.incremented(&occurrences[identity, default: 0])
+        // Two spellings of one URL are one file (RFC 3986 §6.2.2).
+        let isEscaped = isFetch && folder != nil && identity.utf8.contains(UInt8(ascii: "%"))
+        let counted = isEscaped ? SanitizedURL.withoutNeedlessEscapes(identity) : identity
+        let count = Self.incremented(&occurrences[counted, default: 0])
         if count > 1 {
             if folder != nil, isFetch { return nil }
             identity += " #\(count)"

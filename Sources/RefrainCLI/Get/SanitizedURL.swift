@@ -26,6 +26,28 @@ enum SanitizedURL {
         return "\(url[..<authority.upperBound])/\(url[authority.upperBound...])"
     }
 
+    /// A URL in which letters, digits, `-`, `.`, `_` and `~` are not percent-encoded, which changes nothing (RFC 3986
+    /// §6.2.2.2).
+    static func withoutNeedlessEscapes(_ url: String) -> String {
+        let bytes = Array(url.utf8)
+        var plain: [UInt8] = []
+        plain.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let byte = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16),
+                OutputNaming.isLetterOrDigit(byte) || "-._~".utf8.contains(byte)
+            {
+                plain.append(byte)
+                index += 3
+            } else {
+                plain.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+
     /// A URL without its fragment, which is not sent.
     static func withoutFragment(_ url: String) -> String {
         guard url.contains(byte: UInt8(ascii: "#")) else { return url }

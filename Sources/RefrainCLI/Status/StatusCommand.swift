@@ -23,15 +23,26 @@ struct StatusCommand {
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
             areListsRead = try TransferState.areListsRead(path)
-            entries = try TransferState.read(path)
+            entries = try TransferState.read(path).map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
         } catch {
             throw UsageError("\(Sanitized.text(operand)): \(error)")
         }
     }
 
+    /// A request with the bytes that its partial file holds now; its row is written only when it has ended.
+    private static func withPartialFile(_ entry: TransferState.Entry, in folder: String) -> TransferState.Entry {
+        guard entry.outcome != .done, let name = entry.name,
+            let size = PartialNames(Directory.path(folder, name)).size, size > 0
+        else { return entry }
+        var entry = entry
+        (entry.outcome, entry.bytes) = (.partial, size)
+        return entry
+    }
+
     /// Writes the state; success where everything is done.
     func run(to output: Output) throws -> ExitStatus {
         let isCut = areListsRead == false || (entries.isEmpty && areListsRead == nil)
+        if isCut, isJSON { Output.error.show("refrain status: the list was not read to its end\n") }
         let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries, isCut: isCut).utf8)
         try output.write(text)
         return entries.allSatisfy { $0.outcome == .done } && !isCut ? .success : .failure

@@ -159,7 +159,8 @@ struct ScriptTests {
     /// What `ps` shows of a process, as soon as it shows no secret, or after some seconds.
     private func commandLine(of running: Executable.Running) async throws -> String {
         var list = ""
-        for _ in 0..<500 {
+        // With a sanitizer, and hundreds of processes beside it, one takes seconds to start.
+        for _ in 0..<3000 {
             #if os(Linux)
             list = await ScratchFile.at("/proc/\(running.pid)/cmdline").read()
             #else

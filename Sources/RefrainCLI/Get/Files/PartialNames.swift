@@ -41,6 +41,17 @@ struct PartialNames {
         return name.hasPrefix(".") && (name.hasSuffix(".part") || name.contains(".part."))
     }
 
+    /// How many bytes of the content are stored, also while a process writes them; nil if there is no partial file that
+    /// can be continued.
+    var size: Int64? {
+        guard let size = Directory.fileSize(part), let record = PartialRecord.read(self.record) else { return nil }
+        guard record.segments != nil else { return size }
+        guard let bounds = record.bounds, let table = SegmentTable(reading: positions, bounds: bounds, isSameBoot: true)
+        else { return nil }
+        defer { table.end() }
+        return table.size
+    }
+
     /// Opens the partial file of an earlier process, and locks it.
     ///
     /// - Returns: its descriptor; nil if there is none; then its record is removed.
@@ -90,6 +101,13 @@ struct PartialNames {
     /// Removes the partial file and its record; the record first.
     func remove() {
         for name in [record, part, positions] { unlink(name) }
+    }
+
+    /// Removes the partial file and its record, unless another process writes it.
+    func removeUnused() {
+        guard let descriptor = try? take() else { return }
+        remove()
+        close(descriptor)
     }
 
     /// Gives a new file the owner and the permissions of the one that it replaces, or those of an ordinary new file.

@@ -21,6 +21,15 @@ enum URLList {
         }
     }
 
+    /// The lists of a command line, as a state identifies them, and again if all requests are in files, so that a later
+    /// run can find out what they lack.
+    static func names(_ arguments: Arguments) -> (String, String?) {
+        let lists = arguments.all(.from)
+        let name = lists.map { $0 == "-" ? $0 : Directory.identity(of: $0) }.joined(separator: "\n")
+        let areFiles = lists.allSatisfy { $0 != "-" && Directory.kind(of: $0) == .file }
+        return (name, areFiles && !lists.isEmpty && arguments.positionals.isEmpty ? name : nil)
+    }
+
     /// Reads the lines of a list.
     static func parse(_ bytes: [UInt8], name: String) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []

@@ -12,7 +12,7 @@ struct RunPlan: Sendable {
     init(_ settings: GetSettings) throws(UsageError) {
         self.settings = settings
         state = try settings.state.map { path throws(UsageError) in
-            try TransferState(path: path, option: settings.stateOption)
+            try TransferState(path: path, option: settings.stateOption, list: settings.rereadList)
         }
     }
 
@@ -43,8 +43,19 @@ struct RunPlan: Sendable {
         }
     }
 
-    /// Notes that all requests of the list are in the state.
-    func endList() throws(DatabaseError) { try state?.note(list: settings.listName, isRead: true) }
+    /// Notes that all requests of the list are in the state, and forgets those that an earlier run of it has left.
+    ///
+    /// - Returns: a message; nil if nothing was forgotten.
+    func endList() throws(DatabaseError) -> String? {
+        guard let state else { return nil }
+        try state.note(list: settings.listName, isRead: true)
+        let (count, files) = try state.forgetLeftovers()
+        guard count > 0 else { return nil }
+        if case .folder(let folder) = settings.destination {
+            for file in files { PartialNames(Directory.path(folder, file)).removeUnused() }
+        }
+        return "unfinished requests of an earlier run that are not in the list any more: \(count); they are forgotten"
+    }
 
     /// A row for a new request.
     private func entry(_ job: GetSettings.Job) -> TransferState.Entry {

@@ -38,9 +38,11 @@ final class TransferState: Sendable {
         var part: Int64?
     }
 
-    private let database: Locked<DatabaseBox>
+    let database: Locked<DatabaseBox>
     private let lock: StateLock
     private let path: String
+    /// The list that the requests of this run are from; nil: they belong to no list that can be read again.
+    let list: String?
     /// Whether the file did not exist before.
     private let isNew: Bool
     /// Whether names that differ only in case are the same: they are in the file system of the output, or that is
@@ -48,7 +50,7 @@ final class TransferState: Sendable {
     private let foldsNames: Bool
 
     /// The database and its statements, used by one thread at a time.
-    private struct DatabaseBox: @unchecked Sendable {
+    struct DatabaseBox: @unchecked Sendable {
         // @unchecked Sendable: used only with the lock held; nothing of it escapes the lock.
         let database: Database
         let update: Database.Statement
@@ -59,15 +61,20 @@ final class TransferState: Sendable {
         var planned: PlannedRequests?
         /// The hashes of the requests of earlier runs that have brought no content and do not belong to this run.
         var unclaimed: Set<Int>
+        /// The hashes of the requests that an earlier run of this list has left unfinished, and that are not in it any
+        /// more; final after the list was read.
+        var leftovers: Set<Int>
     }
 
     /// Opens the state of a run, and makes it where it is missing.
     ///
+    /// - Parameter list: the list that its requests are from; nil: they belong to no list that can be read again.
     /// - Throws: ``UsageError`` where another run uses it, or it is no state of this program.
-    init(path: String, option: String) throws(UsageError) {
+    init(path: String, option: String, list: String? = nil) throws(UsageError) {
         let isNew = Directory.kind(of: path) == .nothing
         self.isNew = isNew
         self.path = path
+        self.list = list
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
@@ -79,13 +86,17 @@ final class TransferState: Sendable {
             try database.prepare(
                 "SELECT identity FROM requests WHERE folded IS NOT NULL AND outcome IN ('pending', 'failed')"
             ).run { unclaimed.insert(($0.text(0) ?? "").hashValue) }
+            var leftovers: Set<Int> = []
+            try database.prepare("SELECT identity FROM requests WHERE \(Self.unfinishedOfList)")
+                .run([.optional(list)]) { leftovers.insert(($0.text(0) ?? "").hashValue) }
             let box = DatabaseBox(
                 database: database,
                 update: try database.prepare(Self.updateText),
                 complete: try database.prepare(Self.completeText),
                 removePart: try database.prepare("DELETE FROM planned WHERE part = ?"),
                 planned: isEmpty ? PlannedRequests() : nil,
-                unclaimed: unclaimed
+                unclaimed: unclaimed,
+                leftovers: leftovers
             )
             self.database = Locked(box)
         } catch {
@@ -123,7 +134,17 @@ final class TransferState: Sendable {
             if !foldsNames, !isNew { try database.run("UPDATE requests SET folded = name WHERE folded IS NOT NULL") }
             try database.run("PRAGMA user_version = 1")
         }
-        try makeRows(of: try PlannedRequests.read(database), database, foldsNames: foldsNames)
+        var hasLists = false
+        try database.prepare("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'list'").run { _ in
+            hasLists = true
+        }
+        if !hasLists { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
+        // Parts are only of the first run of a state.
+        var lists: [String] = []
+        try database.prepare("SELECT name FROM lists").run { lists.append($0.text(0) ?? "") }
+        let list = lists.count == 1 ? lists.first : nil
+        let planned = try PlannedRequests.read(database)
+        try makeRows(of: planned, list: list, database, foldsNames: foldsNames)
         return database
     }
 
@@ -131,7 +152,7 @@ final class TransferState: Sendable {
         CREATE TABLE IF NOT EXISTS requests (
             identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
             outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            key TEXT, error TEXT, ended REAL
+            key TEXT, error TEXT, ended REAL, list TEXT
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
@@ -142,14 +163,16 @@ final class TransferState: Sendable {
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
         + "ended = ? WHERE identity = ?"
     private static let completeText =
-        "INSERT INTO requests (identity, url, method, name, folded, outcome, status, validator, bytes, attempts, error, "
-        + "ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        "INSERT INTO requests (identity, url, method, name, folded, list, outcome, status, validator, bytes, attempts, "
+        + "error, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
         + "outcome = excluded.outcome, status = excluded.status, validator = excluded.validator, "
         + "bytes = excluded.bytes, attempts = attempts + excluded.attempts, error = excluded.error, "
         + "ended = excluded.ended"
     private static let insertText =
-        "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, outcome, bytes, attempts, key) "
-        + "VALUES (?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
+        "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, key) "
+        + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
+    /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
+    static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL"
 
     /// Writes the rows that are missing, and returns those that were there before.
     ///
@@ -189,13 +212,14 @@ final class TransferState: Sendable {
         let database = box.database
         if isDurable { try database.run("PRAGMA synchronous = FULL") }
         try database.run("BEGIN IMMEDIATE")
-        let select = try database.prepare("SELECT \(Self.columns), folded FROM requests WHERE identity = ?")
+        let select = try database.prepare("SELECT \(Self.columns), folded, list FROM requests WHERE identity = ?")
         let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
+        let enlist = try database.prepare("UPDATE requests SET list = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
-            let names = Self.names(of: entry, foldsNames)
+            let names = Self.names(of: entry, list, foldsNames)
             let key = Database.Value.optional(entry.key)
             try insert.run(names + [key])
             if database.lastChanges > 0 {
@@ -203,11 +227,13 @@ final class TransferState: Sendable {
                 continue
             }
             // It was there before, or a row of another request has its file.
-            var (known, hasFile): (Entry?, Bool) = (nil, false)
+            var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
             try select.run([.text(entry.identity)]) { row in
                 known = Self.entry(row)
                 hasFile = row.text(12) != nil
+                isListed = list == nil || row.text(13) == list
             }
+            if !isListed { try enlist.run([.optional(list), names[0]]) }
             if known == nil {
                 if isAbsent(index), try release(names[4], box) {
                     try insert.run(names + [key])
@@ -220,6 +246,7 @@ final class TransferState: Sendable {
                 if database.lastChanges == 0 { known = nil }
             }
             if !box.unclaimed.isEmpty { box.unclaimed.remove(entry.identity.hashValue) }
+            if !box.leftovers.isEmpty { box.leftovers.remove(entry.identity.hashValue) }
             rows.append(known)
         }
         try database.run("COMMIT")
@@ -237,10 +264,11 @@ final class TransferState: Sendable {
     }
 
     /// The first columns of a row.
-    private static func names(of entry: Entry, _ foldsNames: Bool) -> [Database.Value] {
+    private static func names(of entry: Entry, _ list: String?, _ foldsNames: Bool) -> [Database.Value] {
         let folded = entry.name.map { foldsNames ? OutputNaming.folded($0) : $0 }
         return [
             .text(entry.identity), .text(entry.url), .text(entry.method), .optional(entry.name), .optional(folded),
+            .optional(list),
         ]
     }
 
@@ -262,36 +290,22 @@ final class TransferState: Sendable {
     /// Writes the rows of all requests in parts; further requests get theirs from the beginning.
     private func makeAllRows(_ box: inout DatabaseBox) throws(DatabaseError) {
         guard box.planned != nil else { return }
-        try Self.makeRows(of: try PlannedRequests.read(box.database), box.database, foldsNames: foldsNames)
+        let planned = try PlannedRequests.read(box.database)
+        try Self.makeRows(of: planned, list: list, box.database, foldsNames: foldsNames)
         box.planned = nil
     }
 
     private static func makeRows(
         of entries: [Entry],
+        list: String?,
         _ database: Database,
         foldsNames: Bool
     ) throws(DatabaseError) {
         guard !entries.isEmpty else { return }
         try database.run("BEGIN IMMEDIATE")
         let insert = try database.prepare(insertText)
-        for entry in entries { try insert.run(names(of: entry, foldsNames) + [.null]) }
+        for entry in entries { try insert.run(names(of: entry, list, foldsNames) + [.null]) }
         try database.run("DELETE FROM planned; COMMIT")
-    }
-
-    /// Notes whether all requests of a list are in the state.
-    ///
-    /// - Parameter name: what the list is called; empty: it is the command line.
-    func note(list name: String, isRead: Bool) throws(DatabaseError) {
-        let failure: DatabaseError? = database.withLock { box in
-            do throws(DatabaseError) {
-                let statement = try box.database.prepare("INSERT OR REPLACE INTO lists VALUES (?, ?)")
-                try statement.run([.text(name), .integer(isRead ? 1 : 0)])
-                return nil
-            } catch {
-                return error
-            }
-        }
-        if let failure { throw failure }
     }
 
     /// Makes the rows of all requests that have not ended.
@@ -317,7 +331,7 @@ final class TransferState: Sendable {
                         try box.update.run(Self.result(of: entry) + [.text(entry.identity)])
                         continue
                     }
-                    try box.complete.run(Self.names(of: entry, foldsNames) + Self.result(of: entry))
+                    try box.complete.run(Self.names(of: entry, list, foldsNames) + Self.result(of: entry))
                     if let last = box.planned?.noteRow(in: part) { try box.removePart.run([.integer(last)]) }
                 }
                 if entries.count > 1 { try box.database.run("COMMIT") }
