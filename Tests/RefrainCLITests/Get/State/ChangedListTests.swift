@@ -25,7 +25,8 @@ struct ChangedListTests {
         // The first answer to each URL is cut in the middle.
         let asked = Locked<Set<String>>([])
         server.on("/big") { request in
-            guard asked.withLock({ $0.insert(request.target).inserted }) else { return [.respond(.init(200, body: "small"))] }
+            let isFirst = asked.withLock { $0.insert(request.target).inserted }
+            guard isFirst else { return [.respond(.init(200, body: "small"))] }
             let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 600000\r\n\r\n"
             return [.text(head), .send([UInt8](repeating: 1, count: 400_000)), .close]
         }
@@ -43,7 +44,7 @@ struct ChangedListTests {
         Directory.kind(of: PartialNames(folder.file(OutputNaming.tree(url)).path).part) == .file
     }
 
-    @Test("an unfinished request that is no longer in the list is forgotten with its partial file, if it is of no other")
+    @Test("an unfinished request that the list no longer has is forgotten with its partial file")
     func removedLine() async throws {
         let other = try ScratchFile("\(server.baseURL)/big?other\n")
         #expect(try await get(["--from", other.path]).status == 1)
@@ -66,8 +67,9 @@ struct ChangedListTests {
 
     @Test("a request that another list has taken over is that list's, and the key of an order stays")
     func movedLine() async throws {
-        let (moved, order) = (server.baseURL + "/big?moved", #"{"url": "BASE/status/503", "method": "POST", "body": "1"}"#)
-        try await list.overwrite("\(moved)\n\(order.replacing("BASE", with: server.baseURL))\n")
+        let moved = server.baseURL + "/big?moved"
+        let order = "{\"url\": \"\(server.baseURL)/status/503\", \"method\": \"POST\", \"body\": \"1\"}"
+        try await list.overwrite("\(moved)\n\(order)\n")
         #expect(try await get(["--from", list.path]).status != 0)
         let other = try ScratchFile(moved)
         server.on("/big") { _ in [.close] }
@@ -98,7 +100,7 @@ struct ChangedListTests {
         for file in [folder, list] { file.remove() }
     }
 
-    @Test("the state shows the bytes that a killed run has stored, in segments or in one piece", arguments: [false, true])
+    @Test("the state shows the bytes that a killed run has stored, in segments or not", arguments: [false, true])
     func storedBytes(inSegments: Bool) async throws {
         server.on("/slow") { request in
             let range = request.header("Range")
