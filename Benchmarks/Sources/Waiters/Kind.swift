@@ -53,13 +53,13 @@ enum Kind: String, CaseIterable {
 }
 
 extension Board {
-    struct FirstTry: Error {}
+    struct FailedAttempt: Error {}
 
     /// The first attempt fails, and the second one says that it is there.
     func note(_ attempt: Int, _ index: Int) throws {
         guard attempt > 1 else {
             begins(index)
-            throw FirstTry()
+            throw FailedAttempt()
         }
         wakes(index)
     }

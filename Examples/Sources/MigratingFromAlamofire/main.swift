@@ -333,7 +333,7 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
     // End
     check(server.count(path: "/token") == 1, "two requests that are refused make one refresh")
     check(authentication.credential?.access == "new", "the new credential is kept")
-    check(authentication.refreshWindow == .standard, "five refreshes in 30 s unless told otherwise")
+    check(authentication.refreshWindow == .standard, "five refreshes in 30 s by default")
 }
 
 // Guide: monitor

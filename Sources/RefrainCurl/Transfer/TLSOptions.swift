@@ -43,7 +43,7 @@ struct TLSOptions: Hashable {
         case .certificateFile(let path):
             refrain_set_pointer(easy, CURLOPT_CAINFO, path)
             refrain_set_pointer(easy, CURLOPT_CAPATH, folder)
-        case .nobody:
+        case .any:
             refrain_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
             refrain_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }

@@ -53,7 +53,7 @@ public struct ServerTrust: Hashable, Sendable {
             /// Only the authorities in this PEM file.
             case certificateFile(String)
             /// Any certificate is accepted.
-            case nobody
+            case any
         }
 
         /// The trusted authorities.
@@ -97,7 +97,7 @@ public struct ServerTrust: Hashable, Sendable {
         /// Accepts any certificate, so that traffic can be read and changed on its way.
         ///
         /// For tests only.
-        public static let disabledAndInsecure = Evaluator(authorities: .nobody, pins: [])
+        public static let disabledAndInsecure = Evaluator(authorities: .any, pins: [])
     }
 
     /// The evaluator of a host, or nil if it has none.

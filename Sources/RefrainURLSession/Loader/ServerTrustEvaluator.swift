@@ -13,7 +13,7 @@ enum ServerTrustEvaluator {
         by evaluator: ServerTrust.Evaluator
     ) -> String? {
         switch evaluator.authorities {
-        case .nobody:
+        case .any:
             break
         case .certificateFile(let path):
             guard let anchors = certificates(inFile: path) else { return "\(path) holds no certificate (PEM)" }

@@ -27,17 +27,17 @@ struct CurlConnectionTests {
 
     @Test("--unix-socket connects by a socket of the file system")
     func unixSocket() async throws {
-        let place = try ScratchFile()
-        let server = try UnixServer(path: place.path)
-        let words = ["--unix-socket", place.path, "http://refrain.example/a/b?c"]
+        let socket = try ScratchFile()
+        let server = try UnixServer(path: socket.path)
+        let words = ["--unix-socket", socket.path, "http://refrain.example/a/b?c"]
         let (theirs, ours) = (try await curl(words), try await own(words))
         #expect(theirs.status == 0 && ours.status == 0, "\(theirs.errors) \(ours.errors)")
         #expect(ours.output == theirs.output && ours.text == "GET /a/b?c HTTP/1.1, Host: refrain.example")
         server.stop()
-        let missing = ["--unix-socket", place.path + "-none", "http://refrain.example/"]
+        let missing = ["--unix-socket", socket.path + "-none", "http://refrain.example/"]
         let (none, noneOfOurs) = (try await curl(missing), try await own(missing))
         #expect(none.status != 0 && noneOfOurs.status == 1)
-        place.remove()
+        socket.remove()
     }
 
     @Test("-4 and -6 keep to one family of addresses")

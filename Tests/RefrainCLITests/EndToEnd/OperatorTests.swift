@@ -49,7 +49,7 @@ struct OperatorTests {
         list.remove()
     }
 
-    @Test("a failure behind a redirect names the place that failed")
+    @Test("a failure behind a redirect names the URL that failed")
     func redirectedFailure() async throws {
         server.on("/away") { _ in [.respond(.init(302, headers: [("Location", "/status/404")]))] }
         let ended = try await get(server.baseURL + "/away")
@@ -170,20 +170,20 @@ struct OperatorTests {
     @Test("addresses and ports in each of their forms are taken")
     func goodConnections() async throws {
         let port = server.port
-        for place in [
+        for mapping in [
             "h:\(port):127.0.0.1", "h:\(port):[::1],127.0.0.1", "+h:\(port):127.0.0.1", "*:\(port):127.0.0.1",
         ] {
-            #expect(try await get("--resolve", place, "http://h:\(port)/ok").status == 0, "\(place)")
+            #expect(try await get("--resolve", mapping, "http://h:\(port)/ok").status == 0, "\(mapping)")
         }
-        for place in ["::127.0.0.1:\(port)", "h:80:127.0.0.1:\(port)", "[::1]:80::", "h::127.0.0.1:\(port)"] {
+        for mapping in ["::127.0.0.1:\(port)", "h:80:127.0.0.1:\(port)", "[::1]:80::", "h::127.0.0.1:\(port)"] {
             let ended = try await get(
                 "--connect-to",
-                place,
-                "http://h\(place.hasPrefix("[") ? ":\(port)" : "")/ok",
+                mapping,
+                "http://h\(mapping.hasPrefix("[") ? ":\(port)" : "")/ok",
                 "--resolve",
                 "h:\(port):127.0.0.1"
             )
-            #expect(ended.status == 0, "\(place) \(ended.errors)")
+            #expect(ended.status == 0, "\(mapping) \(ended.errors)")
         }
     }
 

@@ -125,11 +125,11 @@ struct BatchTests {
         for _ in 0..<10_000 {
             var line = Array((Vector.all.randomElement(using: &generator)?.question ?? "").utf8)
             for _ in 0..<Int.random(in: 1...4, using: &generator) where !line.isEmpty {
-                let place = line.indices.randomElement(using: &generator) ?? 0
+                let index = line.indices.randomElement(using: &generator) ?? 0
                 switch Int.random(in: 0...2, using: &generator) {
-                case 0: line[place] = UInt8.random(in: 0...255, using: &generator)
-                case 1: line.remove(at: place)
-                default: line.insert(Array("\"0-9e.{}[],:".utf8).randomElement(using: &generator) ?? 0, at: place)
+                case 0: line[index] = UInt8.random(in: 0...255, using: &generator)
+                case 1: line.remove(at: index)
+                default: line.insert(Array("\"0-9e.{}[],:".utf8).randomElement(using: &generator) ?? 0, at: index)
                 }
             }
             let answer = batch.answer(line).text

@@ -65,7 +65,7 @@ struct TimerClockTests {
         #expect(cancelled == 10_000)
     }
 
-    @Test("R9: cancellation that races with the end of the wait leaves nobody behind")
+    @Test("R9: cancellation that races with the end of the wait leaves no waiter behind")
     func racingCancellation() async {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<2000 {

@@ -47,7 +47,7 @@ struct DeduplicateTests {
     }
 
     @Test("R30: each caller can leave alone, at once, and the others notice nothing")
-    func leaving() async {
+    func removedWaiter() async {
         let mock = MockLoader().otherwise(.held(by: hold, .status(200)))
         let tasks = await start(3, on: stage --> mock, sampleRequest())
         tasks[0].cancel()
@@ -59,18 +59,18 @@ struct DeduplicateTests {
     }
 
     @Test(
-        "B: de-duplication: the last one to leave cancels the exchange, and the next request begins another",
+        "B: de-duplication: the cancellation of the last request cancels the exchange, and the next request begins another",
         .timeLimit(.minutes(10))
     )
     func lastOneLeaves() async {
-        let nobody = MockLoader.Gate()
+        let unused = MockLoader.Gate()
         let arrived = Signal()
         let ended = Journal<Bool>()
         let mock = MockLoader()
             .then { request in
                 arrived.set()
                 // No further request arrives: this waits for the cancellation.
-                await nobody.arrivals(atLeast: 1)
+                await unused.arrivals(atLeast: 1)
                 ended.append(Task.isCancelled)
                 return .failure(HTTPError(.cancelled, request: request))
             }
@@ -136,7 +136,7 @@ struct DeduplicateTests {
         let hold: MockLoader.Gate
 
         func load(_ request: HTTPRequest) async -> HTTPResult {
-            let text = request.headers["Authorization"] ?? "nobody"
+            let text = request.headers["Authorization"] ?? "none"
             return await MockLoader().then(.held(by: hold, .status(200, body: .text(text)))).load(request)
         }
     }
@@ -247,7 +247,7 @@ struct DeduplicateTests {
     enum Signing: CaseIterable { case plain, auth, hidden, wrapping }
 
     @Test(
-        "After a log-out nobody joins what was begun for the user before, however far in it is signed",
+        "After a log-out no request joins what was begun for the user before, however far in it is signed",
         arguments: Signing.allCases
     )
     func nextUser(signing: Signing) async {

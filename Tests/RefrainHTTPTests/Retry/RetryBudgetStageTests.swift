@@ -28,7 +28,7 @@ struct RetryBudgetStageTests {
         #expect(budget.withdraw() == .grantedAfter(.seconds(2)))
     }
 
-    @Test("R22: those whose waits a reset ends leave their turns to others")
+    @Test("R22: requests whose waits a reset ends leave their turns to others")
     func resetTurns() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1, whenEmpty: .wait, clock: AnyClock(clock))
         #expect(budget.withdraw() == .granted)

@@ -77,9 +77,9 @@ struct ThrottleQueueTests {
         #expect(arrivals[0] == .runs)
         let leavers = (UInt64(0)..<99_999).compactMap { queue.leave($0) }
         #expect(leavers == Array(0..<99_999))
-        let (last, nobody) = (queue.finish(), queue.finish())
+        let (last, none) = (queue.finish(), queue.finish())
         #expect(last == 99_999)
-        #expect(nobody == nil)
+        #expect(none == nil)
         let isFree = queue.takeFreeSlot()
         #expect(isFree)
     }

@@ -5,7 +5,7 @@ import RefrainHTTP
 import RefrainTesting
 import Testing
 
-@Suite("On the wire: bodies that nobody reads")
+@Suite("On the wire: bodies that are not read")
 struct DiscardedBodyTests {
     let server: FaultServer
 

@@ -167,7 +167,7 @@ struct AuthenticationTests {
         #expect(service.requests == 2)
     }
 
-    @Test("R27: a refresh that fails fails all who wait, and the next request may try again")
+    @Test("R27: a failed refresh fails all waiting requests, and the next one may try again")
     func failingRefresh() async throws {
         let service = TokenService(accepting: 1, gathering: 100)
         let (refreshes, mayEnd) = (Counter(), Signal())

@@ -66,7 +66,7 @@ struct AuthenticationWireTests {
         #expect(server.count(path: "/data") == 1000)
     }
 
-    @Test("A: AuthenticationInterceptor: a refresh that fails fails all who wait, and the next request may try again")
+    @Test("A: AuthenticationInterceptor: a failed refresh fails all waiting requests, and the next one may try again")
     func failingRefresh() async throws {
         accepted.increment()
         let url = server.baseURL + "/token-down-once"

@@ -22,7 +22,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "undecodable JSON: the error leads to the place, and keeps the body",
+        "undecodable JSON: the error has the coding path, and keeps the body",
         arguments: [
             (#"[{"name": "Ada", "tags": []}, {"tags": []}]"#, "[1].name"),
             (#"[{"name": null, "tags": []}]"#, "[0].name"),
@@ -31,17 +31,17 @@ struct BadInputTests {
             (#"[{"name": "Ada""#, ""),
         ]
     )
-    func undecodable(body: String, place: String) async {
+    func undecodable(body: String, codingPath: String) async {
         let session = session(body)
         let error = await session.request(HTTPRequest.sample).serializingDecodable([User].self).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause, let path, let bytes), _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(path == place)
+        #expect(path == codingPath)
         #expect(bytes == Array(body.utf8))
         #expect(cause is DecodingError)
-        if !place.isEmpty { #expect(error.map { "\($0)" }?.contains(place) == true) }
+        if !codingPath.isEmpty { #expect(error.map { "\($0)" }?.contains(codingPath) == true) }
     }
 
     @Test("a lying content type: HTML that says that it is JSON is an error with the body; a check refuses the honest")

@@ -214,7 +214,7 @@ struct CoalescingTests {
     }
 
     @Test(
-        "a suspended request that is cancelled does not hold up those who share its exchange",
+        "a suspended request that is cancelled does not hold up the requests that share its exchange",
         .timeLimit(.minutes(5))
     )
     func cancelledSuspended() async throws {

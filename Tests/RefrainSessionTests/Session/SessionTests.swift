@@ -27,7 +27,7 @@ struct SessionTests {
         #expect(!request.cancel().isCancelled)
     }
 
-    @Test("a request that has ended goes with the last one who holds it", .timeLimit(.minutes(5)))
+    @Test("a request that has ended is released with its last reference", .timeLimit(.minutes(5)))
     func release() async {
         let loader = ScriptedLoader(.failure(.networkConnectionLost), .status(200, body: "ok"), .status(404))
         let session = Session.testing(loader, interceptor: RetryPolicy.recommended)

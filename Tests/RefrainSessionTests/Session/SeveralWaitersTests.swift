@@ -81,7 +81,7 @@ struct SeveralWaitersTests {
         for stuck in waiting { #expect(await stuck.value == 200) }
     }
 
-    @Test("who comes while the answer does looks at it, where the first one who waits does not")
+    @Test("a waiter that is added while the response arrives concludes the request if the first waiter does not")
     func newcomer() async {
         for _ in 0..<200 {
             let loader = HeldLoader()

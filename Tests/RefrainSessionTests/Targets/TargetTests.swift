@@ -138,7 +138,7 @@ struct TargetTests {
         #expect(try Data(contentsOf: saved) == target.sampleData)
     }
 
-    @Test("A: TargetType: stubs answer with sample data, or as they are told; others go to the other loader")
+    @Test("A: TargetType: stubs answer with sample data, or with what they are given; others go to the other loader")
     func stubs() async throws {
         struct User: Decodable, Sendable { var name: String }
         let session = Session.testing(Session.TargetStubs())

@@ -90,7 +90,7 @@ struct TestClockTests {
         #expect(clock.now.offset == .seconds(100))
     }
 
-    @Test("the handshake ends when the one who waits for sleepers is cancelled")
+    @Test("the handshake ends when the task that waits for sleepers is cancelled")
     func cancelledHandshake() async {
         let clock = TestClock()
         let waiting = Task { await clock.sleepers(atLeast: 1) }

@@ -165,8 +165,8 @@ private func base64Text(_ bytes: [UInt8]) -> String {
     for start in stride(from: 0, to: bytes.count, by: 3) {
         let group = Array(bytes[start..<min(start + 3, bytes.count)])
         let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[$1]) : 0) }
-        for place in 0..<4 {
-            text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=")
+        for index in 0..<4 {
+            text.append(index <= group.count ? letters[bits >> (18 - 6 * index) & 63] : "=")
         }
     }
     return text
