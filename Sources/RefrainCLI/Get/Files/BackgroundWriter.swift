@@ -13,8 +13,7 @@ internal import Darwin
 /// One thread at a time appends. What was appended is written in its order, in large pieces; nothing is known to be in
 /// the file before ``finish()`` returns.
 final class BackgroundWriter: @unchecked Sendable {
-    // @unchecked Sendable: the state has its lock; `filling`, `pieces` and `thread` are touched only by the thread that
-    // appends.
+    // @unchecked Sendable: the state has its lock; the other variables are touched only by the thread that appends.
 
     /// How many bytes are written at a time.
     ///
@@ -23,6 +22,8 @@ final class BackgroundWriter: @unchecked Sendable {
     /// The maximum number of pieces: one that is filled, one that is written, and a reserve for the time that one of
     /// the threads waits for a processor.
     private static let mostPieces = 6
+    /// A piece that is not full is written, too, when more comes after this time: `kill -9` loses what is not written.
+    static let longestDelay = Duration.milliseconds(20)
 
     private struct State {
         var full: [Piece] = []
@@ -40,16 +41,19 @@ final class BackgroundWriter: @unchecked Sendable {
     }
 
     private let descriptor: Int32
+    private let longestDelay: Duration
     // At most one of the two threads waits: the pieces are all full, or all empty.
     private let state = ConditionLock(State())
     private var filling: Piece?
     private var pieces = 0
+    private var lastHandOver = ContinuousClock.now
     private var thread: pthread_t?
 
     /// Begins to write at the position of a file that stays open until ``finish()`` has returned; nil where the system
     /// gives no thread.
-    init?(_ descriptor: Int32) {
+    init?(_ descriptor: Int32, longestDelay: Duration = longestDelay) {
         self.descriptor = descriptor
+        self.longestDelay = longestDelay
         var thread = pthread_t(bitPattern: 0)
         let retained = Unmanaged.passRetained(self)
         let code = pthread_create(
@@ -94,6 +98,7 @@ final class BackgroundWriter: @unchecked Sendable {
             filling = piece
             if piece.count == piece.bytes.count { handOver() }
         }
+        if filling != nil, lastHandOver.duration(to: .now) >= longestDelay { handOver() }
         return nil
     }
 
@@ -126,6 +131,7 @@ final class BackgroundWriter: @unchecked Sendable {
     private func handOver() {
         guard let piece = filling else { return }
         filling = nil
+        lastHandOver = .now
         state.withLock { $0.full.append(piece) }
         state.signal()
     }

@@ -32,6 +32,23 @@ struct BackgroundWriterTests {
         #expect(written == expected && lseek(descriptor, 0, SEEK_END) == off_t(expected.count))
     }
 
+    @Test("what comes slowly is written piece by piece, so that a killed process loses little", .timeLimit(.minutes(5)))
+    func slow() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let writer = try #require(BackgroundWriter(ends[1], longestDelay: .zero))
+        for number in UInt8(1)...20 {
+            #expect([number].withUnsafeBytes { writer.append($0) } == nil)
+            let written = await Executable.Running.onThread { [reader = ends[0]] in
+                var byte: UInt8 = 0
+                return read(reader, &byte, 1) == 1 ? byte : nil
+            }
+            #expect(written == number)
+        }
+        #expect(writer.finish() == nil)
+    }
+
     #if os(Linux)
     @Test("a disk that is full is said at the latest at the end")
     func full() throws {
