@@ -21,13 +21,17 @@ enum URLList {
         }
     }
 
-    /// The lists of a command line, as a state identifies them, and again if all requests are in files, so that a later
-    /// run can find out what they lack.
-    static func names(_ arguments: Arguments) -> (String, String?) {
+    /// The lists of a command line, as a state identifies them.
+    ///
+    /// - Returns: their name, empty without a list; and the name again if a later run can read all requests again, nil if
+    ///   some are of the command line or of standard input.
+    static func names(_ arguments: Arguments) -> (all: String, readableAgain: String?) {
         let lists = arguments.all(.from)
         let name = lists.map { $0 == "-" ? $0 : Directory.identity(of: $0) }.joined(separator: "\n")
+        // With URLs of the command line it is another list than without.
+        guard arguments.positionals.isEmpty else { return (lists.isEmpty ? "" : name + "\n", nil) }
         let areFiles = lists.allSatisfy { $0 != "-" && Directory.kind(of: $0) == .file }
-        return (name, areFiles && !lists.isEmpty && arguments.positionals.isEmpty ? name : nil)
+        return (name, areFiles && !lists.isEmpty ? name : nil)
     }
 
     /// Reads the lines of a list.

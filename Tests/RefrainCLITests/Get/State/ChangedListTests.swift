@@ -100,6 +100,22 @@ struct ChangedListTests {
         for file in [folder, list] { file.remove() }
     }
 
+    @Test("a URL of the command line beside a list is not forgotten, also after a run that was killed early")
+    func besideList() async throws {
+        let urls = (0..<20).map { "\(server.baseURL)/hang?\($0)" }
+        try await list.overwrite(urls.joined(separator: "\n"))
+        let alone = server.baseURL + "/hang?alone"
+        let running = try Executable.start(["get", "--output-dir", folder.path, "--from", list.path, alone])
+        await server.requests(atLeast: 1)
+        running.signal(SIGKILL)
+        _ = await running.end()
+        try await list.overwrite(server.baseURL + "/ok")
+        #expect(try await get(["--from", list.path]).status == 0)
+        let rest = try await status()
+        #expect(rest.text.contains("pending  GET  \(alone)"), "\(rest.text)")
+        for file in [folder, list] { file.remove() }
+    }
+
     @Test("the state shows the bytes that a killed run has stored, in segments or not", arguments: [false, true])
     func storedBytes(inSegments: Bool) async throws {
         server.on("/slow") { request in
