@@ -170,7 +170,9 @@ struct HTTP2Tests {
     }
 
     @Test(
-        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection"
+        "R2b, R3: what the server says of the last stream that it has processed holds for all requests on its connection",
+        // The requests have no time limit of their own.
+        .timeLimit(.minutes(5))
     )
     func refusedTogether() async throws {
         let streams = Counter()
