@@ -23,8 +23,8 @@ enum URLList {
 
     /// The lists of a command line, as a state identifies them.
     ///
-    /// - Returns: their name, empty without a list; and the name again if a later run can read all requests again, which
-    ///   those of the command line and of standard input cannot be.
+    /// - Returns: their name, empty without a list; and the name again if a later run can read all requests again;
+    ///   nil if some are of the command line or standard input.
     static func names(_ arguments: Arguments) -> (all: String, readableAgain: String?) {
         let lists = arguments.all(.from)
         let name = lists.map { $0 == "-" ? $0 : Directory.identity(of: $0) }.joined(separator: "\n")
