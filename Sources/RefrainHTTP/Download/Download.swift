@@ -66,7 +66,9 @@ public final class Download: Sendable {
         // The contents of the sink are unknown until `startOver()` returns.
         current.isIntact = false
         try await sink.startOver()
-        current = DownloadState(end: current.end)
+        let (end, ranges) = (current.end, current.ranges)
+        current = DownloadState(end: end)
+        current.ranges = ranges
     }
 
     /// Notes how many bytes the sink holds; nothing else of the state is copied for that.

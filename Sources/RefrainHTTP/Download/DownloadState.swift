@@ -24,6 +24,19 @@ struct DownloadState: Hashable, Sendable {
     ///
     /// A failed write may have left some of its own.
     var isIntact = true
+    /// What is known of the server's answers to a `Range` that no one but this stage asked for.
+    var ranges = RangeSupport.assumed
+
+    /// What is known of a server's answers to `Range`.
+    enum RangeSupport: Hashable {
+        /// Nothing speaks against asking for one.
+        case assumed
+        /// A request with `Range` was refused with this status, so the next one has none; with the validator of the
+        /// bytes that were there.
+        case doubted(HTTPStatus, validator: StrongValidator?)
+        /// The same request was answered without `Range`, or the server sends parts as if they were the whole.
+        case refused
+    }
 
     /// The URLs that the bytes came from.
     struct Source: Hashable, Sendable {
@@ -43,6 +56,8 @@ struct DownloadState: Hashable, Sendable {
         case whole(total: Int64?)
         /// A part that does not continue the download, with the reason. The download must start over.
         case mismatch(String)
+        /// The server refuses the request because of its `Range`, as far as the status tells.
+        case rangeRefused
         /// A response without content of the download.
         case other
 
@@ -84,6 +99,7 @@ struct DownloadState: Hashable, Sendable {
         askedForBeginning: Bool = false,
         hasOwnRange: Bool = false
     ) -> Continuation {
+        let asked = askedForRest || askedForBeginning
         switch response.status.rawValue {
         case 206 where askedForRest:
             return rest(response)
@@ -95,6 +111,8 @@ struct DownloadState: Hashable, Sendable {
             return .mismatch("the server has no such range")
         case 206 where !hasOwnRange && !Self.isWhole(response):
             return .mismatch("a part of the content came, and the request asked for all of it")
+        case 200..<300 where !hasOwnRange && !Self.isWholeByItsFields(response, asked: asked):
+            return .mismatch("the server sent a part with status \(response.status), which is for the whole")
         // If-Range never leads to a 304 (RFC 9110 §13.1.5), and the request for the rest has no other condition.
         case 304 where askedForRest || !Self.isConditional(response.request):
             return .mismatch("the server says that the content is here already, which the request did not")
@@ -102,6 +120,8 @@ struct DownloadState: Hashable, Sendable {
             return .mismatch("the server has no such range any more")
         case 200..<300:
             return .whole(total: response.expectedLength)
+        case 400, 403, 405, 501:
+            return asked && !Self.isLimit(response) ? .rangeRefused : .other
         default:
             return .other
         }
@@ -113,10 +133,37 @@ struct DownloadState: Hashable, Sendable {
     }
 
     /// Whether the body is multipart, with a head per part (RFC 9110 §14.6).
-    @_optimize(none)
     private static func hasParts(_ response: HTTPResponse) -> Bool {
         let type = MediaType.parse(fieldValues: response.headers[values: "Content-Type"])
         return type?.essence == "multipart/byteranges"
+    }
+
+    /// Whether a server refuses a request because there were too many.
+    private static func isLimit(_ response: HTTPResponse) -> Bool {
+        response.headers.contains("Retry-After")
+            || ["RateLimit-Remaining", "X-RateLimit-Remaining"].contains { response.headers[$0] == "0" }
+    }
+
+    /// Whether the fields of a response other than 206 agree that its body is the whole.
+    ///
+    /// `Content-Range` has no meaning there (RFC 9110 §14.4), but some file services send a part with 200 and this
+    /// field. Where a range was asked for, only the range of the whole is accepted.
+    private static func isWholeByItsFields(_ response: HTTPResponse, asked: Bool) -> Bool {
+        guard response.status != .partialContent else { return true }
+        let fields = response.headers[values: "Content-Range"]
+        guard !fields.isEmpty else { return !asked || !hasParts(response) }
+        switch ContentRange.parse(fieldValues: fields) {
+        case .part(0, let last, let total?):
+            return !hasParts(response) && last == total - 1 && response.expectedLength ?? total == total
+        case .part(0, let last, nil):
+            return !asked && response.expectedLength == last + 1
+        case .part:
+            return false
+        case .unsatisfied(let total):
+            return !asked && response.expectedLength ?? total == total
+        case nil:
+            return !asked
+        }
     }
 
     private static func isWhole(_ response: HTTPResponse) -> Bool {
@@ -136,7 +183,6 @@ struct DownloadState: Hashable, Sendable {
 
     /// Classifies a part that was requested from the beginning on: without a strong validator no other part belongs to
     /// it for certain.
-    @_optimize(none)
     private func beginning(_ response: HTTPResponse) -> Continuation {
         guard !response.headers.contains("Content-Encoding"), !Self.hasParts(response),
             case .part(0, let last, let total?) = ContentRange.parse(
@@ -147,7 +193,6 @@ struct DownloadState: Hashable, Sendable {
         return .beginning(length: last + 1, total: total)
     }
 
-    @_optimize(none)
     private func rest(_ response: HTTPResponse) -> Continuation {
         guard isSource(source?.sent, Self.url(of: response.request)) else {
             return .mismatch("the rest came from another place than the beginning")
@@ -170,7 +215,7 @@ struct DownloadState: Hashable, Sendable {
         }
         guard last < total else { return .mismatch("the rest ends at \(last), behind the end at \(total)") }
         if let end, last >= end { return .mismatch("the part ends at \(last) instead of \(end - 1)") }
-        guard isSameRepresentation(response) else { return .mismatch("the content has changed since the beginning") }
+        guard Self.isSame(validator, response) else { return .mismatch("the content has changed since the beginning") }
         return .rest(length: last - first + 1, total: total)
     }
 
@@ -178,8 +223,7 @@ struct DownloadState: Hashable, Sendable {
     ///
     /// A partial response has the entity tag of the whole (RFC 9110 §15.3.7), so one without it does not match. It may
     /// omit `Last-Modified`.
-    @_optimize(none)
-    private func isSameRepresentation(_ response: HTTPResponse) -> Bool {
+    private static func isSame(_ validator: StrongValidator?, _ response: HTTPResponse) -> Bool {
         let tags = response.headers[values: "ETag"]
         switch validator {
         case .entityTag(let tag):
@@ -192,8 +236,25 @@ struct DownloadState: Hashable, Sendable {
         }
     }
 
+    /// What is known of ranges after a response with the whole.
+    func ranges(afterWhole response: HTTPResponse) -> RangeSupport {
+        guard case .doubted(let status, let validator) = ranges else { return ranges }
+        guard status == .rangeNotSatisfiable else { return .refused }
+        // The content may have become shorter, or is empty, which says nothing about the server.
+        guard let validator else { return response.expectedLength ?? 0 > 0 ? .refused : .assumed }
+        return Self.isSame(validator, response) ? .refused : .assumed
+    }
+
+    /// What is known of ranges after a response that does not continue the download.
+    func ranges(afterMismatch response: HTTPResponse) -> RangeSupport {
+        switch response.status.rawValue {
+        case 206, 304: ranges
+        case 416: .doubted(response.status, validator: validator)
+        default: .refused
+        }
+    }
+
     /// The state at the start of a response that contains the whole resource.
-    @_optimize(none)
     static func atStart(of response: HTTPResponse, to request: HTTPRequest, now: WallClock.Instant) -> DownloadState {
         atStart(of: response, to: request, ranges: response.status == .ok, now: now)
     }
@@ -242,7 +303,6 @@ struct DownloadState: Hashable, Sendable {
     ]
 
     /// The fields of a response with the rest, completed by those of the first response.
-    @_optimize(none)
     func completed(_ headers: HTTPHeaders) -> HTTPHeaders {
         var completed = headers
         for name in Self.describingFields where !headers.contains(name) {

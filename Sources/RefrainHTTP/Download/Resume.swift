@@ -2,10 +2,13 @@
 ///
 /// Place the stage after ``Retry``, which makes the attempts. If the server sent a strong validator, the next attempt
 /// requests the rest; the stage verifies that the response is the rest and otherwise starts over. A 206 or a 304 that
-/// the request did not ask for fails with ``HTTPError/Code/badServerResponse``, which is tried once more. Requests
-/// without a ``HTTPRequest/download`` are forwarded unchanged.
+/// the request did not ask for fails with ``HTTPError/Code/badServerResponse``, which is tried once more. A server that
+/// refuses the stage's own `Range` with 400, 403, 405, 416 or 501 is asked for the whole by the next attempt. If it
+/// answers that, it is not asked for ranges of the download again. Requests without a ``HTTPRequest/download`` are
+/// forwarded unchanged.
 public struct Resume: HTTPMiddleware {
     private let wallClock: @Sendable () -> WallClock.Instant
+    private let refusals = RangeRefusals()
 
     /// Makes the stage.
     public init(clocks: RetryClocks = .system) {
@@ -19,8 +22,6 @@ public struct Resume: HTTPMiddleware {
         return await load(request, to: download, next)
     }
 
-    // A separate function, so that requests without a download do not use its frame.
-    @inline(never)
     private func load(_ request: HTTPRequest, to download: Download, _ next: any HTTPLoader) async -> HTTPResult {
         let state = download.current
         let canResume = state.canResume(with: request)
@@ -36,8 +37,10 @@ public struct Resume: HTTPMiddleware {
         if !namesCodings, !request.acceptsCompressedDownload {
             part.headers["Accept-Encoding"] = "identity"
         }
-        let askedForRest = canResume && !hasOwnRange
-        let askedForBeginning = state.isEmpty && state.end != nil && !hasOwnRange && request.method == .get
+        let mayAsk = state.ranges == .assumed && !hasOwnRange
+        let askedForRest = canResume && mayAsk
+        let isBeginning = state.isEmpty && state.end != nil && request.method == .get
+        let askedForBeginning = isBeginning && mayAsk && !refusals.contains(request)
         if askedForRest || askedForBeginning {
             part.headers["Range"] = "bytes=\(state.offset)-" + (state.end.map { "\($0 - 1)" } ?? "")
         }
@@ -69,13 +72,15 @@ public struct Resume: HTTPMiddleware {
                 )
             else {
                 download.current.end = nil
-                return .failure(restart(response, "the server has no strong validator"))
+                return .failure(restart(response, "the server has no strong validator; the download starts over"))
             }
             download.current = begun
             if let failure = await announce(response, to: download) { return .failure(failure) }
             return await deliver(response, to: download, atMost: length, isRest: false)
         case .whole:
             if !state.isEmpty, let failure = await startOver(download, response) { return .failure(failure) }
+            let ranges = state.ranges(afterWhole: response)
+            if ranges == .refused, state.ranges != .refused { refusals.insert(response.request) }
             if hasOwnRange {
                 download.current = DownloadState()
             } else if case .bytes(let bytes) = response.body.storage, Int64(bytes.count) == continuation.total {
@@ -84,6 +89,9 @@ public struct Resume: HTTPMiddleware {
             } else {
                 download.current = .atStart(of: response, to: request, now: wallClock())
             }
+            download.current.ranges = ranges
+            // What cannot be continued has no checkpoint either.
+            if ranges == .refused { download.current.validator = nil }
             // Other methods have no ranges (RFC 9110 §14.2); an interrupted response is requested again from the
             // beginning.
             if request.method != .get { download.current.validator = nil }
@@ -92,9 +100,21 @@ public struct Resume: HTTPMiddleware {
         case .mismatch(let reason):
             // A second request for a part would have the same response.
             if askedForBeginning { download.current.end = nil }
-            let failure = askedForRest || askedForBeginning ? restart(response, reason) : unasked(response, reason)
+            guard askedForRest || askedForBeginning else {
+                return .failure(await startOver(download, response) ?? unasked(response, reason))
+            }
+            let ranges = state.ranges(afterMismatch: response)
+            if ranges == .refused { refusals.insert(response.request) }
+            download.current.ranges = ranges
+            let failure = restart(response, "\(reason); the download starts over")
             return .failure(await startOver(download, response) ?? failure)
-        case .other:
+        case .rangeRefused where state.isEmpty || download.sink.canStartOver:
+            // The bytes stay: without Range the answer may be the same.
+            download.current.ranges = .doubted(response.status, validator: state.validator)
+            let reason = "the server answered \(response.status) to a range; the next request has none"
+            return .failure(restart(response, reason))
+        case .rangeRefused, .other:
+            if case .doubted(response.status, _) = state.ranges { download.current.ranges = .assumed }
             return await collected(response, to: request)
         }
     }
@@ -146,7 +166,8 @@ public struct Resume: HTTPMiddleware {
             }
         } catch is LongerThanItsRange {
             let reason = "more came than the Content-Range said"
-            return .failure(await startOver(download, response) ?? restart(response, reason))
+            let failure = restart(response, "\(reason); the download starts over")
+            return .failure(await startOver(download, response) ?? failure)
         } catch {
             return .failure(failure(error, response, download, resumedBytes: countsProgress ? received : 0))
         }
@@ -227,11 +248,12 @@ public struct Resume: HTTPMiddleware {
         )
     }
 
+    /// The error of an attempt that the next one repeats with another `Range`, or without one.
     private func restart(_ response: HTTPResponse, _ reason: String) -> HTTPError {
         var error = HTTPError(
             .resourceUnavailable,
             request: response.request,
-            message: "\(reason); the download starts over",
+            message: reason,
             bytesSent: response.exchange.bytesSent
         )
         error.startsOver = true
@@ -246,5 +268,23 @@ public struct Resume: HTTPMiddleware {
     private func collected(_ response: HTTPResponse, to request: HTTPRequest) async -> HTTPResult {
         guard !request.deferredBodies.contains(status: response.status.rawValue) else { return .success(response) }
         return await response.collected(for: request)
+    }
+}
+
+/// The origins that have refused a range and have sent the same content without it.
+///
+/// They are not asked for the beginning of a content by a range, which would cost a request each time. The rest of a
+/// content is asked for all the same, since other resources of an origin may have ranges.
+private final class RangeRefusals: Sendable {
+    private static let maximumCount = 1000
+    private let origins = Locked<Set<Origin>>([])
+
+    func contains(_ request: HTTPRequest) -> Bool {
+        origins.withLock { origins in !origins.isEmpty && Origin(request.url).map(origins.contains) ?? false }
+    }
+
+    func insert(_ request: HTTPRequest) {
+        guard let origin = Origin(request.url) else { return }
+        origins.withLock { if $0.count < Self.maximumCount { $0.insert(origin) } }
     }
 }

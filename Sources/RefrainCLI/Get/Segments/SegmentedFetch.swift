@@ -1,7 +1,8 @@
 internal import Refrain
 
-/// Fetches the segments of a file after its beginning, several at a time; each is a separate request,
-/// which is retried alone.
+/// Fetches the segments of a file after its beginning, several at a time.
+///
+/// Each is a separate request, which is retried alone. If a server refuses one of several connections, the others go on, one fewer at a time.
 struct SegmentedFetch: Sendable {
     let loader: any HTTPLoader
     let file: SegmentedFile
@@ -29,20 +30,26 @@ struct SegmentedFetch: Sendable {
         var ending: HTTPResult?
         let (template, timeout) = (head.request, request.timeout)
         await withTaskGroup(of: Fetched.self) { group in
-            var waiting = pending[...]
-            for _ in 0..<min(connections, pending.count) {
-                guard let next = waiting.popFirst() else { break }
-                group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
-            }
-            while let fetched = await group.next() {
+            var waiting = pending
+            var (running, limit) = (0, connections)
+            while true {
+                while running < limit, ending == nil, !waiting.isEmpty {
+                    let index = waiting.removeFirst()
+                    guard let next = file.missing(of: index) else { continue }
+                    running += 1
+                    group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
+                }
+                guard let fetched = await group.next() else { break }
+                running -= 1
                 attempts += Self.shifted(fetched.result.attempts, by: fetched.began)
-                if ending == nil, !fetched.isDone {
+                guard ending == nil, !fetched.isDone else { continue }
+                if running > 0, Self.isRefusal(fetched.result) {
+                    limit = min(limit - 1, running)
+                    waiting.append(fetched.index)
+                } else {
                     // The other segments can be continued in another run; in this one the content cannot be completed.
                     ending = fetched.result
                     group.cancelAll()
-                }
-                if ending == nil, let next = waiting.popFirst() {
-                    group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
                 }
             }
         }
@@ -66,7 +73,18 @@ struct SegmentedFetch: Sendable {
         }
     }
 
+    /// Whether a result says that the server does not serve this connection, though it may serve the others.
+    private static func isRefusal(_ result: HTTPResult) -> Bool {
+        switch result {
+        case .success(let response): response.status.rawValue >= 400
+        case .failure(let error):
+            [.cannotConnectToHost, .networkConnectionLost, .secureConnectionFailed, .timedOut, .retryAfterTooLong]
+                .contains(error.code)
+        }
+    }
+
     private struct Fetched: Sendable {
+        let index: Int
         /// When the request began, counted from the beginning of the first one.
         let began: Duration
         let result: HTTPResult
@@ -92,7 +110,7 @@ struct SegmentedFetch: Sendable {
         )
         let result = await loader.load(request)
         let isSuccess = if case .success(let response) = result { response.status.isSuccess } else { false }
-        return Fetched(began: began, result: result, isDone: isSuccess)
+        return Fetched(index: segment.index, began: began, result: result, isDone: isSuccess)
     }
 
     /// Fetches the content as a whole if it has changed since it was divided.
@@ -146,4 +164,5 @@ private final class SegmentSink: Download.Sink {
 
     /// The other segments belong to the same content, so one segment cannot start over with another content.
     func startOver() async throws { throw Download.CannotStartOver() }
+    var canStartOver: Bool { false }
 }

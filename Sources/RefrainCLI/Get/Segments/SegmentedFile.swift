@@ -232,15 +232,21 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         }
     }
 
-    /// The missing range of each incomplete segment.
-    var pending: [(index: Int, from: DownloadCheckpoint, end: Int64)] {
+    /// The incomplete segments.
+    var pending: [Int] {
         state.withLock { state in
             guard case .divided(let parts) = state else { return [] }
-            return parts.table.segments.enumerated().filter { !$0.element.isDone }.map { index, segment in
-                var checkpoint = parts.checkpoint
-                checkpoint.offset = segment.position
-                return (index, checkpoint, segment.bounds.upperBound)
-            }
+            return parts.table.segments.indices.filter { !parts.table.segments[$0].isDone }
+        }
+    }
+
+    /// The missing range of a segment; nil if it is complete.
+    func missing(of index: Int) -> (index: Int, from: DownloadCheckpoint, end: Int64)? {
+        state.withLock { state in
+            guard case .divided(let parts) = state, !parts.table.segments[index].isDone else { return nil }
+            var checkpoint = parts.checkpoint
+            checkpoint.offset = parts.table.segments[index].position
+            return (index, checkpoint, parts.table.segments[index].bounds.upperBound)
         }
     }
 
