@@ -44,9 +44,10 @@ public struct AsyncHTTPClientLoader: HTTPLoader {
     public var keepsTimeouts: Bool { true }
 
     /// Loads a request.
-    public func load(_ request: HTTPRequest) async -> HTTPResult {
+    public func load(_ original: HTTPRequest) async -> HTTPResult {
+        let request: HTTPRequest
         do {
-            try request.validate()
+            request = try original.validated()
         } catch {
             return .failure(error)
         }

@@ -62,6 +62,7 @@ public final class CurlLoader: HTTPLoader {
     // Not inlined, so that its local variables take no room in the frame of each request in flight.
     @inline(never)
     private func transfer(for request: HTTPRequest) throws(HTTPError) -> Transfer {
+        let request = try request.withIdempotencyKeyWritten()
         let transfer = Transfer(request, endOfOrigin: try request.validate())
         transfer.loop = loop
         if transfer.streams || !request.deferredBodies.isEmpty { transfer.owner = self }

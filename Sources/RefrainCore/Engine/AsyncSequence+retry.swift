@@ -132,9 +132,10 @@ extension Backoff {
                         guard sequence.predicate(error), canReplay(sequence.base) else {
                             return .finish(outcome, .finalOutcome)
                         }
-                        guard let delay = sequence.backoff.delay(after: attempt) else {
+                        guard let scheduled = sequence.backoff.delay(after: attempt) else {
                             return .finish(outcome, .attemptsUsedUp)
                         }
+                        let delay = retryDelay(scheduled, after: error)
                         attempt = attempt.next(after: delay, isFree: false, remaining: nil)
                         return .retry(after: delay, .transientError)
                     },

@@ -123,8 +123,8 @@ where C.Duration == Duration {
         guard case .failure(let error) = completion else { return .finish(completion, .succeeded) }
         if let reason = nonRetryableReason(for: error, includingExhausted: false) { return .finish(completion, reason) }
         guard predicate(error) else { return .finish(completion, .finalOutcome) }
-        guard let delay = backoff.delay(after: attempt) else { return .finish(completion, .attemptsUsedUp) }
-        return .retry(after: delay, .transientError)
+        guard let scheduled = backoff.delay(after: attempt) else { return .finish(completion, .attemptsUsedUp) }
+        return .retry(after: retryDelay(scheduled, after: error), .transientError)
     }
 
     /// Starts the upstream publisher, and returns when it has ended.

@@ -13,11 +13,19 @@ public protocol RetryTerminalError: Error {
     ///
     /// No loop of this package retries it, whatever its arguments. Defaults to false.
     var isCancellation: Bool { get }
+
+    /// How long an outer loop waits at least before it runs the operation again, such as a server's `Retry-After`.
+    ///
+    /// The loop waits for the longer one of this and the delay of its schedule. Defaults to nil: the schedule alone
+    /// counts.
+    var minimumRetryDelay: Duration? { get }
 }
 
 extension RetryTerminalError {
     /// False: the error is a failure.
     public var isCancellation: Bool { false }
+    /// Nil: the schedule of the outer loop alone counts.
+    public var minimumRetryDelay: Duration? { nil }
 }
 
 extension Error {
@@ -33,17 +41,30 @@ extension Error {
 /// if `includingExhausted` is true.
 @usableFromInline
 func nonRetryableReason(for error: any Error, includingExhausted: Bool) -> RetryReason? {
-    let type = type(of: error)
-    let identity = UInt(bitPattern: ObjectIdentifier(type))
-    if lastPlainErrorType.load(ordering: .relaxed) == identity { return nil }
+    if isPlain(error) { return nil }
     if error is CancellationError { return .cancelled }
     guard let terminal = error as? any RetryTerminalError else {
         // A class can bridge an error of another type, as NSError does; for values the type is sufficient.
-        if !(type is AnyClass) { lastPlainErrorType.store(identity, ordering: .relaxed) }
+        let type = type(of: error)
+        if !(type is AnyClass) {
+            lastPlainErrorType.store(UInt(bitPattern: ObjectIdentifier(type)), ordering: .relaxed)
+        }
         return nil
     }
     if terminal.isCancellation { return .cancelled }
     return !includingExhausted && terminal.retriesAreExhausted ? .exhaustedWithin : nil
+}
+
+/// Returns the delay before an operation runs again: that of the schedule, or the error's if that is longer.
+@usableFromInline
+func retryDelay(_ scheduled: Duration, after error: any Error) -> Duration {
+    guard !isPlain(error), let error = error as? any RetryTerminalError else { return scheduled }
+    return max(scheduled, error.minimumRetryDelay ?? .zero)
+}
+
+/// Whether an error is known to be neither a cancellation nor a ``RetryTerminalError``.
+func isPlain(_ error: any Error) -> Bool {
+    lastPlainErrorType.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(type(of: error)))
 }
 
 /// The type of the last error that was neither a cancellation nor a ``RetryTerminalError``.
@@ -51,20 +72,3 @@ func nonRetryableReason(for error: any Error, includingExhausted: Bool) -> Retry
 /// The dynamic casts cost more than the rest of a failed attempt, and the errors of a loop are nearly always of one
 /// type. Types are never freed, so an identity stays valid.
 private let lastPlainErrorType = Atomic<UInt>(0)
-
-/// Whether the current code runs within an operation that `Task.retrying` retries.
-///
-/// The caller has chosen these retries, so a default policy adds none.
-package enum OuterRetry {
-    @TaskLocal private static var operation: ActiveOperation?
-
-    /// Whether it does.
-    package static var isInside: Bool { operation?.isActive ?? false }
-
-    /// Runs an operation as one that is repeated.
-    package static func within<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        let operation = ActiveOperation()
-        defer { operation.end() }
-        return try await $operation.withValue(operation, operation: body)
-    }
-}

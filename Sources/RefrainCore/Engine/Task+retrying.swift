@@ -10,7 +10,9 @@ extension Task where Failure == any Error {
     /// does not retry, so an operation that loads such a request runs once. With `retriesExhausted: true` the
     /// operation runs again, and each run has all the attempts of the request: 4 runs of 3 attempts are 12 sends. A
     /// request whose policy has no retries has used up nothing, and is retried here. The default policy of a
-    /// `Session` makes no retries within this task: each run sends such a request once.
+    /// `Session` makes no retries within this task: each run sends such a request once. Its decisions still hold: a
+    /// request that must not be sent twice, or for whose retry the budget has no credit, ends the task, and the delay
+    /// that a server requests is waited for. A generated idempotency key is the same in every run.
     ///
     /// - Parameters:
     ///   - priority: the priority of the task.
@@ -120,14 +122,15 @@ extension Task where Failure == any Error {
         operation: @escaping @Sendable (Attempt) async throws -> Success
     ) -> Task where Success: Sendable {
         Task(priority: priority) {
-            try await withRetry(
+            let loop = OuterRetry(makesAttempts: true)
+            return try await withRetry(
                 backoff,
                 clock: clock,
                 retriesExhausted: retriesExhausted,
                 while: retryPredicate,
                 onRetry: onRetry
             ) { attempt in
-                try await OuterRetry.within { try await operation(attempt) }
+                try await loop.run(attempt) { try await operation(attempt) }
             }
         }
     }

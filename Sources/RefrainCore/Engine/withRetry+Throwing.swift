@@ -11,7 +11,8 @@
 /// Loops over requests do not multiply (rule R24): the error of a request that has used up its attempts is rethrown at
 /// once, and so is that of a request that must not be sent twice, and any other exhausted ``RetryTerminalError``.
 /// With `retriesExhausted: true` these errors are retried like any other. An error of another type, such as one
-/// of the operation's own behind an inner `withRetry`, is retried.
+/// of the operation's own behind an inner `withRetry`, is retried. Where the server of a failed request has asked for a
+/// delay, the loop waits for at least that long.
 ///
 /// - Parameters:
 ///   - backoff: the delays and the number of attempts. Defaults to ``Backoff/standard``: 3 attempts.
@@ -38,13 +39,15 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
 ) async throws -> Success where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
     let deadline = remaining.map { ClockDeadline(after: $0, clock) }
+    var loop: OuterRetry?
     let outcome = await withRetryUnlessCancelled(
         remaining: remaining,
         timeLeft: { deadline?.timeLeft },
         waits: { await clock.waits(for: $0) },
         operation: { attempt -> Result<Success, any Error> in
             do {
-                return .success(try await operation(attempt))
+                guard let loop else { return .success(try await operation(attempt)) }
+                return .success(try await rerun(attempt, loop, operation))
             } catch {
                 return .failure(error)
             }
@@ -55,9 +58,11 @@ public nonisolated(nonsending) func withRetry<Success, C: Clock>(
                 return .finish(outcome, reason)
             }
             guard await predicate(error) else { return .finish(outcome, .finalOutcome) }
-            guard let delay = backoff.delay(after: attempt, sampledFrom: random) else {
+            guard let scheduled = backoff.delay(after: attempt, sampledFrom: random) else {
                 return .finish(outcome, .attemptsUsedUp)
             }
+            let delay = retryDelay(scheduled, after: error)
+            loop = keepingKey(of: error, in: loop)
             // No retry follows where the deadline forbids the delay, or the task was cancelled.
             if let onRetry, !Task.isCancelled, deadline.map({ delay < $0.timeLeft }) ?? true {
                 await onRetry(attempt, error, delay)

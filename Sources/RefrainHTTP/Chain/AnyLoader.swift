@@ -28,7 +28,13 @@ public struct AnyLoader: HTTPLoader {
     }
 
     /// Loads a request with the wrapped loader.
-    public func load(_ request: HTTPRequest) async -> HTTPResult { await loading(request) }
+    public func load(_ request: HTTPRequest) async -> HTTPResult {
+        do throws(HTTPError) {
+            return await loading(try request.withIdempotencyKeyWritten())
+        } catch {
+            return .failure(error)
+        }
+    }
 
     /// Resets the wrapped loader.
     public func reset() async { await resetting() }

@@ -33,7 +33,7 @@ extension HTTPLoader {
     ///
     /// - Throws: ``HTTPError`` if there is no response.
     public func response(for request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await load(request).get()
+        try await load(request.withIdempotencyKeyWritten()).get()
     }
 }
 

@@ -27,7 +27,13 @@ struct ChainedLoader: IdentifiableLoader {
     /// Whether the link identifies the loader as well as the stage.
     let isWhole: Bool
 
-    func load(_ request: HTTPRequest) async -> HTTPResult { await stage.load(request, next: next) }
+    func load(_ request: HTTPRequest) async -> HTTPResult {
+        do throws(HTTPError) {
+            return await stage.load(try request.withIdempotencyKeyWritten(), next: next)
+        } catch {
+            return .failure(error)
+        }
+    }
 
     func reset() async { await stage.reset(next: next) }
 

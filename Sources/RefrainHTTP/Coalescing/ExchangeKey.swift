@@ -38,7 +38,7 @@ struct ExchangeKey: Hashable, @unchecked Sendable {
         headers = request.headers
         self.options = options
         // Values that later stages treat differently make different keys.
-        isRetried = NestedRetry.isInside
+        isRetried = NestedRetry.isInside || OuterRetry.isInside
         refreshers = Set(AuthenticationScope.operations.lazy.filter(\.isActive).map(\.owner))
     }
 }

@@ -44,7 +44,8 @@ extension HTTPRequest {
     /// Takes out what belongs to the origin that the request leaves.
     @_optimize(none)
     package mutating func dropCredentials() {
-        let names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
+        var names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
+        names.insert(idempotencyKeyField.lowercased())
         headersDroppedByRedirect = headersDroppedByRedirect.union(names)
         for name in names { headers.remove(name) }
         idempotencyKey = .none

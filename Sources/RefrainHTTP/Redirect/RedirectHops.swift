@@ -225,6 +225,9 @@ final class RedirectHops {
         _ rules: Rules,
         _ delay: Duration
     ) {
+        // The target's failure says nothing of a request that was processed before it.
+        let context = RetryContext(current, result, attempt: .first, remaining: nil, now: clocks.wallNow)
+        let isRepeated = reason == .originAskedAgain || reason == .succeeded
         log.add(
             result,
             start: hopBegan - began,
@@ -232,7 +235,8 @@ final class RedirectHops {
             decision: decision,
             reason: reason,
             rules: rules,
-            delay: delay
+            delay: delay,
+            repetition: isRepeated ? nil : AttemptRecord.Repetition(context, result)
         )
     }
 

@@ -75,7 +75,8 @@ struct AttemptLog {
         reason: RetryReason,
         rules: Rules,
         delay: Duration = .zero,
-        credit: RetryBudget.Credit? = nil
+        credit: RetryBudget.Credit? = nil,
+        repetition: AttemptRecord.Repetition? = nil
     ) {
         let inner = result.attempts
         guard let last = inner.last else {
@@ -97,6 +98,7 @@ struct AttemptLog {
                 record.error = error.code
                 record.bytesSent = error.bytesSent
             }
+            if let repetition { record.repetition = repetition }
             // For most calls the only one, which needs no room to grow.
             if attempts.isEmpty { attempts = [record] } else { attempts.append(record) }
             return
@@ -108,6 +110,9 @@ struct AttemptLog {
         final.rules = last.rules.union(rules)
         final.delay = delay
         final.credit = credit ?? last.credit
+        // The call is repeated by this loop, whose rules have allowed it.
+        if decision == .retry { final.repetition = AttemptRecord.Repetition() }
+        if let repetition { final.repetition = repetition }
         append(final, after: start)
     }
 
@@ -163,7 +168,7 @@ extension HTTPResult {
     var retriesAreExhausted: Bool {
         switch self {
         case .success(let response): response.retriesAreExhausted
-        case .failure(let error): error.retriesAreExhausted
+        case .failure(let error): error.code.endingReason != nil || error.attempts.retriesAreExhausted
         }
     }
 }

@@ -7,8 +7,10 @@ internal import Foundation
 extension HTTPRequest {
     /// Makes a request that is not idempotent safe to repeat: the server recognizes a second copy by its key (rule R5).
     ///
-    /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string.
-    /// It is the same on every attempt of one call.
+    /// The key travels in `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as a structured-field string,
+    /// or as it is in the field that ``HTTPRequest/idempotencyKeyField`` names. It is the same on every attempt of one
+    /// call, and in every run of the operation of a `Task.retrying` around it. Every chain and every transport of this
+    /// package writes it; no particular stage is needed.
     ///
     /// ```swift
     /// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .text("one tea"))
@@ -22,13 +24,21 @@ extension HTTPRequest {
         /// A key of the caller's: printable ASCII, and not empty.
         case custom(String)
 
-        /// The name of the header field.
+        /// The default name of the header field.
         public static let fieldName = "Idempotency-Key"
     }
 }
 
 private enum IdempotencyKeyOption: HTTPRequestOption {
     static let defaultValue = HTTPRequest.IdempotencyKey.none
+}
+
+private enum IdempotencyKeyFieldOption: HTTPRequestOption {
+    static let defaultValue = HTTPRequest.IdempotencyKey.fieldName
+}
+
+private enum RetainedKeyOption: HTTPRequestOption {
+    static let defaultValue: String? = nil
 }
 
 extension HTTPRequest {
@@ -38,11 +48,19 @@ extension HTTPRequest {
         set { self[option: IdempotencyKeyOption.self] = newValue }
     }
 
+    /// The header field that the server reads the key from, such as `X-Idempotency-Key` or `PayPal-Request-Id`.
+    ///
+    /// Defaults to `Idempotency-Key`, whose value is a quoted string; in any other field the key is sent without
+    /// quotes. A redirect to another origin drops the field. A name that is not a token fails the request with
+    /// ``HTTPError/Code/invalidRequest``.
+    public var idempotencyKeyField: String {
+        get { self[option: IdempotencyKeyFieldOption.self] }
+        set { self[option: IdempotencyKeyFieldOption.self] = newValue }
+    }
+
     /// Whether the request has a key, as an option or as a field; an empty one does not count.
     public var hasIdempotencyKey: Bool {
-        if let written = headers[IdempotencyKey.fieldName] {
-            return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" }
-        }
+        if writtenKey != nil { return true }
         switch idempotencyKey {
         case .none: return false
         case .generated: return true
@@ -50,27 +68,69 @@ extension HTTPRequest {
         }
     }
 
-    /// This request with its key written into its header fields, once for all attempts.
+    /// The value of the key's header field; nil where there is none or an empty one.
+    private var writtenKey: String? {
+        guard let written = headers[idempotencyKeyField] else { return nil }
+        return written.contains { $0 != "\"" && $0 != " " && $0 != "\t" } ? written : nil
+    }
+
+    /// This request with its key written into its header fields.
+    ///
+    /// Chains, stages that send a request more than once and transports call it; a key that is written is kept.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest`` for a key that cannot be written.
-    func withIdempotencyKeyWritten() throws(HTTPError) -> HTTPRequest {
-        let key: String
-        switch idempotencyKey {
-        case .none: return self
-        case .generated: key = UUID().uuidString.lowercased()
-        case .custom(let own): key = own
+    package func withIdempotencyKeyWritten() throws(HTTPError) -> HTTPRequest {
+        let key = idempotencyKey
+        guard key != .none, writtenKey == nil else { return self }
+        let name = idempotencyKeyField
+        let isStandard = HTTPHeaders.isSame(name, IdempotencyKey.fieldName)
+        let text = keyText
+        let field = isStandard ? StructuredField.serialize(text) : text
+        guard !text.isEmpty, let field, text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+            throw unsent("the idempotency key must be printable ASCII, and not empty")
         }
-        guard !headers.contains(IdempotencyKey.fieldName) else { return self }
-        guard !key.isEmpty, let field = StructuredField.serialize(key) else {
-            throw HTTPError(
-                .invalidRequest,
-                request: self,
-                message: "the idempotency key must be printable ASCII, and not empty",
-                bytesSent: 0
-            )
+        guard HTTPToken.isValid(name) else {
+            throw unsent("the name of the idempotency key's field, \"\(name)\", is not a token (RFC 9110 §5.1)")
         }
         var copy = self
-        copy.headers[IdempotencyKey.fieldName] = field
+        copy.headers[name] = field
         return copy
+    }
+
+    private func unsent(_ message: String) -> HTTPError {
+        HTTPError(.invalidRequest, request: self, message: message, bytesSent: 0)
+    }
+
+    /// The key as text.
+    private var keyText: String {
+        switch idempotencyKey {
+        case .none: ""
+        case .custom(let own): own
+        case .generated:
+            self[option: RetainedKeyOption.self]
+                ?? OuterRetry.key(for: "\(method) \(url)", body: bodyHash) { UUID().uuidString.lowercased() }
+        }
+    }
+
+    /// A hash of the body, if it is in memory.
+    private var bodyHash: Int {
+        guard case .bytes(let bytes) = body.storage else { return 0 }
+        // The hash of Data is that of its first bytes.
+        var hasher = Hasher()
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    /// The key that was generated for this request and written into its field.
+    var generatedKey: OuterRetry.Key? {
+        guard idempotencyKey == .generated, let written = writtenKey else { return nil }
+        let text = written.hasPrefix("\"") ? String(written.dropFirst().dropLast()) : written
+        return OuterRetry.Key(request: "\(method) \(url)", body: bodyHash, value: text)
+    }
+
+    /// Keeps the key that was generated for an attempt, for the attempts that follow.
+    mutating func retainKey(of sent: HTTPRequest) {
+        guard writtenKey == nil, let key = sent.generatedKey else { return }
+        self[option: RetainedKeyOption.self] = key.value
     }
 }

@@ -112,18 +112,17 @@ public struct RetryContext: Sendable {
             if let proxy = error.proxyAnswer { details.headers = proxy.headers }
         }
         details.body = request.body.replayability
-        details.hasIdempotencyKey = request.hasIdempotencyKey
-        // A stage further in, such as an adapter, may have replaced the request. Where the replacement must not be sent
-        // twice, it decides.
-        let sent = result.request
-        if !sent.method.isIdempotent {
-            if method.isIdempotent { method = sent.method }
-            details.hasIdempotencyKey = hasIdempotencyKey && sent.hasIdempotencyKey
-        }
+        // A stage further in, such as an adapter, may have changed the request, or have replaced it: what it says of the
+        // request counts. Where the replacement must not be sent twice, it decides.
+        let sent = result.request.keepingOptions(of: request)
+        if method.isIdempotent, !sent.method.isIdempotent { method = sent.method }
+        // What follows a redirect to a page says nothing of the request before it.
+        let isReplaced = sent.method.isIdempotent && !request.method.isIdempotent
+        details.hasIdempotencyKey = (isReplaced ? request : sent).hasIdempotencyKey
         details.followsProcessed = Self.followsProcessed(result, sent, request)
         if followsProcessed { bytesSent = nil }
-        details.replay = request.replay
-        details.retryAfterPolicy = request.retryAfterPolicy
+        details.replay = request.replay == .forbidden ? .forbidden : sent.replay
+        details.retryAfterPolicy = sent.retryAfterPolicy
         self.attempt = attempt
         self.remaining = remaining
     }

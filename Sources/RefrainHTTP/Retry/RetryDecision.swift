@@ -31,6 +31,8 @@ public struct RetryDecision: Sendable {
     package var needsFreshConnection = false
     /// Whether the next attempt draws on the retry budget; the replay after a token refresh does not (rule R23).
     package var drawsOnBudget = true
+    /// Whether a loop around the call makes the attempt, once the rules, the deadline and the budget allow it (rule R24).
+    package var isLeftToOuterLoop = false
     /// The error that the call ends with in place of its outcome, or nil.
     package var error: (any Error)?
     /// Whether the rules on repetition and on server delays have been applied.

@@ -23,7 +23,7 @@ final class RetryExecution {
     /// The record of the attempts so far.
     var attempts: [AttemptRecord] { log.attempts }
 
-    private let request: HTTPRequest
+    private var request: HTTPRequest
     private let configuration: Retry.Configuration
     @exclusivity(unchecked) private var progress = Progress.first
     private let began: Duration
@@ -186,10 +186,14 @@ final class RetryExecution {
         return conclude(question, isLate: isLate)
     }
 
+    private func context(of result: HTTPResult) -> RetryContext {
+        RetryContext(request, result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+    }
+
     @inline(never)
     private func question() -> Question? {
         guard let outcome else { return nil }
-        var context = RetryContext(request, outcome.result, attempt: attempt, remaining: remaining, now: clocks.wallNow)
+        var context = context(of: outcome.result)
         context.details.isStatusAccepted = outcome.isStatusAccepted
         context.details.isNested = isNested
         if (context.progress ?? 0) > 0 { failingSince = nil }
@@ -223,8 +227,12 @@ final class RetryExecution {
         // Copied once, and not for each step.
         let last = outcome.result
         deposit(last)
-        let step = affordable(wanted, last)
-        record(last, step)
+        var step = affordable(wanted, last)
+        if wanted.isLeftToOuterLoop, case .retry = step.decision.action {
+            step.decision = .finish(.nested, step.decision.rules.union([.nesting]))
+            step.delay = .zero
+        }
+        record(last, step, isSuccess: outcome.isSuccess)
         let decision = step.decision
         guard case .retry = decision.action else {
             outcome.result = result(of: decision, after: last).recorded(log)
@@ -233,6 +241,7 @@ final class RetryExecution {
             return .finish((), decision.reason)
         }
         needsFreshConnection = needsFreshConnection || decision.needsFreshConnection
+        request.retainKey(of: last.request)
         // Only a timeout needs the outcome again: other waits do not keep a response.
         self.outcome = request.deadline == nil ? nil : AttemptOutcome(last.withoutStream)
         return .retry(after: step.delay, decision.reason, isFree: decision.isFree)
@@ -292,8 +301,9 @@ final class RetryExecution {
 
     // MARK: The record and the budget
 
-    private func record(_ result: HTTPResult, _ step: Step) {
+    private func record(_ result: HTTPResult, _ step: Step, isSuccess: Bool) {
         let isRetry = if case .retry = step.decision.action { true } else { false }
+        let repetition = isRetry || isSuccess ? nil : AttemptRecord.Repetition(context(of: result), result)
         let start = attemptBegan - began
         log.add(
             result,
@@ -303,7 +313,8 @@ final class RetryExecution {
             reason: step.decision.reason,
             rules: step.decision.rules,
             delay: step.delay,
-            credit: step.credit
+            credit: step.credit,
+            repetition: repetition
         )
         if let observer = request.attemptObserver, let last = log.attempts.last { observer(last) }
     }

@@ -74,6 +74,18 @@ extension [AttemptRecord] {
         guard reason == .attemptsUsedUp else { return true }
         return contains { $0.decision == .retry && !RetryReason.follows.contains($0.reason) }
     }
+
+    /// Whether an outer loop must not repeat a call with this record, whatever attempts it has left (rules R2 and R4).
+    package var mustNotBeRepeated: Bool { contains { $0.repetition.refusal != nil } }
+}
+
+extension AttemptRecord.Repetition {
+    /// What a loop around a call keeps to, after an outcome that the call may end with.
+    package init(_ context: RetryContext, _ result: HTTPResult) {
+        if case .unsafe(let reason, _) = ReplaySafety.decide(context) { refusal = reason }
+        delay = ServerRetryDelay.read(context, fields: RateLimiter.Fields())?.delay
+        key = result.request.generatedKey
+    }
 }
 
 /// The errors of calls that end although their strategy requested a retry.

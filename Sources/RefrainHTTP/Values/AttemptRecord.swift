@@ -33,6 +33,28 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
     /// Nil where no budget was drawn on.
     public var credit: RetryBudget.Credit?
 
+    /// What an outer loop keeps to if it repeats the call; not a part of the record's value.
+    package var repetition = Repetition()
+
+    /// What a loop around a call that failed keeps to if it repeats the call (rule R24).
+    ///
+    /// It is not encoded, and two of them are always equal.
+    package struct Repetition: Hashable, Sendable {
+        /// Why the request must not be sent again; nil: it may be (rules R2 and R4).
+        package var refusal: RetryReason?
+        /// The delay that the server requests; nil: none.
+        package var delay: Duration?
+        /// The key that was generated for the request, or nil.
+        package var key: OuterRetry.Key?
+
+        package static func == (left: Repetition, right: Repetition) -> Bool { true }
+        package func hash(into hasher: inout Hasher) {}
+    }
+
+    private enum CodingKeys: CodingKey {
+        case number, start, duration, status, error, bytesSent, decision, reason, rules, delay, credit
+    }
+
     /// Makes a line of the record.
     public init(
         number: Int,

@@ -5,18 +5,20 @@ internal import Foundation
 #endif
 
 extension HTTPRequest {
-    /// Returns this request if a transport may send it.
+    /// Returns this request as a transport may send it, with its idempotency key in its header fields.
     ///
-    /// Transports call this first, so that no CR, LF or NUL reaches a header field and no request breaks HTTP framing.
+    /// Transports call this first, so that no CR, LF or NUL reaches a header field, no request breaks HTTP framing, and
+    /// a key that was set is sent.
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidRequest``, ``HTTPError/Code/badURL`` or
     ///   ``HTTPError/Code/unsupportedURL``, whose message names the invalid part.
     public func validated() throws(HTTPError) -> HTTPRequest {
-        try validate()
-        return self
+        let request = try withIdempotencyKeyWritten()
+        try request.validate()
+        return request
     }
 
-    /// Checks the request as ``validated()`` does, without returning a copy.
+    /// Checks the request as ``validated()`` does, without the key and without returning a copy.
     ///
     /// - Returns: the offset in the URL's text where the origin ends, if the origin consists of a scheme, an ASCII host
     ///   and an optional port; nil for all other URLs.

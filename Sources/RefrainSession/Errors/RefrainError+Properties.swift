@@ -7,7 +7,12 @@ internal import Foundation
 extension RefrainError: RetryTerminalError {
     /// Whether an outer retry loop must not repeat the request, as in `HTTPError.retriesAreExhausted`.
     public var retriesAreExhausted: Bool {
-        transportError?.retriesAreExhausted ?? attempts.retriesAreExhausted
+        transportError?.retriesAreExhausted ?? (attempts.retriesAreExhausted || attempts.mustNotBeRepeated)
+    }
+
+    /// The delay that the server requested of the last attempt; nil: none.
+    public var minimumRetryDelay: Duration? {
+        transportError?.minimumRetryDelay ?? attempts.last?.repetition.delay
     }
 
     /// Whether the request was cancelled, so that no loop retries it.
@@ -96,6 +101,13 @@ extension RefrainError: RetryTerminalError {
     public var isResponseSerializationError: Bool {
         if case .responseSerializationFailed = self { return true }
         return false
+    }
+}
+
+extension RefrainError: GeneratedKeyError {
+    /// The key that was generated for the request, so that an outer loop keeps it.
+    package var generatedKey: OuterRetry.Key? {
+        transportError?.generatedKey ?? attempts.last?.repetition.key
     }
 }
 

@@ -126,9 +126,11 @@ final class RetrierPoll: @unchecked Sendable {
         if hasDeclined { return .finish(.strategyDeclined, refusal?.rules ?? []) }
         if let refusal, refusal.reason != .succeeded { return refusal }
         if chain.hasDefaultPolicy, refusal == nil {
-            // Within `Task.retrying` the retries are the task's.
-            guard !OuterRetry.isInside else { return .finish(.nested, [.nesting]) }
-            let decision = RetryPolicy.recommended.decide(in: context)
+            // Within `Task.retrying` the attempts are the task's; the rules are not.
+            let isInside = OuterRetry.isInside
+            let policy = isInside ? RetryPolicy.recommended.withoutDelays : .recommended
+            var decision = policy.decide(in: context)
+            decision.isLeftToOuterLoop = isInside
             if decision.reason != .succeeded { return decision }
         }
         if case .success(let response) = outcome.result, response.status.rawValue < 400 {
@@ -145,5 +147,14 @@ extension Request {
         let isEmpty = state.withLock { $0.cold?.absentAdapters.contains(ObjectIdentifier(type)) == true }
         guard isEmpty else { return .doNotRetry }
         return .doNotRetryWithError(CompletionForm.neither("adapt(_:for:) or retry(_:for:dueTo:)", of: type))
+    }
+}
+
+extension RetryPolicy {
+    /// This policy without a schedule of its own, for a loop that has one.
+    fileprivate var withoutDelays: RetryPolicy {
+        var copy = with(schedule: .immediately(maxAttempts: nil))
+        copy.overloadSchedule = nil
+        return copy
     }
 }

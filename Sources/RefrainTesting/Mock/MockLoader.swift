@@ -108,7 +108,13 @@ public final class MockLoader: HTTPLoader {
     public var resets: Int { state.withLock { $0.resets } }
 
     /// Returns the next reply for a request.
-    public func load(_ request: HTTPRequest) async -> HTTPResult {
+    public func load(_ original: HTTPRequest) async -> HTTPResult {
+        let request: HTTPRequest
+        do {
+            request = try original.withIdempotencyKeyWritten()
+        } catch {
+            return .failure(error)
+        }
         let (reply, number, held) = state.withLock { state in
             state.requests.append(request.withAttemptLimits)
             return (state.nextReply(), state.requests.count, state.held)

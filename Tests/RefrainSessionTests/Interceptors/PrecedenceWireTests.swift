@@ -104,6 +104,135 @@ struct PrecedenceWireTests {
         }
     }
 
+    enum Unsafe: CaseIterable { case post, patch, upload, stream, forbidden, decoding }
+
+    @Test(
+        "R24: Task.retrying round a session's default policy sends what must not be repeated once",
+        arguments: Unsafe.allCases
+    )
+    func unsafeInOuterLoop(kind: Unsafe) async throws {
+        let path = "/unsafe-\(kind)"
+        server.on(path) { _ in kind == .decoding ? [.readBody, .respond(.init(201))] : [.readBody, .reset] }
+        let (session, url) = (unasked(), server.baseURL + path)
+        let task = Task.retrying(maxRetryCount: 2, retryDelay: .seconds(1), clock: InstantClock()) {
+            switch kind {
+            case .post:
+                return try await session.data(for: HTTPRequest(url, method: .post, body: .text("tea"))).0.count
+            case .patch:
+                return try await session.request(url, method: .patch).serializingData().value.count
+            case .upload:
+                return try await session.upload(Data("tea".utf8), to: url).serializingData().value.count
+            case .stream:
+                let source = AsyncStream<[UInt8]> { continuation in
+                    continuation.yield(Array("tea".utf8))
+                    continuation.finish()
+                }
+                let request = try HTTPRequest(url, method: .put, body: .oneShot(source, length: 3))
+                return try await session.request(request).serializingData().value.count
+            case .forbidden:
+                var request = try HTTPRequest(url, method: .put, body: .text("tea"))
+                request.replay = .forbidden
+                return try await session.request(request).serializingData().value.count
+            case .decoding:
+                return try await session.request(url, method: .post).serializingDecodable([Int].self).value.count
+            }
+        }
+        let result = await task.result
+        #expect(throws: RefrainError.self) { try result.get() }
+        #expect(sends(path) == 1)
+    }
+
+    @Test("R24: Task.retrying waits for the delay that the server requests of the default policy")
+    func delayInOuterLoop() async throws {
+        server.on("/later") { request in
+            request.occurrence == 1 ? [.respond(.init(503, headers: [("Retry-After", "7")]))] : [.respond(.init(200))]
+        }
+        let (session, clock, url) = (unasked(), InstantClock(), server.baseURL + "/later")
+        _ = try await Task.retrying(maxRetryCount: 2, retryDelay: .milliseconds(10), clock: clock) {
+            try await session.request(url).validate().serializingData().value
+        }.value
+        #expect(clock.waits == [.seconds(7)])
+        server.answer("/next-year", 503)
+        server.on("/next-year") { _ in [.respond(.init(503, headers: [("Retry-After", "31536000")]))] }
+        let late = server.baseURL + "/next-year"
+        let result = await Task.retrying(maxRetryCount: 2, retryDelay: .milliseconds(10), clock: clock) {
+            try await session.request(late).validate().serializingData().value
+        }.result
+        #expect(throws: RefrainError.self) { try result.get() }
+        #expect(sends("/next-year") == 1)
+    }
+
+    @Test("R22: the budget holds within Task.retrying, too, and ends the task where it is empty")
+    func budgetInOuterLoop() async throws {
+        var settings = Session.Settings()
+        let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 1)
+        settings.budgets = Retry.Budgets { _ in budget }
+        settings.clocks = InstantClock().pair
+        let session = Session(loader: CurlLoader(), settings: settings)
+        let url = server.baseURL + "/down"
+        for _ in 0..<20 {
+            _ = await Task.retrying(maxRetryCount: 3, retryDelay: .zero, clock: InstantClock()) {
+                try await session.request(url).validate().serializingData().value
+            }.result
+        }
+        #expect(sends("/down") < 30)
+    }
+
+    @Test("R5: a generated key is the same in every run of the operation, and that of each request its own")
+    func keyInOuterLoop() async throws {
+        server.on("/orders") { request in
+            request.occurrence < 4
+                ? [.readBody, .respond(.init(request.occurrence == 1 ? 201 : 503))] : [.respond(.init(201))]
+        }
+        let (session, url) = (unasked(), server.baseURL + "/orders")
+        @Sendable func place(_ text: String) async throws {
+            var order = try HTTPRequest(url, method: .post, body: .text(text))
+            order.idempotencyKey = .generated
+            _ = try await session.request(order).validate().serializingData().value
+        }
+        try await Task.retrying(maxRetryCount: 3, retryDelay: .seconds(1), clock: InstantClock()) {
+            try await place("tea")
+            try await place("cake")
+        }.value
+        let keys = server.log.map { $0.header("Idempotency-Key") ?? "none" }
+        #expect(keys.count == 6 || keys.count == 5, "tea, cake (503), tea (503), tea, cake")
+        #expect(Set(keys).count == 2 && keys[0] != keys[1])
+    }
+
+    @Test("R5: a loop of withRetry keeps the key of the request that failed")
+    func keyInPlainLoop() async throws {
+        server.on("/order") { request in
+            request.occurrence == 1 ? [.readBody, .reset] : [.readBody, .respond(.init(201))]
+        }
+        var order = try HTTPRequest(server.baseURL + "/order", method: .post, body: .text("tea"))
+        order.idempotencyKey = .generated
+        let (loader, request) = (CurlLoader(), order)
+        _ = try await withRetry(.immediately(maxAttempts: 3)) { try await loader.response(for: request) }
+        let keys = server.log.map { $0.header("Idempotency-Key") ?? "none" }
+        #expect(keys.count == 2 && Set(keys).count == 1 && keys[0] != "none")
+    }
+
+    @Test("R2: withRetry round a chain without a policy does not repeat what must not be sent twice")
+    func plainLoop() async throws {
+        server.on("/plain") { _ in [.readBody, .reset] }
+        let url = server.baseURL + "/plain"
+        let chain = Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+        func run(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) async throws -> Int {
+            server.clearLog()
+            var made = try HTTPRequest(url, method: .post, body: .text("tea"))
+            change(&made)
+            let request = made
+            _ = try? await withRetry(.immediately(maxAttempts: 3)) { try await chain.response(for: request) }
+            return sends("/plain")
+        }
+        #expect(try await run { _ in } == 1)
+        #expect(try await run { $0.method = .put } == 3)
+        #expect(try await run { ($0.method, $0.replay) = (.put, .forbidden) } == 1)
+        #expect(try await run { $0.replay = .allowed } == 3)
+        #expect(try await run { $0.idempotencyKey = .custom("order-17") } == 3)
+        #expect(server.log.allSatisfy { $0.header("Idempotency-Key") == "\"order-17\"" })
+    }
+
     @Test("requests that wait for a token refresh end as cancelled when the session is reset, not with their 401")
     func resetDuringRefresh() async {
         let (isAsked, mayEnd) = (Signal(), Signal())

@@ -140,7 +140,19 @@ public struct HTTPError: RetryTerminalError, Sendable {
     /// True if the attempts, budget or time are used up, if the request must not be sent twice, or if the caller's
     /// retrier declined. For a request that a ``RateLimiter`` held back, the code alone implies it.
     public var retriesAreExhausted: Bool {
-        code.endingReason != nil || attempts.retriesAreExhausted
+        if code.endingReason != nil || attempts.retriesAreExhausted || attempts.mustNotBeRepeated { return true }
+        return attempts.isEmpty && repetition.refusal != nil
+    }
+
+    /// The delay that the server requested of the last attempt; nil: none.
+    public var minimumRetryDelay: Duration? { repetition.delay }
+
+    /// What a loop around the call keeps to; without a stage that records attempts it follows from the error alone.
+    private var repetition: AttemptRecord.Repetition {
+        if let last = attempts.last { return last.repetition }
+        let result = HTTPResult.failure(self)
+        let context = RetryContext(request, result, attempt: .first, remaining: nil, now: .now)
+        return AttemptRecord.Repetition(context, result)
     }
 
     /// Whether the request was cancelled.
@@ -170,6 +182,11 @@ public struct HTTPError: RetryTerminalError, Sendable {
         var attempts: [AttemptRecord] = []
         var creditedBudget: ObjectIdentifier?
     }
+}
+
+extension HTTPError: GeneratedKeyError {
+    /// The key that was generated for the request, so that an outer loop keeps it.
+    package var generatedKey: OuterRetry.Key? { repetition.key }
 }
 
 extension HTTPError: CustomStringConvertible {

@@ -1,0 +1,114 @@
+/// A loop of this package that runs the current code, and runs it again after a failure.
+///
+/// What is inside needs it for two things: the default policy of a session leaves the attempts to `Task.retrying`, and
+/// a generated idempotency key is the same in every run of the operation (rules R5 and R24).
+@usableFromInline
+package final class OuterRetry: Sendable {
+    /// Whether a default policy inside leaves the attempts to this loop.
+    private let makesAttempts: Bool
+    /// The loop around this one.
+    private let outer: Run?
+    private let keys = Locked<[Key]>([])
+
+    /// A key that was generated for a request, so that the same request gets the same one in each run.
+    package struct Key: Sendable {
+        /// What identifies the request: its method and URL.
+        package let request: String
+        /// The hash of its body: under one key there is one body only.
+        package let body: Int
+        /// The key.
+        package let value: String
+        /// The last run that used it; a second request of one run gets another key.
+        fileprivate var run = 0
+
+        package init(request: String, body: Int, value: String) {
+            self.request = request
+            self.body = body
+            self.value = value
+        }
+    }
+
+    /// One run of the operation.
+    private struct Run {
+        let loop: OuterRetry
+        let number: Int
+        let operation: ActiveOperation
+
+        var makesAttempts: Bool {
+            (operation.isActive && loop.makesAttempts) || loop.outer?.makesAttempts ?? false
+        }
+
+        func key(for request: String, _ body: Int, _ new: () -> String) -> String {
+            guard operation.isActive else { return loop.outer?.key(for: request, body, new) ?? new() }
+            let known = loop.keys.withLock { keys -> String? in
+                let index = keys.firstIndex { $0.run < number && $0.request == request && $0.body == body }
+                guard let index else { return nil }
+                keys[index].run = number
+                return keys[index].value
+            }
+            if let known { return known }
+            let value = loop.outer?.key(for: request, body, new) ?? new()
+            var key = Key(request: request, body: body, value: value)
+            key.run = number
+            loop.keys.withLock { $0.append(key) }
+            return value
+        }
+    }
+
+    @TaskLocal private static var run: Run?
+
+    /// Describes a loop that begins in the current task.
+    package init(makesAttempts: Bool) {
+        self.makesAttempts = makesAttempts
+        outer = Self.run
+    }
+
+    /// Whether a default policy makes no attempts of its own, since the caller has chosen those of `Task.retrying`.
+    package static var isInside: Bool { run?.makesAttempts ?? false }
+
+    /// Runs the operation for an attempt of the loop.
+    package func run<Value>(_ attempt: Attempt, _ body: () async throws -> Value) async rethrows -> Value {
+        let operation = ActiveOperation()
+        defer { operation.end() }
+        return try await Self.$run.withValue(Run(loop: self, number: attempt.number, operation: operation)) {
+            try await body()
+        }
+    }
+
+    /// Returns the key of a request: the one that it had in an earlier run of the loops around it, or a new one.
+    package static func key(for request: String, body: Int, new: () -> String) -> String {
+        run?.key(for: request, body, new) ?? new()
+    }
+
+    /// Keeps the key of a request that failed, for a loop whose first run is not marked as one.
+    func keep(_ key: Key) {
+        keys.withLock { keys in
+            if !keys.contains(where: { $0.value == key.value }) { keys.append(key) }
+        }
+    }
+}
+
+/// An error of a request that was sent with a generated key.
+package protocol GeneratedKeyError: RetryTerminalError {
+    /// The key; nil without one.
+    var generatedKey: OuterRetry.Key? { get }
+}
+
+/// The keys of a loop's failed runs; nil until a run fails with an error that has one.
+@usableFromInline
+func keepingKey(of error: any Error, in loop: OuterRetry?) -> OuterRetry? {
+    guard !isPlain(error), let key = (error as? any GeneratedKeyError)?.generatedKey else { return loop }
+    let loop = loop ?? OuterRetry(makesAttempts: false)
+    loop.keep(key)
+    return loop
+}
+
+/// Runs the operation of a loop, with the keys of its earlier runs if there are any.
+@usableFromInline
+nonisolated(nonsending) func rerun<Success>(
+    _ attempt: Attempt,
+    _ loop: OuterRetry,
+    _ operation: (Attempt) async throws -> Success
+) async throws -> Success {
+    try await loop.run(attempt) { try await operation(attempt) }
+}
