@@ -112,12 +112,13 @@ struct PrecedenceWireTests {
     )
     func unsafeInOuterLoop(kind: Unsafe) async throws {
         let path = "/unsafe-\(kind)"
-        server.on(path) { _ in kind == .decoding ? [.readBody, .respond(.init(201))] : [.readBody, .reset] }
+        server.on(path) { _ in kind == .decoding ? [.readBody, .respond(.init(201, body: "ok"))] : [.readBody, .reset] }
         let (session, url) = (unasked(), server.baseURL + path)
         let task = Task.retrying(maxRetryCount: 2, retryDelay: .seconds(1), clock: InstantClock()) {
             switch kind {
             case .post:
-                return try await session.data(for: HTTPRequest(url, method: .post, body: .text("tea"))).0.count
+                return try await session.data(for: HTTPRequest(url, method: .post, headers: [:], body: .text("tea"))).0
+                    .count
             case .patch:
                 return try await session.request(url, method: .patch).serializingData().value.count
             case .upload:
@@ -127,10 +128,10 @@ struct PrecedenceWireTests {
                     continuation.yield(Array("tea".utf8))
                     continuation.finish()
                 }
-                let request = try HTTPRequest(url, method: .put, body: .oneShot(source, length: 3))
+                let request = try HTTPRequest(url, method: .put, headers: [:], body: .oneShot(source, length: 3))
                 return try await session.request(request).serializingData().value.count
             case .forbidden:
-                var request = try HTTPRequest(url, method: .put, body: .text("tea"))
+                var request = try HTTPRequest(url, method: .put, headers: [:], body: .text("tea"))
                 request.replay = .forbidden
                 return try await session.request(request).serializingData().value.count
             case .decoding:
@@ -145,7 +146,8 @@ struct PrecedenceWireTests {
     @Test("R24: Task.retrying waits for the delay that the server requests of the default policy")
     func delayInOuterLoop() async throws {
         server.on("/later") { request in
-            request.occurrence == 1 ? [.respond(.init(503, headers: [("Retry-After", "7")]))] : [.respond(.init(200))]
+            request.occurrence == 1
+                ? [.respond(.init(503, headers: [("Retry-After", "7")]))] : [.respond(.init(200, body: "ok"))]
         }
         let (session, clock, url) = (unasked(), InstantClock(), server.baseURL + "/later")
         _ = try await Task.retrying(maxRetryCount: 2, retryDelay: .milliseconds(10), clock: clock) {
@@ -182,11 +184,12 @@ struct PrecedenceWireTests {
     func keyInOuterLoop() async throws {
         server.on("/orders") { request in
             request.occurrence < 4
-                ? [.readBody, .respond(.init(request.occurrence == 1 ? 201 : 503))] : [.respond(.init(201))]
+                ? [.readBody, .respond(.init(request.occurrence == 1 ? 201 : 503, body: "ok"))]
+                : [.respond(.init(201, body: "ok"))]
         }
         let (session, url) = (unasked(), server.baseURL + "/orders")
         @Sendable func place(_ text: String) async throws {
-            var order = try HTTPRequest(url, method: .post, body: .text(text))
+            var order = try HTTPRequest(url, method: .post, headers: [:], body: .text(text))
             order.idempotencyKey = .generated
             _ = try await session.request(order).validate().serializingData().value
         }
@@ -202,9 +205,9 @@ struct PrecedenceWireTests {
     @Test("R5: a loop of withRetry keeps the key of the request that failed")
     func keyInPlainLoop() async throws {
         server.on("/order") { request in
-            request.occurrence == 1 ? [.readBody, .reset] : [.readBody, .respond(.init(201))]
+            request.occurrence == 1 ? [.readBody, .reset] : [.readBody, .respond(.init(201, body: "ok"))]
         }
-        var order = try HTTPRequest(server.baseURL + "/order", method: .post, body: .text("tea"))
+        var order = try HTTPRequest(server.baseURL + "/order", method: .post, headers: [:], body: .text("tea"))
         order.idempotencyKey = .generated
         let (loader, request) = (CurlLoader(), order)
         _ = try await withRetry(.immediately(maxAttempts: 3)) { try await loader.response(for: request) }
@@ -219,7 +222,7 @@ struct PrecedenceWireTests {
         let chain = Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
         func run(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) async throws -> Int {
             server.clearLog()
-            var made = try HTTPRequest(url, method: .post, body: .text("tea"))
+            var made = try HTTPRequest(url, method: .post, headers: [:], body: .text("tea"))
             change(&made)
             let request = made
             _ = try? await withRetry(.immediately(maxAttempts: 3)) { try await chain.response(for: request) }
