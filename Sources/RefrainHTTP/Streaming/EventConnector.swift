@@ -23,6 +23,7 @@ final class EventConnector: HTTPLoader {
         // nonisolated(unsafe): written by the one attempt that is made at a time, and taken after the last one.
         nonisolated(unsafe) var connection: Connection?
         var silentEnd: HTTPError?
+        var isComplete = false
     }
 
     init(_ loader: any HTTPLoader, limit: Int, clocks: RetryClocks) {
@@ -47,10 +48,14 @@ final class EventConnector: HTTPLoader {
 
     /// Begins a call whose first attempt is the end of the last connection, or a new connection where that is nil.
     func begin(after failure: HTTPError?) {
-        state.withLock { state in
+        var failure = failure
+        // Those of the call before; the end of its stream is the first attempt of this one.
+        failure?.attempts = []
+        state.withLock { [failure] state in
             state.failure = failure
             state.connection = nil
             state.silentEnd = nil
+            state.isComplete = false
         }
     }
 
@@ -59,6 +64,9 @@ final class EventConnector: HTTPLoader {
 
     /// How the connection of the call has ended, if it was open for long without an event.
     var silentEnd: HTTPError? { state.withLock { $0.silentEnd } }
+
+    /// Whether the connection of the call was answered in full, without an event, to a method that is not safe.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
 
     func load(_ request: HTTPRequest) async -> HTTPResult {
         if let failure = state.withLock({ $0.failure.take() }) { return .failure(failure) }
@@ -74,7 +82,7 @@ final class EventConnector: HTTPLoader {
             let message = "an event stream was asked for, and the content type is another one"
             return .failure(HTTPError(.badServerResponse, request: request, response: response, message: message))
         }
-        return await open(response, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+        return await open(response, to: request, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
     }
 
     /// Opens a connection within the time of the call and of the attempt, which end with the head of the response: the
@@ -95,13 +103,22 @@ final class EventConnector: HTTPLoader {
     }
 
     /// Reads the first event: a connection that ends before it has brought nothing.
-    private func open(_ response: HTTPResponse, _ parser: ServerSentEventParser) async -> HTTPResult {
+    private func open(
+        _ response: HTTPResponse,
+        to request: HTTPRequest,
+        _ parser: ServerSentEventParser
+    ) async -> HTTPResult {
         var events = HTTPBody.ServerSentEvents.Iterator(response.body, parser, limit: limit)
         let start = clocks.now
         do {
             let first = try await events.next()
             adopt(events.parser)
             guard let first else {
+                // What is not safe has been executed and answered, if with nothing (rule R36).
+                if !request.method.isSafe {
+                    state.withLock { $0.isComplete = true }
+                    return .success(response)
+                }
                 return end(response, lost(response, "the event stream ended before its first event", nil), start)
             }
             let connection = Connection(first: first, events: events)

@@ -13,9 +13,14 @@ extension HTTPLoader {
     /// ``HTTPRequest/timeout`` and ``HTTPRequest/attemptTimeout`` end with the head of the response; a stream that has
     /// begun is cut by the idle limit of ``HTTPRequest/timeouts`` alone.
     ///
-    /// A 204 ends the sequence. So does the end of a stream whose request must not be sent twice, such as a POST
-    /// without an idempotency key (rule R2). Any other status than 200, another content type and a failure are decided
-    /// on as those of any request are; what is not retried is thrown.
+    /// A 204 ends the sequence. So does the normal end of a stream whose method is not safe, such as a POST (rule R36):
+    /// the end of the body, or an event with the data `[DONE]`. A stream of a POST that breaks is decided on as any
+    /// failure is (rule R2): with an idempotency key the request is sent again, with the same key over all connections
+    /// of the sequence, and without one the error is thrown. Any other status than 200, another content type and a
+    /// failure are decided on as those of any request are; what is not retried is thrown.
+    ///
+    /// For a POST whose answer is one stream, with nothing to reconnect to, read
+    /// ``HTTPBody/serverSentEvents(upTo:)`` of a streamed response.
     ///
     /// - Parameters:
     ///   - request: the request for the stream. Its ``HTTPRequest/timeout`` is that of each call.
@@ -71,6 +76,8 @@ extension HTTPRequest {
         public struct Iterator: AsyncIteratorProtocol {
             private let connector: EventConnector
             private let retry: Retry
+            /// The request of every connection, with its idempotency key, or why the key cannot be written.
+            private let keyedRequest: Result<HTTPRequest, HTTPError>
             private let request: HTTPRequest
             private var events: HTTPBody.ServerSentEvents.Iterator?
             private var hasEnded = false
@@ -81,6 +88,8 @@ extension HTTPRequest {
                 let connector = EventConnector(stream.loader, limit: stream.limit, clocks: stream.clocks)
                 self.connector = connector
                 retry = stream.makeRetry { connector.reconnectionDelay }
+                // A new key for each connection would hide from the server that they repeat one call (rule R5).
+                keyedRequest = Result { () throws(HTTPError) in try stream.request.withIdempotencyKeyWritten() }
                 request = stream.request
             }
 
@@ -92,23 +101,30 @@ extension HTTPRequest {
                 guard !hasEnded else { return nil }
                 // Until there is an event: an error ends the sequence, too.
                 hasEnded = true
+                guard var open = events.take() else { return passOn(try await connect(after: nil)) }
                 let event: HTTPBody.ServerSentEvent?
-                if var open = events.take() {
-                    do {
-                        event = try await open.next()
-                        events = open
-                    } catch let error as HTTPBody.LineTooLong {
-                        throw error
-                    } catch {
-                        try Task.checkCancellation()
-                        connector.adopt(open.parser)
-                        return try await connect(after: error as? HTTPError ?? lost("the event stream broke", error))
-                    }
-                    if event == nil { return try await reconnect(after: open.parser) }
-                } else {
-                    return try await connect(after: nil)
+                do {
+                    event = try await open.next()
+                } catch let error as HTTPBody.LineTooLong {
+                    throw error
+                } catch {
+                    try Task.checkCancellation()
+                    connector.adopt(open.parser)
+                    let failure = error as? HTTPError ?? lost("the event stream broke", error)
+                    return passOn(try await connect(after: failure))
                 }
-                hasEnded = false
+                guard event != nil else {
+                    return request.method.isSafe ? passOn(try await reconnect(after: open.parser)) : nil
+                }
+                events = open
+                return passOn(event)
+            }
+
+            /// Returns an event, and notes whether another one may follow.
+            ///
+            /// `[DONE]` ends the answer to a request that must not be made again for more.
+            private mutating func passOn(_ event: HTTPBody.ServerSentEvent?) -> HTTPBody.ServerSentEvent? {
+                hasEnded = event == nil || !request.method.isSafe && event?.data == "[DONE]"
                 return event
             }
 
@@ -130,6 +146,7 @@ extension HTTPRequest {
             ///
             /// - Parameter failure: the end of the last connection, which is the first attempt that is decided on.
             private mutating func connect(after failure: HTTPError?) async throws -> HTTPBody.ServerSentEvent? {
+                let request = try keyedRequest.get()
                 var end = failure
                 var response: HTTPResponse
                 repeat {
@@ -139,20 +156,17 @@ extension HTTPRequest {
                     try Task.checkCancellation()
                     if let error = connector.tooLong { throw error }
                     response = try result.get()
-                    guard response.status != .noContent else { return nil }
+                    guard response.status != .noContent, !connector.isComplete else { return nil }
                     creditedBudget = result.creditedBudget
                     if let connection = connector.take() {
                         events = connection.events
-                        hasEnded = false
                         return connection.first
                     }
                     // What was open for long is no failed attempt: the next call begins with its end.
                     end = connector.silentEnd
                 } while end != nil
                 let message = "an event stream was asked for, and the answer was \(response.status)"
-                var error = HTTPError(.badServerResponse, request: request, response: response, message: message)
-                error.attempts = response.attempts
-                throw error
+                throw HTTPError(.badServerResponse, request: request, response: response, message: message)
             }
 
             private func lost(_ message: String, _ error: (any Error)?) -> HTTPError {

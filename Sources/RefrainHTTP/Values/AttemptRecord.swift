@@ -87,7 +87,8 @@ extension AttemptRecord: CustomStringConvertible {
     /// One line: number, outcome, duration, and what followed.
     @_optimize(none)
     public var description: String {
-        let outcome = status.map { "status \($0)" } ?? error.map(\.rawValue) ?? "no outcome"
+        let parts = [status.map { "status \($0)" }, error?.rawValue].compactMap(\.self)
+        let outcome = parts.isEmpty ? "no outcome" : parts.joined(separator: ", then ")
         let next = decision == .retry ? "again after \(delay.inMilliseconds) ms" : "ended"
         return "\(number). \(outcome) in \(duration.inMilliseconds) ms, \(next): \(reason)"
     }

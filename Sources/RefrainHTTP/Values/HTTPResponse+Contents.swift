@@ -41,7 +41,7 @@ extension HTTPResponse {
     }
 
     private func cannotParse(_ message: String, _ underlying: (any Error)?) -> HTTPError {
-        var error = HTTPError(
+        HTTPError(
             .cannotParseResponse,
             request: request,
             response: self,
@@ -49,7 +49,5 @@ extension HTTPResponse {
             message: message,
             bytesSent: exchange.bytesSent
         )
-        error.attempts = attempts
-        return error
     }
 }

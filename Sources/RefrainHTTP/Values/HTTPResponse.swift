@@ -49,7 +49,11 @@ public struct HTTPResponse: Sendable {
 
     // Outside the box: each retry stage sets both, on a response that other tasks may share.
     /// Every attempt that the call made, in order.
-    public var attempts: [AttemptRecord] = []
+    ///
+    /// An error that ends the reading of a streamed body has them, too (rule R29).
+    public var attempts: [AttemptRecord] = [] {
+        didSet { if case .oneShot(let source) = body.storage { source.record(attempts) } }
+    }
     /// The retry budget in which a stage has made the deposit of the call, so that an outer stage does not repeat it.
     var creditedBudget: ObjectIdentifier?
 

@@ -172,6 +172,64 @@ struct ServerSentEventStreamTests {
         #expect(mock.requests.count == 2)
     }
 
+    @Test(
+        "R36: the normal end of what is not safe is the end, with a key as well, and without an event",
+        arguments: [
+            ("data: a\n\n", ["a"]), ("data: a\n\ndata: [DONE]\n\n", ["a", "[DONE]"]),
+            ("data: [DONE]\n\ndata: b\n\n", ["[DONE]"]), ("", []), (": comment\n\n", []),
+        ]
+    )
+    func normalEnd(text: String, expected: [String]) async throws {
+        for method in [HTTPMethod.post, .put, .patch] {
+            for (breaks, replay) in [(false, HTTPRequest.Replay.automatic), (true, .automatic), (false, .allowed)] {
+                let mock = MockLoader()
+                mock.otherwise(stream(text, breaks: breaks))
+                var request = try HTTPRequest("https://api.example.com/chat", method: method)
+                request.idempotencyKey = .generated
+                request.replay = replay
+                // What breaks after the last event has ended well; what breaks before it has not.
+                guard !breaks || text.contains("[DONE]") else { continue }
+                let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks())
+                #expect(try await data(events) == expected)
+                #expect(mock.requests.count == 1)
+            }
+        }
+    }
+
+    @Test("a stream of a GET goes on after [DONE], which is an event like any other there")
+    func doneOfGET() async throws {
+        mock.then(stream("data: [DONE]\n\n")).then(stream("data: a\n\n")).then(.status(204))
+        #expect(try await data(events()) == ["[DONE]", "a"])
+        #expect(mock.requests.count == 3)
+    }
+
+    @Test("R5: the connections of one sequence have one key, and another sequence has another one")
+    func key() async throws {
+        mock.otherwise(stream("id: 1\ndata: a\n\n", breaks: true))
+        var request = try HTTPRequest("https://api.example.com/chat", method: .post)
+        request.idempotencyKey = .generated
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks())
+        var keys: [Set<String?>] = []
+        for _ in 1...2 {
+            let sent = mock.requests.count
+            var iterator = events.makeAsyncIterator()
+            for _ in 1...4 { #expect(try await iterator.next()?.data == "a") }
+            let sequence = mock.requests[sent...]
+            #expect(sequence.count == 4)
+            keys.append(Set(sequence.map { $0.headers["Idempotency-Key"] }))
+        }
+        #expect(keys.map(\.count) == [1, 1] && keys[0] != keys[1] && !keys[0].contains(nil))
+    }
+
+    @Test("R5: a key that cannot be written is an error, and nothing is sent")
+    func badKey() async throws {
+        var request = try HTTPRequest("https://api.example.com/chat", method: .post)
+        request.idempotencyKey = .custom("")
+        let events = mock.events(for: request, budgets: nil, clocks: clock.retryClocks())
+        let error = await #expect(throws: HTTPError.self) { try await data(events) }
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+    }
+
     @Test("R23: reconnections draw on the budget, and each connection makes one deposit")
     func budget() async throws {
         let budget = RetryBudget(ratio: 0, minimumRetriesPerSecond: 0)

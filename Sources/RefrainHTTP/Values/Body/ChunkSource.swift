@@ -39,6 +39,7 @@ package final class OneShotSource: Sendable {
         var wasPulled = false
         var reader = 0
         var isPulling = false
+        var attempts: [AttemptRecord] = []
     }
 
     package init(length: Int64?, _ source: ChunkSource) {
@@ -71,7 +72,24 @@ package final class OneShotSource: Sendable {
         }
         guard mayPull else { throw HTTPBody.ReadTwice() }
         defer { state.withLock { $0.isPulling = false } }
-        return try await source.next()
+        do {
+            return try await source.next()
+        } catch let error as HTTPError {
+            throw recorded(error)
+        }
+    }
+
+    /// Notes the attempts of the call that the body belongs to, for the error of its source (rule R29).
+    func record(_ attempts: [AttemptRecord]) { state.withLock { $0.attempts = attempts } }
+
+    private func recorded(_ error: HTTPError) -> HTTPError {
+        var attempts = state.withLock { $0.attempts }
+        guard let last = attempts.indices.last else { return error }
+        // The head of the response had come; this is how its attempt ended.
+        attempts[last].error = error.code
+        var error = error
+        error.attempts = attempts
+        return error
     }
 
     /// Whether the bytes can be had where they arrive.
@@ -87,7 +105,11 @@ package final class OneShotSource: Sendable {
             return true
         }
         guard mayPull else { throw HTTPBody.ReadTwice() }
-        try await source.drain(into: consumer)
+        do {
+            try await source.drain(into: consumer)
+        } catch let error as HTTPError {
+            throw recorded(error)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ public struct HTTPError: RetryTerminalError, Sendable {
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - request: the request that failed.
-    ///   - response: the response, as far as it arrived.
+    ///   - response: the response, as far as it arrived. Its attempts become those of the error (rule R29).
     ///   - underlyingError: the error thrown by the transport or by the caller's code.
     ///   - message: a description of the failure, to follow a colon.
     ///   - bytesSent: the bytes of the request that may have been sent; nil if unknown.
@@ -26,7 +26,8 @@ public struct HTTPError: RetryTerminalError, Sendable {
                 response: response,
                 underlyingError: underlyingError,
                 message: message,
-                bytesSent: bytesSent
+                bytesSent: bytesSent,
+                attempts: response?.attempts ?? []
             )
         )
     }
