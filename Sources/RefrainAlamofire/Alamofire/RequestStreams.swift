@@ -54,17 +54,15 @@ extension Request {
     ) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self)
         _ = start(continuation)
-        eventMonitor(AttemptMonitor(ended: { continuation.finish() }))
+        // Also where the request has ended before.
+        whenEnded { continuation.finish() }
         return stream
     }
 }
 
-/// Calls a closure with each attempt's request, and another one at the end.
+/// Calls a closure with each attempt's request.
 private struct AttemptMonitor: EventMonitor {
-    var sent: (@Sendable (HTTPRequest) -> Void)?
-    var ended: (@Sendable () -> Void)?
+    let sent: @Sendable (HTTPRequest) -> Void
 
-    func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) { self.sent?(sent) }
-
-    func requestDidFinish(_ request: Request) { ended?() }
+    func request(_ request: Request, didStartAttempt number: Int, with sent: HTTPRequest) { self.sent(sent) }
 }

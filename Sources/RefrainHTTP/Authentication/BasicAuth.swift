@@ -85,7 +85,7 @@ public struct BasicAuth: HTTPMiddleware {
 
     /// Discards all credentials, and ends the waits for them with ``HTTPError/Code/cancelled``.
     public func reset() async {
-        for refresher in allRefreshers { await refresher.reset() }
+        for refresher in allRefreshers { await refresher.reset(cancellingRefresh: true) }
     }
 
     private var allRefreshers: [Refresher] { refreshers.withLock { Array($0.values) } }

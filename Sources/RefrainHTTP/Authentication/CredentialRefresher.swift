@@ -114,14 +114,17 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
         state.withLock { $0.machine.allowUse(of: version, if: isUsable) }
     }
 
-    /// Removes the credential, cancels the refresh, and ends the wait of all requests.
-    package func reset() async {
+    /// Removes the credential, ends the wait of all requests, and returns when the refresh has ended.
+    ///
+    /// - Parameter cancels: whether the refresh is cancelled. One that exchanges a token for the next one must not be:
+    ///   the service may have rotated the token by then, and the new one would be lost.
+    package func reset(cancellingRefresh cancels: Bool) async {
         let (waiters, task) = state.withLock { state in
             state.machine.replace(with: nil)
             state.resets += 1
-            return (state.takeWaiters(), state.task.take())
+            return (state.takeWaiters(), state.task)
         }
-        task?.cancel()
+        if cancels { task?.cancel() }
         for waiter in waiters { waiter.fulfill(.cancelled) }
         guard !isWithinRefresh else { return }
         await task?.value
@@ -141,7 +144,8 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
             case .unsigned(let version): return .unsigned(version)
             case .fail(let failure): return .failure(failure)
             case .join: break
-            case .refresh(let generation, let old): state.task = start(generation, replacing: old, by: refresh)
+            case .refresh(let generation, let old):
+                state.task = start(generation, replacing: old, after: state.task, by: refresh)
             }
             // In the same step, so that the end of the refresh cannot be missed.
             state.waiters[key] = waiter
@@ -157,12 +161,16 @@ package final class CredentialRefresher<Credential: Sendable>: Sendable {
     }
 
     /// Refreshes in a task of its own, which serves all requests and continues if the first one is cancelled.
+    ///
+    /// - Parameter previous: a refresh that a reset has left behind; two at a time would use the same refresh token.
     private func start(
         _ generation: Int,
         replacing old: Credential?,
+        after previous: Task<Void, Never>?,
         by refresh: @escaping Refresh
     ) -> Task<Void, Never> {
         Task {
+            await previous?.value
             let operation = ActiveOperation(of: self)
             let operations = AuthenticationScope.operations + [operation]
             let outcome = await AuthenticationScope.$operations.withValue(operations) {

@@ -109,12 +109,16 @@ public struct OAuth: HTTPMiddleware {
         return await call.load(request, next: next)
     }
 
-    /// Discards the token in memory and ends the waits for a new one; the store is not changed.
+    /// Discards the token in memory and ends the waits for a new one.
     ///
-    /// Waiting requests end with ``HTTPError/Code/cancelled``. When a user logs out, also call ``forgetToken()``.
-    public func reset() async {
+    /// Waiting requests end with ``HTTPError/Code/cancelled``. A refresh in flight is not cancelled, since a service
+    /// that rotates refresh tokens has no use for the old one any more: the reset returns when it has ended and its
+    /// token is in the store. When a user logs out, call ``forgetToken()`` instead, which cancels it.
+    public func reset() async { await reset(cancellingRefresh: false) }
+
+    private func reset(cancellingRefresh cancels: Bool) async {
         history.withLock { $0 = RefreshHistory(refreshWindow) }
-        await refresher.reset()
+        await refresher.reset(cancellingRefresh: cancels)
     }
 
     /// Discards the token, and erases it from the store, as on a log-out.
@@ -125,7 +129,7 @@ public struct OAuth: HTTPMiddleware {
         // Before the reset, so that no request reads it from the store; and again afterwards, because a refresh in
         // flight may have stored another token of the same user.
         await store.save(nil)
-        await reset()
+        await reset(cancellingRefresh: true)
         await store.save(nil)
     }
 

@@ -21,6 +21,8 @@ package final class InFlightRequests: Sendable {
 
     private struct State {
         var tasks: [UInt64: Task<HTTPResult, Never>] = [:]
+        /// Those of the tasks that a reset awaits without cancelling them.
+        var protected: Set<UInt64> = []
         /// Requests that run in the task of their owner.
         var owned = SlotMap<Owned>()
         var lastNumber: UInt64 = 0
@@ -32,8 +34,8 @@ package final class InFlightRequests: Sendable {
         var drained: UnsafeContinuation<Void, Never>?
 
         /// The number of a new request; nil if it is refused.
-        mutating func begin(_ admission: Admission) -> UInt64? {
-            if admission == .closesForResets, reset != nil { return nil }
+        mutating func begin(_ admission: Admission, isProtected: Bool) -> UInt64? {
+            if admission == .closesForResets, reset != nil, !isProtected { return nil }
             lastNumber &+= 1
             return lastNumber
         }
@@ -56,6 +58,7 @@ package final class InFlightRequests: Sendable {
     private struct Owned {
         let number: UInt64
         let owner: any RequestOwner
+        let isProtected: Bool
     }
 
     init(_ admission: Admission) { self.admission = admission }
@@ -66,7 +69,9 @@ package final class InFlightRequests: Sendable {
     /// Loads a request in a new task, which a reset cancels.
     func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         let begun: (number: UInt64, task: Task<HTTPResult, Never>)? = state.withLock { state in
-            guard let number = state.begin(admission) else { return nil }
+            let isProtected = Self.isForRefresh
+            guard let number = state.begin(admission, isProtected: isProtected) else { return nil }
+            if isProtected { state.protected.insert(number) }
             // Registered under the lock, so that a reset either cancels the request or refuses it.
             let task = Task { [within = InFlightContext.current] in
                 await InFlightContext.$current.withValue(InFlightContext(self, number, 0, within)) {
@@ -82,7 +87,10 @@ package final class InFlightRequests: Sendable {
         } onCancel: {
             task.cancel()
         }
-        state.withLock { $0.tasks[number] = nil }
+        state.withLock { state in
+            state.tasks[number] = nil
+            if !state.protected.isEmpty { state.protected.remove(number) }
+        }
         return result
     }
 
@@ -105,8 +113,9 @@ package final class InFlightRequests: Sendable {
     func enter(_ owner: any RequestOwner) -> InFlightContext? {
         let outer = InFlightContext.current
         return state.withLock { state in
-            guard let number = state.begin(admission) else { return nil }
-            let slot = state.owned.insert(Owned(number: number, owner: owner))
+            let isProtected = Self.isForRefresh
+            guard let number = state.begin(admission, isProtected: isProtected) else { return nil }
+            let slot = state.owned.insert(Owned(number: number, owner: owner, isProtected: isProtected))
             return InFlightContext(self, number, slot, outer)
         }
     }
@@ -116,6 +125,9 @@ package final class InFlightRequests: Sendable {
     func leave(_ context: InFlightContext) {
         state.withLock { $0.endOwned(context.number, context.slot) }?.resume()
     }
+
+    /// Whether the calling code refreshes a credential: a reset lets it finish, so that a rotated token is not lost.
+    private static var isForRefresh: Bool { AuthenticationScope.operations.contains(where: \.isActive) }
 
     @inline(never)
     static func refused(_ request: HTTPRequest) -> HTTPResult {
@@ -131,19 +143,22 @@ package final class InFlightRequests: Sendable {
 
     /// Cancels the requests in flight, calls `rest`, waits until all requests have returned, and admits requests again.
     ///
+    /// Requests of a refresh of credentials are awaited, and not cancelled.
+    ///
     /// Concurrent resets are combined. A reset called from within one of these requests cannot wait for that request;
     /// it returns immediately, and the reset continues without it.
     func reset(_ rest: @escaping @Sendable () async -> Void = {}) async {
         let reset = state.withLock { state in
             if let reset = state.reset { return reset }
             let draining = Array(state.tasks.values)
+            let cancelled = state.tasks.filter { !state.protected.contains($0.key) }.values
             let owned = state.owned.all
             state.draining = Set(owned.map(\.number))
             state.lastDraining = state.lastNumber
             // Detached, because the reset belongs to no request, even if a request called it.
             let reset = Task.detached {
-                for task in draining { task.cancel() }
-                for request in owned { request.owner.cancelTask() }
+                for task in cancelled { task.cancel() }
+                for request in owned where !request.isProtected { request.owner.cancelTask() }
                 await rest()
                 for task in draining { _ = await task.value }
                 await self.drain()

@@ -8,7 +8,9 @@
 ///
 /// Place it at the head of a chain. A reset closes the guard, cancels every request behind it, resets the following
 /// stages, waits until those requests have returned with ``HTTPError/Code/cancelled``, and opens the guard. A request
-/// that arrives meanwhile fails with ``HTTPError/Code/resetInProgress``. Concurrent resets are combined.
+/// that arrives meanwhile fails with ``HTTPError/Code/resetInProgress``. Concurrent resets are combined. Requests that
+/// refresh a credential are not cancelled: the reset waits for them, so that a token that the service has rotated is
+/// not lost.
 ///
 /// A stage of the chain may call the reset itself; the call then returns without waiting, because its own request is
 /// one of those that must return first. A guard belongs to one chain.

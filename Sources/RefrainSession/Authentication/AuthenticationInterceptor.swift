@@ -12,7 +12,8 @@ internal import RefrainCore
 /// credential. A refresh that fails fails all requests that wait for it, and all requests that were in flight when it
 /// failed and are refused later. A request that is signed afterwards starts another refresh. A fresh credential that
 /// needs a refresh at once is used once as it is by each request that has waited for it. The authenticator may send its
-/// requests on the same session. Put the interceptor before retry policies, so that it decides first.
+/// requests on the session that it is given, from any task or queue. Put the interceptor before retry policies, so that
+/// it decides first.
 ///
 /// A request whose `HTTPRequest.authentication` is ``/RefrainHTTP/Auth/Method/none`` is neither signed nor
 /// refreshed for.
@@ -120,7 +121,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         { [authenticator] credential in
             guard let credential else { return .failure(Auth.Failure.missingCredential) }
             do {
-                return .success(try await authenticator.refresh(credential, for: session))
+                let own = Session(session, for: AuthenticationScope.operations)
+                return .success(try await authenticator.refresh(credential, for: own))
             } catch {
                 return .failure(error)
             }

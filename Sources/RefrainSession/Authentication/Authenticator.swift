@@ -34,9 +34,10 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Returns a new credential that replaces an expired or refused one.
     ///
-    /// Requests that this method makes on the same session are not authenticated and do not wait for the refresh. In a
-    /// detached task or on a dispatch queue, set their `HTTPRequest.authentication` to
-    /// ``/RefrainHTTP/Auth/Method/none``; otherwise they wait for the refresh that waits for them.
+    /// Requests that this method makes on `session` are not authenticated and do not wait for the refresh, also in a
+    /// detached task or on a dispatch queue. Use this session, rather than a reference of your own to the same one:
+    /// outside of the method's task, requests of that one wait for the refresh that waits for them, unless their
+    /// `HTTPRequest.authentication` is ``/RefrainHTTP/Auth/Method/none``.
     ///
     /// Implement this form or ``refresh(_:for:completion:)``.
     func refresh(_ credential: Credential, for session: Session) async throws -> Credential

@@ -11,6 +11,9 @@ final class InterceptorChain: Sendable {
     /// Whether the request may share an exchange: it is sent as it is, and has the session's retriers alone.
     let sharesExchanges: Bool
 
+    /// The chain without interceptors.
+    static let none = InterceptorChain(session: nil, request: nil)
+
     init(session: (any RequestInterceptor)?, request: (any RequestInterceptor)?) {
         var parts = Parts()
         for interceptor in [session, request] {

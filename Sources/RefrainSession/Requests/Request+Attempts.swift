@@ -19,12 +19,18 @@ extension Request: RequestOwner, AttemptDecider {
 
     /// Adds a validation of each attempt's response; `checksStatus` is whether it validates the status.
     func addValidation(checksStatus: Bool, _ inspection: @escaping Inspection) {
-        state.withLock { $0.validations.append(Validation(inspect: inspection, checksStatus: checksStatus)) }
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            state.validations.append(Validation(inspect: inspection, checksStatus: checksStatus))
+        }
     }
 
     /// Adds a serializer, which runs on each attempt's valid response.
     func addSerialization(_ inspection: @escaping Inspection) {
-        state.withLock { $0.serializations.append(Serialization(inspect: inspection)) }
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            state.serializations.append(Serialization(inspect: inspection))
+        }
     }
 
     /// Publishes that an attempt begins; returns its number, from 1.

@@ -13,7 +13,7 @@ extension Request {
 
     /// Adds a handler of the head of each attempt's response.
     func addHeadHandler(_ handler: @escaping HeadHandler) {
-        state.withLock { $0.withColdState { $0.headHandlers.append(handler) } }
+        state.withLock { $0.addHandler { $0.heads.append(handler) } }
     }
 
     /// Notes the head of an attempt whose content goes elsewhere.
@@ -21,7 +21,7 @@ extension Request {
 
     /// Calls the handlers of a head in order, until one cancels the request; returns whether the content is wanted.
     func allowsContent(of response: HTTPResponse) async -> Bool {
-        let handlers = state.withLock { $0.cold?.headHandlers ?? [] }
+        let handlers = state.withLock { $0.cold?.handlers.heads ?? [] }
         guard !handlers.isEmpty else { return true }
         let head = response.withoutBody
         for handler in handlers where await handler(head) == .cancel {

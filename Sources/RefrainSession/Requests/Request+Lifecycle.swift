@@ -12,7 +12,7 @@ extension Request {
 
     /// Changes the request before its first attempt; has no effect once it has started.
     package func beforeStart(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
-        state.withLock { $0.withColdState { $0.changesBeforeStart.append(change) } }
+        state.withLock { $0.addHandler { $0.changes.append(change) } }
     }
 
     /// Starts the request, unless its session requires ``resume()``, or it was already resumed, suspended or cancelled.
@@ -153,14 +153,19 @@ extension Request {
 
     /// A request that was made for this one, with the changes that were registered before the start.
     func changedBeforeStart(_ request: HTTPRequest) -> HTTPRequest {
-        let changes = state.withLock { $0.cold?.changesBeforeStart ?? [] }
+        let changes = state.withLock { $0.cold?.handlers.changes ?? [] }
         return changes.reduce(into: request) { $1(&$0) }
     }
 
     /// Starts the request's task.
     private func startTask(_ request: HTTPRequest, _ pipeline: RequestPipeline) {
         // It may run before it is registered, so the state is not locked.
-        let task = CallerExecutor(for: self, sending: request, pipeline).start()
+        let start = { CallerExecutor(for: self, sending: request, pipeline).start() }
+        // The task that starts it may not be the refresh's own: it may be on a queue.
+        let task =
+            refreshes.isEmpty
+            ? start()
+            : AuthenticationScope.$operations.withValue(AuthenticationScope.operations + refreshes, operation: start)
         let isCancelled = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.task = task
@@ -210,6 +215,7 @@ extension Request {
         watcher?.requestDidFinish(self)
         waiters.forEach { $0.resume(returning: nil) }
         if end.mayHaveHandlers { completeHandlers() }
+        releaseHandlers()
     }
 }
 

@@ -7,7 +7,7 @@ extension Request {
     /// transfer waits for it.
     @discardableResult
     public func uploadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.withColdState { $0.uploadHandlers.append(handler) } }
+        state.withLock { $0.addHandler { $0.upload.append(handler) } }
         return self
     }
 
@@ -19,7 +19,7 @@ extension Request {
     /// transfer waits for it.
     @discardableResult
     public func downloadProgress(_ handler: @escaping @Sendable (TransferProgress) -> Void) -> Self {
-        state.withLock { $0.withColdState { $0.downloadHandlers.append(handler) } }
+        state.withLock { $0.addHandler { $0.download.append(handler) } }
         return self
     }
 
@@ -42,16 +42,16 @@ extension Request {
         else { return false }
         return state.withLock { $0.letsPass && !$0.watchesBytes }
     }
-    var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.cold?.uploadHandlers.isEmpty == false } }
-    var watchesDownload: Bool { state.withLock { $0.cold?.downloadHandlers.isEmpty == false } }
+    var watchesUpload: Bool { self is UploadRequest || state.withLock { $0.cold?.handlers.upload.isEmpty == false } }
+    var watchesDownload: Bool { state.withLock { $0.cold?.handlers.download.isEmpty == false } }
 
-    var watchesHeads: Bool { state.withLock { $0.cold?.headHandlers.isEmpty == false } }
+    var watchesHeads: Bool { state.withLock { $0.cold?.handlers.heads.isEmpty == false } }
 
     func note(uploaded progress: TransferProgress) {
         let handlers = state.withLock { state in
             state.withColdState { cold in
                 cold.uploadProgress = progress
-                return cold.uploadHandlers
+                return cold.handlers.upload
             }
         }
         for handler in handlers { handler(progress) }
@@ -61,7 +61,7 @@ extension Request {
         let handlers = state.withLock { state in
             state.withColdState { cold in
                 cold.downloadProgress = progress
-                return cold.downloadHandlers
+                return cold.handlers.download
             }
         }
         for handler in handlers { handler(progress) }

@@ -26,7 +26,7 @@ public class Request: @unchecked Sendable, Identifiable {
     let remake: (@Sendable () -> Result<HTTPRequest, RefrainError>)?
     /// The adapters and retriers, the session's first.
     ///
-    /// Changed under the lock of `state` and before the request starts only; read once it has, without further checks.
+    /// Changed under the lock of `state`, before the request starts and after it has ended; read in between without it.
     @exclusivity(unchecked) private(set) var interceptors: InterceptorChain
     let sessionBox: SessionBox
     let state: Locked<RequestState>
@@ -36,6 +36,10 @@ public class Request: @unchecked Sendable, Identifiable {
     ///
     /// Set before the request is returned, and not changed afterwards.
     var startsImmediately: Bool?
+    /// The refreshes of credentials that the request is made for, and must not wait for.
+    ///
+    /// Set before the request is returned, and not changed afterwards.
+    var refreshes: [ActiveOperation] = []
     /// Whether the request has monitors of its own.
     private let isMonitored = Atomic(false)
     /// Whether the request has ended, read without the lock, because a waiting task reads it twice.
@@ -70,9 +74,20 @@ public class Request: @unchecked Sendable, Identifiable {
         }
     }
 
+    /// Releases the closures, interceptors and monitors of the caller after the end.
+    func releaseHandlers() {
+        // Released without the lock: the end of what they hold may run code of the caller's.
+        let released = state.withLock { state -> (RequestState.Handlers, InterceptorChain)? in
+            guard let handlers = state.takeHandlers() else { return nil }
+            defer { interceptors = .none }
+            return (handlers, interceptors)
+        }
+        withExtendedLifetime(released) {}
+    }
+
     /// Adds a monitor of this request, after the others.
     func add(_ monitor: any EventMonitor) {
-        state.withLock { $0.withColdState { $0.monitors.append(monitor) } }
+        state.withLock { $0.addHandler { $0.monitors.append(monitor) } }
         isMonitored.store(true, ordering: .releasing)
     }
 
@@ -80,7 +95,7 @@ public class Request: @unchecked Sendable, Identifiable {
     private var monitors: any EventMonitor {
         guard isMonitored.load(ordering: .acquiring) else { return sessionBox.monitor }
         let shared = sessionBox.isWatched ? sessionBox.monitor : nil
-        let own = state.withLock { $0.cold?.monitors ?? [] }
+        let own = state.withLock { $0.cold?.handlers.monitors ?? [] }
         return CompositeEventMonitor(monitors: (shared.map { [$0] } ?? []) + own)
     }
 

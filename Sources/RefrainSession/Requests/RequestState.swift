@@ -49,7 +49,7 @@ struct RequestState {
     /// Whether progress, or the head of a response, is observed.
     var watchesBytes: Bool {
         guard let cold else { return false }
-        return !cold.uploadHandlers.isEmpty || !cold.downloadHandlers.isEmpty || !cold.headHandlers.isEmpty
+        return !cold.handlers.upload.isEmpty || !cold.handlers.download.isEmpty || !cold.handlers.heads.isEmpty
     }
 
     /// Whether the task of the request must be cancelled.
@@ -108,6 +108,31 @@ struct RequestState {
         return waiters
     }
 
+    /// Takes out the caller's closures, which nothing calls after the end: one that names its request would keep it.
+    ///
+    /// The result must be released without the lock. An exchange that others have joined goes on with them.
+    mutating func takeHandlers() -> Handlers? {
+        guard hasEnded, cold?.sharesExchange != true else { return nil }
+        var handlers = Handlers()
+        swap(&handlers.validations, &validations)
+        swap(&handlers.serializations, &serializations)
+        if let cold { swap(&handlers.cold, &cold.handlers) }
+        return handlers
+    }
+
+    /// The closures and monitors of the caller, up to the end of the request.
+    struct Handlers {
+        fileprivate var validations = TinyArray<Request.Validation>()
+        fileprivate var serializations = TinyArray<Request.Serialization>()
+        fileprivate var cold = ColdState.Handlers()
+    }
+
+    /// Adds a handler for what happens before the end; after it there is nothing to call.
+    mutating func addHandler(_ add: (inout ColdState.Handlers) -> Void) {
+        guard !hasEnded else { return }
+        withColdState { add(&$0.handlers) }
+    }
+
     /// The reason of a cancellation other than by the caller.
     var endReason: RefrainError? {
         get { cold?.endReason }
@@ -140,21 +165,26 @@ extension RequestState {
 
         /// The types of interceptors that were found to have no adapting half.
         var absentAdapters: Set<ObjectIdentifier> = []
-        /// The monitors of the request alone, in order.
-        var monitors: [any EventMonitor] = []
+        /// What is called until the request ends.
+        var handlers = Handlers()
         /// What runs when the request has ended, in order.
         var completions: [@Sendable () async -> Void] = []
         /// Whether a task runs the completions.
         var runsCompletions = false
-        /// Changes of the original request, before the first attempt.
-        var changesBeforeStart: [@Sendable (inout HTTPRequest) -> Void] = []
-        var headHandlers: [Request.HeadHandler] = []
         var curlHandlers: [@Sendable (String) -> Void] = []
 
-        var uploadHandlers: [@Sendable (Request.TransferProgress) -> Void] = []
-        var downloadHandlers: [@Sendable (Request.TransferProgress) -> Void] = []
         var uploadProgress = Request.TransferProgress(completed: 0, total: nil)
         var downloadProgress = Request.TransferProgress(completed: 0, total: nil)
+
+        struct Handlers {
+            /// The monitors of the request alone, in order.
+            var monitors: [any EventMonitor] = []
+            /// Changes of the original request, before each attempt that it is made again for.
+            var changes: [@Sendable (inout HTTPRequest) -> Void] = []
+            var heads: [Request.HeadHandler] = []
+            var upload: [@Sendable (Request.TransferProgress) -> Void] = []
+            var download: [@Sendable (Request.TransferProgress) -> Void] = []
+        }
     }
 
     /// The context of an attempt, which takes a quarter of a kilobyte.

@@ -73,6 +73,7 @@ extension Session {
     /// Registers a request, or ends it if the session was invalidated.
     func adopting<Kind: Request>(_ request: Kind, _ shouldAutomaticallyResume: Bool? = nil) -> Kind {
         if let shouldAutomaticallyResume { request.startsImmediately = shouldAutomaticallyResume }
+        request.refreshes = refreshes
         let invalidation = box.adopt(request)
         request.watcher?.requestDidCreate(request)
         if let invalidation { request.cancel(because: invalidation) }

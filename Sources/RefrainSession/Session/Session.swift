@@ -51,6 +51,10 @@ public final class Session: Sendable {
     /// The state that requests share with this session.
     let box: SessionBox
     let pipeline: RequestPipeline
+    /// The session that a refresh's session stands for, which it keeps; nil: this is a session of its own.
+    private let base: Session?
+    /// The refreshes that the requests are made for.
+    let refreshes: [ActiveOperation]
     /// The interceptors of requests that have none of their own.
     let interceptorChain: InterceptorChain
 
@@ -77,10 +81,24 @@ public final class Session: Sendable {
             monitors: eventMonitors,
             startsRequestsImmediately: settings.startsRequestsImmediately
         )
+        base = nil
+        refreshes = []
         box.refer(to: self)
     }
 
-    deinit { box.release() }
+    deinit { if base == nil { box.release() } }
+
+    /// Makes the session that the refresh of a credential is given: this one, whose requests do not wait for the
+    /// refresh, whichever task or queue they are made on.
+    init(_ base: Session, for refreshes: [ActiveOperation]) {
+        settings = base.settings
+        interceptor = base.interceptor
+        interceptorChain = base.interceptorChain
+        pipeline = base.pipeline
+        box = base.box
+        self.base = base
+        self.refreshes = refreshes
+    }
 
     /// Calls `action` with every request that was made and has not ended.
     public func withAllRequests(perform action: (Set<Request>) -> Void) {

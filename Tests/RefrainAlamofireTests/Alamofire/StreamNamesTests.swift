@@ -53,6 +53,17 @@ struct StreamNamesTests {
         #expect(server.count(path: "/number") == 3)
     }
 
+    @Test("streams of a request that are asked for after its end have ended", .timeLimit(.minutes(2)))
+    func lateStreams() async {
+        let request = AF.request(server.baseURL + "/text")
+        _ = await request.serializingString().response
+        for await _ in request.downloadProgress() { Issue.record("progress after the end") }
+        for await _ in request.uploadProgress() { Issue.record("progress after the end") }
+        for await _ in request.urlRequests() { Issue.record("an attempt after the end") }
+        for await _ in request.httpResponses() { Issue.record("a response after the end") }
+        for await _ in request.cURLDescriptions() { Issue.record("an attempt after the end") }
+    }
+
     @Test("a stream that its handler cancels at the last chunk ends as cancelled, by itself and by its token")
     func cancelledByHandler() async {
         for byToken in [false, true] {

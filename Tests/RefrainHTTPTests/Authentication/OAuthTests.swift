@@ -213,12 +213,16 @@ struct OAuthTests {
         #expect(server.refreshes == 1)
     }
 
-    @Test("A reset ends the refresh and all who wait for it, and what the refresh brought is not kept")
-    func reset() async {
+    @Test(
+        "A reset ends the waits and lets the refresh finish, whose token is kept; a log-out ends it, whose token is not",
+        .timeLimit(.minutes(2)),
+        arguments: [false, true]
+    )
+    func reset(forgets: Bool) async {
         let gate = MockLoader.Gate()
         let held = MockLoader().otherwise(.held(by: gate, .status(200)))
         let oauth = OAuth(store: store) { [server] _ in
-            _ = await held.load(sampleRequest())
+            guard await held.load(sampleRequest()).response != nil else { throw CancellationError() }
             return server.refresh()
         } logIn: {
             nil
@@ -226,12 +230,42 @@ struct OAuthTests {
         let loader = oauth --> MockLoader().otherwise(server.reply)
         let task = loader.load(sampleRequest()) { _ in }
         await gate.arrivals(atLeast: 1)
-        await loader.reset()
+        let reset = Task { if forgets { await oauth.forgetToken() } else { await loader.reset() } }
         #expect(await task.result.errorCode == .cancelled)
-        #expect(gate.count == 0)
-        #expect(await store.token() == Self.stale)
-        await oauth.forgetToken()
-        #expect(await store.token() == nil)
+        if !forgets { await gate.release() }
+        await reset.value
+        #expect(server.refreshes == (forgets ? 0 : 1))
+        guard !forgets else { return #expect(await store.token() == nil) }
+        // The next request is signed with the new token: the old refresh token is not used again.
+        #expect(await loader.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 1)
+    }
+
+    @Test(
+        "A reset of the whole chain lets the request of a refresh finish that goes through it",
+        .timeLimit(.minutes(2))
+    )
+    func resetAroundRefresh() async throws {
+        let gate = MockLoader.Gate()
+        let mock = MockLoader().then(.status(401)).then(.held(by: gate, .status(200))).otherwise(server.reply)
+        let box = Locked<(any HTTPLoader)?>(nil)
+        let oauth = OAuth(store: store) { [server] _ in
+            guard let chain = box.withLock({ $0 }), await chain.load(sampleRequest()).status == 200 else { return nil }
+            return server.refresh()
+        } logIn: {
+            nil
+        }
+        let chain = ResetGuard() --> Retry(.recommended, budgets: nil) --> oauth --> mock
+        box.withLock { $0 = chain }
+        let task = chain.load(sampleRequest()) { _ in }
+        await gate.arrivals(atLeast: 1)
+        let reset = Task { await chain.reset() }
+        #expect(await task.result.errorCode == .cancelled)
+        await gate.release()
+        await reset.value
+        #expect(server.refreshes == 1)
+        #expect(await chain.load(sampleRequest()).status == 200)
+        #expect(server.refreshes == 1)
     }
 
     /// A store that takes its time to erase its token.

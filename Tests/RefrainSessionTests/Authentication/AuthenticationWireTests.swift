@@ -66,6 +66,48 @@ struct AuthenticationWireTests {
         #expect(server.count(path: "/data") == 1000)
     }
 
+    @Test(
+        "a refresh that leaves its task does not wait for itself on the session that it is given",
+        .timeLimit(.minutes(2)),
+        arguments: [false, true]
+    )
+    func leavesTask(isDue: Bool) async {
+        accepted.increment()
+        let url = server.baseURL + "/token"
+        let authenticator = TokenAuthenticator { _, session in
+            let task = Task.detached {
+                try await session.request(url, method: .post).validate().serializingString().value
+            }
+            return Token(value: try await task.value)
+        }
+        let token = Token(value: "t1", requiresRefresh: isDue)
+        let session = Session.overSockets(Interceptor(authenticator: authenticator, credential: token))
+        for _ in 1...2 { #expect(await load(session).response.value == "data") }
+        #expect(server.count(path: "/token") == 1)
+    }
+
+    @Test(
+        "a reset of the session lets its refresh finish, so that a rotated token is not lost",
+        .timeLimit(.minutes(2))
+    )
+    func resetDuringRefresh() async {
+        accepted.increment()
+        let begun = Signal()
+        server.on("/slow-token") { [accepted] _ in
+            begun.set()
+            return [.sleep(.milliseconds(200)), .respond(.init(200, body: "t\(accepted.increment())"))]
+        }
+        let interceptor = Interceptor(authenticator: authenticator("/slow-token"), credential: Token(value: "t1"))
+        let session = Session.overSockets(interceptor)
+        let task = load(session)
+        await begun.wait()
+        await session.reset()
+        #expect(await task.response.error?.isExplicitlyCancelledError == true)
+        #expect(interceptor.credential == Token(value: "t3"))
+        #expect(await load(session).response.value == "data")
+        #expect(server.count(path: "/slow-token") == 1)
+    }
+
     @Test("A: AuthenticationInterceptor: a failed refresh fails all waiting requests, and the next one may try again")
     func failingRefresh() async throws {
         accepted.increment()

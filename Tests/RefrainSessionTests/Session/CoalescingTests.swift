@@ -150,10 +150,9 @@ struct CoalescingTests {
     func ownerKeeping() async throws {
         let loader = loader(503, 200)
         let session = session(loader, RetryPolicy(exponentialBackoffScale: 0))
-        let gone = Signal()
         weak var began: DataRequest?
         func begin() -> Request.ResponseTask<String> {
-            let request = session.request(HTTPRequest.sample).validate().holding(Lifetime(gone))
+            let request = session.request(HTTPRequest.sample).validate()
             began = request
             let task = request.serializingString()
             #expect(stage.numberOfWaitingRequests == 1)
@@ -173,8 +172,7 @@ struct CoalescingTests {
         mayEnd.set()
         #expect(try await stays?.value == "200")
         #expect(loader.requests.count == 2)
-        await gone.wait()
-        #expect(began == nil)
+        await freed { began }
     }
 
     @Test("a suspended request does not delay the others of its exchange", .timeLimit(.minutes(5)))

@@ -34,17 +34,16 @@ extension EventMonitor where Self == ClosureEventMonitor {
     }
 }
 
-extension DataRequest {
-    /// Keeps an object as long as the request lives, with one more check that passes.
-    func holding(_ lifetime: Lifetime) -> Self {
-        validate { _, _, _ in withExtendedLifetime(lifetime) { .success(()) } }
-    }
-}
-
 extension DownloadRequest {
     /// Returns when so many bytes are in the file.
     func received(atLeast count: Int64) async {
         // No event: progress is told before the bytes are written.
         while bytesReceived < count { await Task.yield() }
     }
+}
+
+/// Returns when an object has been freed.
+func freed(_ object: () -> AnyObject?) async {
+    // No event: the runtime drops the last reference, and what a request holds goes before it.
+    while object() != nil { await Task.yield() }
 }
