@@ -47,7 +47,7 @@ struct SessionTests {
             (tried, refused, uploaded) = (first, second, third)
         }
         // The task that ran a request releases it shortly after the end.
-        await freed { tried ?? refused ?? uploaded }
+        await untilFreed { tried ?? refused ?? uploaded }
     }
 
     @Test("A: Session: a session that starts nothing by itself waits for resume()")
@@ -221,7 +221,7 @@ struct SessionTests {
                 weakly = request
                 response = await request.serializingString().response
             }
-            await freed { weakly }
+            await untilFreed { weakly }
             #expect(response != nil)
         }
     }
@@ -238,7 +238,7 @@ struct SessionTests {
             weakly = request
             #expect(await request.serializingString().response.value == "ok")
         }
-        await freed { weakly }
+        await untilFreed { weakly }
     }
 
     @Test("A: errors: what is no URL fails the request, and no retrier is asked")
