@@ -210,7 +210,7 @@ struct SessionTests {
     }
 
     @Test("a request that has ended is freed with its last reference, whatever its end", .timeLimit(.minutes(5)))
-    func freed() async {
+    func freedRequest() async {
         let answers: [ScriptedLoader.Answer] = [.status(200, body: "ok"), .status(503), .failure(.timedOut)]
         for answer in answers {
             let session = Session.testing(ScriptedLoader(answer), interceptor: CountingInterceptor(.retry, .doNotRetry))
