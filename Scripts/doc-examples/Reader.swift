@@ -17,6 +17,8 @@ struct Reader: Sendable {
     let anyRequest: HTTPRequest
     let loader: CurlLoader
     let mock: MockLoader
+    let custom: MockLoader?
+    let isOffline: Bool
     let session: Session
     let oauth: OAuth
 
@@ -48,6 +50,8 @@ struct Reader: Sendable {
 }
 
 let tokenURL = "https://api.example.com/token"
+
+struct Busy: Error {}
 
 struct User: Codable, Sendable { let name: String }
 

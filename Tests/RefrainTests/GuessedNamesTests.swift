@@ -27,8 +27,7 @@ private enum Chains {
     static let whole = ResetGuard() --> Redirect() --> stages --> MockLoader { _ in .status(204) }
 }
 
-/// Names as they are guessed before the documentation is read. Only public imports: what compiles here compiles for a
-/// user.
+// Only public imports: what compiles here compiles for a user.
 @Suite("Names that are guessed")
 struct GuessedNamesTests {
     @Test("a chain is a static property without a type annotation")
