@@ -64,7 +64,7 @@ extension CurlLoader {
         /// Defaults to ``CurlLoader/Versions/automatic``.
         public var versions = Versions.automatic
         /// The `User-Agent` of requests without one.
-        public var userAgent = "refrain/0.2.0"
+        public var userAgent = "refrain/0.3.0"
 
         /// Settings of the command line that differ from libcurl's defaults.
         package var overrides = ConnectionOverrides()

@@ -3,10 +3,10 @@ internal import BuildStamp
 /// The version of the package.
 enum Version {
     /// By semantic versioning 2.0.
-    static let current = "0.2.0"
+    static let current = "0.3.0"
 
     /// The day of this version, or of the last change to its manual.
-    static let day = "2026-11-21"
+    static let day = "2026-11-26"
 
     /// The commit that was built, or nil where the build was not told.
     ///
@@ -17,6 +17,6 @@ enum Version {
         return text.isEmpty ? nil : text
     }()
 
-    /// As `refrain --version` says it: `0.2.0`, or `0.2.0 (1a2b3c4d5e6f)`.
+    /// As `refrain --version` says it: `0.3.0`, or `0.3.0 (1a2b3c4d5e6f)`.
     static let full = current + (commit.map { " (\($0))" } ?? "")
 }

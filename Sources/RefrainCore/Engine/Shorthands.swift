@@ -7,8 +7,7 @@
 /// let settings = try await withRetry(maxAttempts: 4) { try await load() }
 /// ```
 ///
-/// The same as ``withRetry(_:timeout:clock:random:retriesExhausted:while:onRetry:operation:)`` with a schedule that is
-/// limited to this number.
+/// The same as `withRetry` with a schedule that is limited to this number.
 ///
 /// - Parameters:
 ///   - maxAttempts: the number of attempts, the first one included. A number under 1 counts as 1.
