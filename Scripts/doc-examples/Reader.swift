@@ -4,6 +4,7 @@
 import Dispatch
 import Refrain
 import RefrainAlamofire
+import RefrainQueue
 import RefrainSimulation
 import RefrainTesting
 
@@ -37,6 +38,9 @@ struct Reader: Sendable {
     let context: RetryContext
     let response: HTTPResponse
 
+    let queue: RequestQueue
+    let database: Database
+
     let url: URL
     let logInURL: URL
     let photoURL: URL
@@ -56,6 +60,10 @@ struct Busy: Error {}
 struct User: Codable, Sendable { let name: String }
 
 struct Logger: PluginType {}
+
+struct Database {
+    func execute(_ sql: String, _ values: [RequestQueue.Row.Value]) throws {}
+}
 
 enum GitHub: TargetType {
     case user(String)
