@@ -14,7 +14,7 @@ ARGS ?=
 DESTDIR ?=
 PREFIX ?= /usr/local
 
-.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak \
+.PHONY: help setup demo examples test traits postgres apple lint api api-accept sanitize fuzz docs site bench soak \
 	release install check
 
 help: ## List the targets
@@ -36,6 +36,9 @@ test: ## Run every test
 
 traits: ## Test the traits, if REFRAIN_CHECKOUTS names a folder of the packages
 	Scripts/test-traits
+
+postgres: ## Test the queue in PostgreSQL, with servers that the tests start
+	Scripts/test-postgres
 
 apple: ## Type-check, on Linux, the code for Apple platforms against stand-ins of its frameworks
 	@Scripts/setup

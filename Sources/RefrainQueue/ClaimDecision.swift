@@ -74,7 +74,7 @@ struct ResultDecision: Hashable, Sendable {
     ) -> ResultDecision {
         if case .failure(let error) = result, error.isCancellation {
             // The worker ends, or the session was reset: the request waits for another one.
-            let isUnsent = error.bytesSent == 0
+            let isUnsent = error.bytesSent == 0 && claim.age == nil
             guard claim.request.safety == .once, !isUnsent else {
                 return ResultDecision(outcome: .later(.zero), error: text, isUnsent: isUnsent)
             }

@@ -25,7 +25,7 @@ package protocol QueueStore: AnyObject {
     func finish(_ results: [ClaimResult]) throws(QueueError) -> [Bool]
     /// Gives back requests that were not begun.
     func release(_ claims: [Claim]) throws(QueueError)
-    /// Removes what is done and older than `keep`, and takes up what dead workers have left.
+    /// Removes what is done and older than `keep`.
     func tidy(keep: Duration) throws(QueueError)
     /// The rows of a state, oldest first, after an identifier; or one row.
     func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item]

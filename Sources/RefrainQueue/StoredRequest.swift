@@ -104,7 +104,7 @@ package struct StoredRequest: Sendable, Hashable {
         add(":attempt-timeout", request.attemptTimeout.map { "\($0.inMilliseconds)" })
         add(":redirects", request.followsRedirects ? nil : "no")
         add(":key-field", HTTPHeaders.isSame(keyField, HTTPRequest.IdempotencyKey.fieldName) ? nil : keyField)
-        for name in request.secretHeaders.sorted() { add(":secret", name) }
+        for name in request.secretHeaders.sorted() where HTTPToken.isValid(name) { add(":secret", name) }
         let secrets = request.secretHeaders.union(PrintLoader.secretFields)
         for field in request.headers where !HTTPHeaders.isSame(field.name, keyField) {
             guard !secrets.contains(where: { HTTPHeaders.isSame($0, field.name) }) else { continue }

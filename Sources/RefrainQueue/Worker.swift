@@ -17,7 +17,7 @@ extension RequestQueue {
 
         /// The longest wait between two attempts that stays in memory.
         static let longestWait = Duration.seconds(10)
-        /// How often rows of dead workers and keys that age are looked for, beside the first time.
+        /// How often requests whose keys age are looked for, and rows that are not needed any more are removed.
         private static let upkeepInterval = Duration.seconds(5)
 
         private struct State {
@@ -111,7 +111,10 @@ extension RequestQueue {
                     // The store comes back, or the leases of what is in flight end.
                     looksAgain = false
                 }
-                if !looksAgain { await wakeup.wait(atMost: queue.store.pollInterval, on: queue.clocks.timer) }
+                if !looksAgain {
+                    let limit = min(queue.store.pollInterval, upkeep.renewalInterval)
+                    await wakeup.wait(atMost: limit, on: queue.clocks.timer)
+                }
             }
         }
 
@@ -126,7 +129,7 @@ extension RequestQueue {
             }
         }
 
-        /// Renews the claims in flight and looks after the rows of dead workers, each in its time.
+        /// Renews the claims in flight and removes old rows, each in its time.
         ///
         /// - Returns: whether requests whose keys age are to be looked for.
         private func keepUp(_ upkeep: inout Upkeep) async throws(QueueError) -> Bool {
@@ -246,7 +249,8 @@ extension RequestQueue {
             let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, now: queue.clocks.wallNow)
             var result = ClaimResult(claim, decision.outcome, error: decision.error)
             result.isUnsent = decision.isUnsent
-            result.attempts = answer.attempts.count
+            // A redirect and the replay after a refresh are not attempts of the schedule.
+            result.attempts = answer.attempts.count { ![.redirected, .credentialsRefreshed].contains($0.reason) }
             result.status = answer.attempts.last?.status?.rawValue
             if case .success(let response) = answer { result.status = response.status.rawValue }
             result.record = RecordText.encode(answer.attempts, after: claim.attempts)

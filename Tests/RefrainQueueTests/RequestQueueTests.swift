@@ -6,6 +6,12 @@ import Testing
 
 @testable import RefrainQueue
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("Queues")
 struct RequestQueueTests {
     /// The URL of an order.

@@ -20,6 +20,8 @@ package final class SQLiteStore: QueueStore {
     private let queue: String
     private let clocks: RetryClocks
     private var slot: OwnerSlot?
+    /// When rows of dead processes are looked for, on the monotonic clock.
+    private var nextTakeUp = Duration.zero
     /// The wall clock at the last upkeep.
     private var lastUpkeep = Int64.max
     private var statements: [String: Database.Statement] = [:]
@@ -40,34 +42,30 @@ package final class SQLiteStore: QueueStore {
     // MARK: Tables
 
     private func prepare() throws(QueueError) {
+        var version: Int64?
         do throws(DatabaseError) {
             var names: Set<String> = []
             try database.prepare("SELECT name FROM sqlite_master").run { names.insert($0.text(0) ?? "") }
             // A database of the application's own keeps its journal.
             if names.isEmpty { try database.run("PRAGMA journal_mode = WAL") }
-            if !names.contains("refrain_queue") {
-                try database.run("BEGIN IMMEDIATE; \(Self.schema); COMMIT")
-            }
-        } catch { throw Self.error(error, path) }
-        var version: Int64?
-        do throws(DatabaseError) {
-            try database.prepare("INSERT OR IGNORE INTO refrain_queue (name, version, paused) VALUES (?, ?, 0)")
-                .run([.text(queue), .integer(Self.version)])
+            if !names.contains("refrain_queue") { try database.run("BEGIN IMMEDIATE; \(Self.schema); COMMIT") }
             try database.prepare("SELECT max(version) FROM refrain_queue").run { version = $0.integer(0) }
-            try database.prepare("SELECT \(Self.columns), dedupe FROM refrain_request LIMIT 0").run()
+            if version ?? Self.version == Self.version {
+                try database.prepare("SELECT \(Self.columns), dedupe FROM refrain_request LIMIT 0").run()
+                try database.prepare("INSERT OR IGNORE INTO refrain_queue (name, version, paused) VALUES (?, ?, 0)")
+                    .run([.text(queue), .integer(Self.version)])
+            }
         } catch {
             guard error.code != SQLITE_ERROR else {
                 throw QueueError(.foreign, "\(path) has tables of these names that are not those of a queue: \(error)")
             }
             throw Self.error(error, path)
         }
-        guard version == Self.version else {
-            let found = version.map { "\($0)" } ?? "none"
-            throw QueueError(
-                .newerVersion,
-                "the tables of \(path) have version \(found), and this version of Refrain knows \(Self.version): update it"
-            )
-        }
+        guard let version, version != Self.version else { return }
+        throw QueueError(
+            .newerVersion,
+            "the tables of \(path) have version \(version), and this version of Refrain knows \(Self.version): update it"
+        )
     }
 
     private static let schema = """
@@ -135,6 +133,7 @@ package final class SQLiteStore: QueueStore {
 
     package func claim(_ limit: Int, token: Int64, wantsBegun: Bool) throws(QueueError) -> [Claim] {
         let owner = try ownerSlot().owner
+        try takeUpNow()
         let begun = wantsBegun ? "AND begun IS NOT NULL" : ""
         let query = """
             SELECT \(Self.columns) FROM refrain_request r WHERE queue = ? AND due <= ? \(begun) AND \(Self.laneIsFree) \
@@ -275,8 +274,6 @@ package final class SQLiteStore: QueueStore {
     // MARK: Upkeep
 
     package func tidy(keep: Duration) throws(QueueError) {
-        let slot = try ownerSlot()
-        try takeUp { slot.isDead($0) }
         try transaction { () throws(DatabaseError) in
             let now = now
             try statement(
@@ -296,6 +293,13 @@ package final class SQLiteStore: QueueStore {
                 """
             ).run([.text(queue), .integer(now)])
         }
+    }
+
+    /// Makes the rows of processes that have ended due, as often as a worker looks at the queue.
+    private func takeUpNow() throws(QueueError) {
+        guard let slot, clocks.now >= nextTakeUp else { return }
+        nextTakeUp = clocks.now + pollInterval
+        try takeUp { slot.isDead($0) }
     }
 
     /// Makes the rows of dead owners due.

@@ -70,7 +70,7 @@ final class PostgresServer: @unchecked Sendable {
         process?.signal(SIGKILL)
         process?.end()
         process = nil
-        poll(nil, 0, 300)
+        poll(nil, 0, 1500)
     }
 
     /// The server refuses to run as root.

@@ -117,7 +117,7 @@ struct PostgresTests {
         let server = try PostgresServer()
         for (number, point) in CrashTableTests.points.enumerated() {
             let queue = try await RequestQueue(.postgres(server.location), name: "default")
-            try await CrashTableTests.check(queue, server.location, point, kind, count: 6, reachedAt: 1 + number % 4)
+            try await CrashTableTests.check(queue, server.location, point, kind, count: 6, reachedAt: 1 + number % 2)
             try PostgresConnection(server.location).run("TRUNCATE refrain_request")
         }
     }
