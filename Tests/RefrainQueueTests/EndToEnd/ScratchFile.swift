@@ -12,7 +12,7 @@ import Foundation
 #endif
 
 /// A folder of a test's own, with a path in it.
-struct ScratchFile: ~Copyable {
+final class ScratchFile {
     private let folder: URL
     let path: String
 
