@@ -21,8 +21,8 @@ import Darwin
 @main
 struct QueueLoad {
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        switch arguments.first {
+        let arguments = CommandLine.arguments
+        switch arguments.dropFirst().first {
         case "work" where arguments.count >= 3:
             let point = arguments.count >= 5 ? CrashPoint(arguments[3], Int(arguments[4]) ?? 1) : nil
             try await work(arguments[2], point)
