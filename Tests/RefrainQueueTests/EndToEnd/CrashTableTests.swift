@@ -1,6 +1,7 @@
 import RefrainCore
 import RefrainHTTP
 import RefrainTesting
+import TestSupport
 import Testing
 
 @testable import RefrainQueue
@@ -192,8 +193,15 @@ struct CrashTableTests {
         let server = try FaultServer()
         defer { server.stop() }
         let victim = Locked<pid_t?>(nil)
+        let isStopped = Signal()
         server.on("/order") { request in
-            if request.occurrence == 1, let pid = victim.withLock({ $0 }) { kill(pid, SIGSTOP) }
+            if request.occurrence == 1, let pid = victim.withLock({ $0 }) {
+                var status: Int32 = 0
+                kill(pid, SIGSTOP)
+                // All of its threads have stopped when this returns.
+                waitpid(pid, &status, WUNTRACED)
+                isStopped.set()
+            }
             return [.respond(.init(200, body: "ok"))]
         }
         server.on("/other") { _ in [.respond(.init(200, body: "ok"))] }
@@ -202,7 +210,7 @@ struct CrashTableTests {
         try await queue.enqueue(try Kind.once.request(server.baseURL + "/order"))
         let first = try HelperProcess(["work", scratch.path])
         victim.withLock { $0 = first.pid }
-        await server.requests(atLeast: 1)
+        await isStopped.wait()
         try await queue.enqueue(try Kind.once.request(server.baseURL + "/other"))
         let second = try HelperProcess(["work", scratch.path])
         await server.requests(atLeast: 1, toPath: "/other")
