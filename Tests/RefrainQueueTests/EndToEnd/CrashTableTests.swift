@@ -83,9 +83,9 @@ struct CrashTableTests {
         let first = try HelperProcess(["work", location, point, "\(number)"])
         victim.withLock { $0 = first.pid }
         let isReached = kind == .once || !["before-begin", "begun"].contains(point)
-        let status = first.end()
+        let status = await first.end()
         #expect(status == (isReached ? -SIGKILL : 0))
-        if isReached { #expect(try HelperProcess(["work", location]).end() == 0) }
+        if isReached { #expect(try await HelperProcess(["work", location]).end() == 0) }
 
         let items = try await queue.items()
         let counts = arrivals.withLock { $0 }
@@ -123,8 +123,8 @@ struct CrashTableTests {
         let scratch = try ScratchFile()
         let output = try ScratchFile()
         let process = try HelperProcess(["order", scratch.path, server.baseURL + "/orders", "5"], output: output.path)
-        #expect(process.end() == -SIGKILL)
-        #expect(try HelperProcess(["work", scratch.path]).end() == 0)
+        #expect(await process.end() == -SIGKILL)
+        #expect(try await HelperProcess(["work", scratch.path]).end() == 0)
         let queue = try await RequestQueue(.sqlite(scratch.path))
         #expect(try await queue.items().map(\.outcome) == [.done, .done, .done, .done, .done])
         #expect(server.count(path: "/orders") == 5)
@@ -147,14 +147,14 @@ struct CrashTableTests {
         while try await queue.item(poison)?.outcome != .failed, runs < 10 {
             let process = try HelperProcess(["work", scratch.path])
             victim.withLock { $0 = process.pid }
-            process.end()
+            await process.end()
             runs += 1
         }
         #expect(runs == 6)
         #expect(server.count(path: "/poison") == 5)
         #expect(try await queue.item(poison)?.error?.hasPrefix("abandoned") == true)
         try await queue.enqueue(try HTTPRequest(server.baseURL + "/fine", method: .put))
-        #expect(try HelperProcess(["work", scratch.path]).end() == 0)
+        #expect(try await HelperProcess(["work", scratch.path]).end() == 0)
         #expect(server.count(path: "/fine") == 1)
     }
 
@@ -181,8 +181,8 @@ struct CrashTableTests {
         let first = try HelperProcess(["work", scratch.path])
         held.withLock { $0 = first.pid }
         let second = try HelperProcess(["work", scratch.path])
-        first.end()
-        #expect(second.end() == 0)
+        await first.end()
+        #expect(await second.end() == 0)
         #expect(try await queue.items(.done).count == 200)
         // Once more than there are requests only for those that the killed worker had.
         #expect(arrived.withLock { $0 } <= 204)
@@ -217,8 +217,8 @@ struct CrashTableTests {
         // The stopped one still owns its order, which no other worker sends.
         #expect(try await queue.items(.claimed).count == 1)
         first.signal(SIGCONT)
-        #expect(first.end() == 0)
-        #expect(second.end() == 0)
+        #expect(await first.end() == 0)
+        #expect(await second.end() == 0)
         #expect(try await queue.items(.done).count == 2)
         #expect(server.count(path: "/order") == 1)
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import RefrainCore
 
 #if canImport(Glibc)
@@ -49,7 +50,15 @@ struct HelperProcess {
 
     /// Waits for its end, and ends it after so many seconds; returns its status, or minus the signal that ended it.
     @discardableResult
-    func end(within limit: Int = 60) -> Int32 {
+    func end(within limit: Int = 60) async -> Int32 {
+        // On a thread of its own: this blocks, and the pool has few threads.
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "the end of a process").async { continuation.resume(returning: blockingEnd(limit)) }
+        }
+    }
+
+    /// As ``end(within:)``, for initializers.
+    func blockingEnd(_ limit: Int = 60) -> Int32 {
         var status: Int32 = 0
         let deadline = ContinuousClock.now + .seconds(limit)
         while waitpid(pid, &status, WNOHANG) == 0 {

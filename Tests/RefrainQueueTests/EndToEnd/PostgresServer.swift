@@ -45,7 +45,8 @@ final class PostgresServer: @unchecked Sendable {
             chown(folder.path(), user.pointee.pw_uid, user.pointee.pw_gid)
         }
         let data = folder.appending(path: "data").path()
-        let status = try Self.run(["\(programs)/initdb", "-N", "-A", "trust", "-U", "postgres", "-D", data]).end()
+        let status = try Self.run(["\(programs)/initdb", "-N", "-A", "trust", "-U", "postgres", "-D", data])
+            .blockingEnd()
         guard status == 0 else { throw HelperProcess.NotStarted(code: status) }
         try start(options)
     }
@@ -58,7 +59,7 @@ final class PostgresServer: @unchecked Sendable {
         process = try Self.run(["\(programs)/postgres", "-D", "\(folder)/data"] + settings.flatMap { ["-c", $0] })
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
-            if try Self.run(["\(programs)/pg_isready", "-q", "-h", folder]).end() == 0 { return }
+            if try Self.run(["\(programs)/pg_isready", "-q", "-h", folder]).blockingEnd() == 0 { return }
             poll(nil, 0, 50)
         }
         throw HelperProcess.NotStarted(code: ETIMEDOUT)
@@ -68,7 +69,7 @@ final class PostgresServer: @unchecked Sendable {
     func kill() {
         // The children end with it: they notice that it is gone.
         process?.signal(SIGKILL)
-        process?.end()
+        _ = process?.blockingEnd()
         process = nil
         poll(nil, 0, 1500)
     }
@@ -82,7 +83,7 @@ final class PostgresServer: @unchecked Sendable {
 
     deinit {
         process?.signal(SIGQUIT)
-        process?.end()
+        _ = process?.blockingEnd()
         try? FileManager.default.removeItem(at: folder)
     }
 }

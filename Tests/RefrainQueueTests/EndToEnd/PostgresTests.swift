@@ -145,10 +145,10 @@ struct PostgresTests {
         await server.requests(atLeast: 1)
         // The lease of the helper is 2 s.
         let second = try HelperProcess(["work", database.location])
-        #expect(second.end() == 0)
+        #expect(await second.end() == 0)
         #expect(try await queue.item(id)?.outcome == .done)
         first.signal(SIGCONT)
-        #expect(first.end() == 0)
+        #expect(await first.end() == 0)
         #expect(server.count(path: "/order") == 2)
         #expect(try await queue.item(id)?.attempts.map(\.status) == [200])
     }
@@ -171,9 +171,9 @@ struct PostgresTests {
         await server.requests(atLeast: 10)
         database.kill()
         try database.start()
-        _ = worker.end()
+        _ = await worker.end()
         // The helper's own look at the queue may have met the gap; a worker ends the rest.
-        #expect(try HelperProcess(["work", database.location]).end() == 0)
+        #expect(try await HelperProcess(["work", database.location]).end() == 0)
         let after = try await RequestQueue(.postgres(database.location))
         #expect(try await after.items(.done).count == 60)
         #expect(keys.withLock { $0.count } == 60)
