@@ -190,8 +190,9 @@ public final class RequestQueue: Sendable {
         return ids.compactMap { $0 }
     }
 
-    /// Returns the INSERT of a request, for the application's own transaction: its change and the request are both
-    /// stored, or neither is.
+    /// Returns the INSERT of a request, for the application's own transaction.
+    ///
+    /// The application's change and the request are then both stored, or neither is.
     ///
     /// ```swift
     /// let row = try queue.row(for: request, dedupe: "event-41")
