@@ -17,9 +17,14 @@ package struct DurableCall: Sendable {
         self.isOwned = isOwned
     }
 
-    /// The attempt that the call begins with.
-    func firstAttempt(remaining: Duration?) -> Attempt {
-        Attempt(number: earlierAttempts.addingSaturated(1), remaining: remaining)
+    /// Returns an attempt of this call, counted from the first one of the earlier calls.
+    func continuing(_ attempt: Attempt) -> Attempt {
+        Attempt(
+            number: earlierAttempts.addingSaturated(attempt.number),
+            countedAttempts: earlierAttempts.addingSaturated(attempt.countedAttempts),
+            previousDelay: attempt.previousDelay,
+            remaining: attempt.remaining
+        )
     }
 
     /// Returns a decision to retry as one that ends the call, with the date at which another call may follow.
