@@ -6,15 +6,18 @@ extension HTTPError: RetryTerminalError {
     /// retrier declined. For a request that a ``RateLimiter`` held back, the code alone implies it.
     public var retriesAreExhausted: Bool {
         if code.endingReason != nil || attempts.retriesAreExhausted || attempts.mustNotBeRepeated { return true }
-        return attempts.isEmpty && repetition.refusal != nil
+        return repetition.refusal != nil
     }
 
     /// The delay that the server requested of the last attempt; nil: none.
     public var minimumRetryDelay: Duration? { repetition.delay }
 
-    /// What a loop around the call keeps to; without a stage that records attempts it follows from the error alone.
+    /// What a loop around the call keeps to.
+    ///
+    /// It follows from the error alone where no stage recorded the attempts, and where the failure came after the last
+    /// one, in the body of its response.
     private var repetition: AttemptRecord.Repetition {
-        if let last = attempts.last { return last.repetition }
+        if let last = attempts.last, last.reason != .succeeded { return last.repetition }
         let result = HTTPResult.failure(self)
         let context = RetryContext(request, result, attempt: .first, remaining: nil, now: .now)
         return AttemptRecord.Repetition(context, result)

@@ -64,7 +64,7 @@ final class InterceptorChain: Sendable {
         /// Whether an interceptor is known to decide on retries alone.
         private static func adaptsNothing(_ adapter: any RequestAdapter) -> Bool {
             adapter is RetryPolicy || adapter is ConnectionLostRetryPolicy || adapter is Retrier
-                || adapter is OfflineRetrier
+                || adapter is any RetrierOnly
         }
 
         mutating func add(retrier: any RequestRetrier) {
@@ -73,6 +73,9 @@ final class InterceptorChain: Sendable {
         }
     }
 }
+
+/// An interceptor of this module that decides on retries alone, so that its adapting half is not called.
+protocol RetrierOnly: RequestInterceptor {}
 
 /// The policy of sessions that are given none: `RetryPolicy.recommended` where nothing that was named decides.
 struct DefaultRetryPolicy: RequestInterceptor {

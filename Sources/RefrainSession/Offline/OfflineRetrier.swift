@@ -8,7 +8,7 @@
 /// It applies only if the error can result from a missing network and the network is missing. Its retries are not
 /// counted as attempts, so it also covers a first launch that waits for the user's permission. Put it before retry
 /// policies, because the first retrier that returns a retry decides.
-public struct OfflineRetrier: RequestInterceptor, FreeRetry {
+public struct OfflineRetrier: RequestInterceptor, RetrierOnly, FreeRetry {
     /// The default maximum wait: 5 s.
     public static let defaultWait = Duration.seconds(5)
 

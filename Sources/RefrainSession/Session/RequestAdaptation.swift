@@ -97,11 +97,7 @@ enum RequestAdaptation {
             first.url == original.url, first.method == original.method
         else { return .success(original) }
         return remake().map { made in
-            var made = owner.changedBeforeStart(made)
-            made.keepPlace(of: original)
-            // The time of the call is not made anew.
-            made.timeout = original.timeout
-            return made.keepingKey(of: original)
+            owner.changedBeforeStart(made).replacing(original).keepingKey(of: original)
         }
     }
 
@@ -114,24 +110,18 @@ enum RequestAdaptation {
         guard !owner.interceptors.adapters.isEmpty else { return checked(made, of: owner, original) }
         guard let session = owner.session else { return .failure(.sessionDeinitialized) }
         let state = RequestAdapterState(request: owner, session: session, attempt: attempt)
-        // A copy of the request keeps the mark; a new request of an adapter does not have it.
-        let mark = ObjectIdentifier(owner)
         var adapted = made
         // The adapter that gave a GET a body.
         var author: (any RequestAdapter)?
-        adapted[option: AdaptedOption.self] = mark
         for adapter in owner.interceptors.adapters {
             do {
-                var next = try await adapter.adapt(adapted, using: state)
-                if next[option: AdaptedOption.self] != mark { next.keepPlace(of: original) }
-                adapted = next.keepingOptions(of: adapted)
+                adapted = try await adapter.adapt(adapted, using: state).replacing(adapted)
                 author = adapted.hasBodyInGET ? author ?? adapter : nil
             } catch {
                 if Task.isCancelled { return .failure(.explicitlyCancelled) }
                 return .failure(.requestAdaptationFailed(error: error, by: "\(type(of: adapter))"))
             }
         }
-        adapted[option: AdaptedOption.self] = nil
         let checked = checked(adapted.keepingKey(of: original), of: owner, original)
         guard let author, case .failure(.requestValidationFailed) = checked else { return checked }
         return checked.mapError { .requestAdaptationFailed(error: $0, by: "\(type(of: author))") }
@@ -152,11 +142,6 @@ enum RequestAdaptation {
     }
 }
 
-/// The owner for which adapters received the request.
-private enum AdaptedOption: HTTPRequestOption {
-    static let defaultValue: ObjectIdentifier? = nil
-}
-
 extension HTTPRequest {
     fileprivate var hasBodyInGET: Bool { method == .get && !body.isEmpty }
 
@@ -166,20 +151,18 @@ extension HTTPRequest {
         return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: body.length)))
     }
 
-    /// Takes over what the pipeline itself has noted on the original request. What a caller says of a request, such as
-    /// its timeout or its key, is the replacement's where it says so, and else the original's.
-    fileprivate mutating func keepPlace(of original: HTTPRequest) {
-        let timeout = timeout
-        self = keepingOptions(of: original)
-        attemptObserver = original.attemptObserver
-        self[option: TargetOption.self] = original[option: TargetOption.self]
-        download = original.download
-        streamsResponse = original.streamsResponse
-        needsFreshConnection = original.needsFreshConnection
-        secretHeaders.formUnion(original.secretHeaders)
-        self.timeout = original.timeout
-        deadline = original.deadline
-        if let timeout { self.timeout = timeout }
+    /// Returns this request in the place of `original`.
+    ///
+    /// What it says itself counts, such as a timeout or a key; the rest is the original's.
+    fileprivate func replacing(_ original: HTTPRequest) -> HTTPRequest {
+        let isNew = deadline == nil && original.deadline != nil
+        var copy = keepingOptions(of: original)
+        copy.secretHeaders.formUnion(original.secretHeaders)
+        guard isNew, let timeout else { return copy }
+        // The time of the call has begun.
+        (copy.timeout, copy.deadline) = (original.timeout, original.deadline)
+        copy.timeout = timeout
+        return copy
     }
 
     /// Returns this request without the fields that a redirect removed from the original one.

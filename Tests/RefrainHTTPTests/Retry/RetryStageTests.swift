@@ -36,6 +36,17 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.delay) == clock.sleeps + [.zero])
     }
 
+    @Test("R24: a failure in the body of an answer to a POST is not repeated by an outer loop, one to a GET is")
+    func failureInTheBody() async throws {
+        for (method, isEnd) in [(HTTPMethod.post, true), (.get, false)] {
+            mock.then(.status(200))
+            let response = try await chain().response(for: request(method))
+            let error = HTTPError(.networkConnectionLost, request: response.request, response: response, bytesSent: 80)
+            #expect(error.attempts.last?.reason == .succeeded)
+            #expect(error.retriesAreExhausted == isEnd)
+        }
+    }
+
     @Test("R29: the record is on the error as well, and starts count from the beginning of the call")
     func recordOnError() async throws {
         mock.then(times: 3, .failure(.timedOut, bytesSent: 10))

@@ -46,9 +46,9 @@ struct ExpiringTargetTests {
         }
     }
 
-    private func download() async -> (result: HTTPResult, bytes: [UInt8]) {
+    private func download() async throws -> (result: HTTPResult, bytes: [UInt8]) {
         let sink = BytesSink()
-        var request = HTTPRequest(URL(string: server.baseURL + "/start")!)
+        var request = try HTTPRequest(server.baseURL + "/start", headers: [:])
         request.download = Download(to: sink)
         let result = await chain.load(request)
         return (result, sink.bytes)
@@ -60,7 +60,7 @@ struct ExpiringTargetTests {
     )
     func goesOn(refusal: Int) async throws {
         serve(302, refusal: refusal)
-        let (result, bytes) = await download()
+        let (result, bytes) = try await download()
         #expect(try result.get().status.isSuccess)
         #expect(bytes == content)
         let parts = server.log.filter { $0.path.hasPrefix("/object") && $0.header("Range") != nil }
@@ -73,7 +73,7 @@ struct ExpiringTargetTests {
     @Test("R33: a permanent redirect names its target for good, so it is not asked again", arguments: [301, 308])
     func permanent(redirect: Int) async throws {
         serve(redirect, refusal: 410)
-        let (result, _) = await download()
+        let (result, _) = try await download()
         #expect(try result.get().status == 410)
         #expect(server.log.count { $0.path == "/start" } == 1)
     }
