@@ -39,7 +39,6 @@ extension OAuth {
 
 extension OAuth.Token: CustomStringConvertible, CustomDebugStringConvertible {
     /// The type of the token, without the token.
-    @_optimize(none)
     public var description: String {
         let expiry = expiresAt.map { "until \($0.sinceEpoch) since the epoch" } ?? "without a known end"
         return "\(scheme) token \(expiry), \(refreshToken == nil ? "not refreshable" : "refreshable")"

@@ -1,6 +1,5 @@
 extension CookieJar.Cookie {
     /// Parses a value of `Set-Cookie` (RFC 6265 §5.2, §5.3); nil if it is none, or if the source may not set it.
-    @_optimize(none)
     init?(setCookie field: String, from source: CookieTarget, now: WallClock.Instant) {
         // A control character would end the field of a request, or the line of a file. A tab may stand where a space
         // may (RFC 6265bis §5.6).
@@ -59,7 +58,6 @@ extension CookieJar.Cookie {
         var isHTTPOnly = false
 
         /// Reads one attribute; of several with one name, the last one counts.
-        @_optimize(none)
         mutating func read(_ text: Substring.UTF8View, _ now: WallClock.Instant) {
             let pair = text.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let value = pair.count > 1 ? trimmed(pair[1]) : ""
@@ -79,7 +77,6 @@ extension CookieJar.Cookie {
         }
 
         /// The instant that an age ends at, at most in the year 9999 later; nil for what is not a number.
-        @_optimize(none)
         private static func instant(maxAge text: String, _ now: WallClock.Instant) -> WallClock.Instant? {
             let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -98,7 +95,6 @@ extension WallClock.Instant {
 /// The dates of `Expires`, which servers spell in many ways (RFC 6265 §5.1.1).
 enum CookieDate {
     /// Parses a date; returns nil if it has no day, month, year or time.
-    @_optimize(none)
     static func parse(_ text: String) -> WallClock.Instant? {
         var found = Found()
         for token in text.utf8.prefix(256).split(whereSeparator: isDelimiter) { found.read(Array(token)) }
@@ -141,7 +137,6 @@ enum CookieDate {
             return found.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         }
 
-        @_optimize(none)
         private static func time(_ token: [UInt8]) -> (Int, Int, Int)? {
             let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3 else { return nil }
@@ -151,7 +146,6 @@ enum CookieDate {
             return (numbers[0], numbers[1], numbers[2])
         }
 
-        @_optimize(none)
         private static func month(_ token: [UInt8]) -> Int? {
             let name = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
             let names = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

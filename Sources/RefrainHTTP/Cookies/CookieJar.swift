@@ -85,14 +85,12 @@ public final class CookieJar: HTTPMiddleware {
     }
 
     /// Adds a cookie, or replaces the one with its name, domain and path; an expired one removes that.
-    @_optimize(none)
     public func insert(_ cookie: Cookie) {
         let now = clocks.wallNow
         contents.withLock { Self.insert(cookie, into: &$0, now) }
     }
 
     /// Adds the cookies of a text in Netscape's format.
-    @_optimize(none)
     public func insert(netscape text: String) {
         // By bytes: a value may contain the line breaks that only Unicode knows.
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
@@ -104,7 +102,6 @@ public final class CookieJar: HTTPMiddleware {
     public func removeAll() { contents.withLock { $0 = [] } }
 
     /// The value of `Cookie` for a request to a URL (RFC 6265 §5.4), or nil if no cookie is for it.
-    @_optimize(none)
     public func field(for url: URL) -> String? {
         guard let target = CookieTarget(url) else { return nil }
         let now = clocks.wallNow
@@ -124,7 +121,6 @@ public final class CookieJar: HTTPMiddleware {
     /// - Parameters:
     ///   - fields: the values of `Set-Cookie`, one for each line.
     ///   - url: the URL that answered.
-    @_optimize(none)
     public func insert(setCookie fields: [String], from url: URL) {
         guard !fields.isEmpty, let source = CookieTarget(url) else { return }
         let now = clocks.wallNow
@@ -153,7 +149,6 @@ public final class CookieJar: HTTPMiddleware {
         return result
     }
 
-    @_optimize(none)
     private static func insert(_ cookie: Cookie, into cookies: inout [Cookie], _ now: WallClock.Instant) {
         let old = cookies.firstIndex { $0.isSame(as: cookie) }
         guard !cookie.isExpired(at: now) else {

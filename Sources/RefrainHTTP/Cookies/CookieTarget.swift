@@ -15,7 +15,6 @@ struct CookieTarget {
     let isAddress: Bool
 
     /// The target of a URL; nil for a URL without a host.
-    @_optimize(none)
     init?(_ url: URL) {
         // As it is sent: what servers call `xn--bcher-kva.example` is `bücher.example` in the URL.
         guard let host = Origin(url)?.host ?? url.host(), !host.isEmpty else { return nil }
@@ -51,7 +50,6 @@ struct CookieTarget {
         return String(path[..<slash])
     }
 
-    @_optimize(none)
     private static func isAddress(_ host: String) -> Bool {
         if host.contains(":") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -64,7 +62,6 @@ struct CookieTarget {
 /// The list of all of them (publicsuffix.org) changes every week, and is not part of this library. Refused are: names
 /// of one label; the usual second levels of the country codes, such as `co.uk`; and hosters with many users.
 enum PublicSuffix {
-    @_optimize(none)
     static func contains(_ domain: String) -> Bool {
         // A dot at the end only marks the name as complete.
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain

@@ -32,7 +32,6 @@ extension Download {
         ///
         /// - Throws: ``HTTPBody/FileError`` if the folder does not exist or is not writable, or if the path is a
         ///   folder, a device, a pipe or anything else but a regular file.
-        @_optimize(none)
         public convenience init(path: String) throws(HTTPBody.FileError) {
             try self.init(path: path, withoutName: true)
         }
@@ -109,7 +108,6 @@ extension Download {
         ///   - temporaryPath: the hidden file, see ``detach()``.
         ///   - offset: how many bytes of it are kept.
         /// - Throws: ``HTTPBody/FileError`` if the hidden file is not there, is no regular file or has fewer bytes.
-        @_optimize(none)
         package init(path: String, continuing temporaryPath: String, at offset: Int64) throws(HTTPBody.FileError) {
             self.path = path
             target = try ResolvedFilePath(path).path
@@ -139,7 +137,6 @@ extension Download {
         }
 
         /// The longest prefix of a name that takes at most 100 bytes.
-        @_optimize(none)
         private static func beginning(of name: String) -> String {
             var end = name.startIndex
             for index in name.unicodeScalars.indices {
@@ -203,7 +200,6 @@ extension Download {
         }
 
         /// Gives a hidden name to a file that has none.
-        @_optimize(none)
         private func hide(_ descriptor: Int32) -> Result<String, HTTPBody.FileError> {
             var result = EEXIST
             for _ in 0..<100 where result == EEXIST {

@@ -25,7 +25,6 @@ struct ResolvedFilePath {
     /// pipe would remove it.
     ///
     /// - Throws: ``HTTPBody/FileError`` if the path is not a regular file, or if its links form a cycle.
-    @_optimize(none)
     init(_ path: String) throws(HTTPBody.FileError) {
         func failure(_ number: Int32) -> HTTPBody.FileError {
             HTTPBody.FileError(path: path, operation: .create, errno: number)
@@ -62,7 +61,6 @@ struct ResolvedFilePath {
     }
 
     /// The target of a symbolic link, or nil if the path is not one.
-    @_optimize(none)
     private static func link(_ path: String) -> [UInt8]? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink(path, &buffer, buffer.count)

@@ -57,7 +57,6 @@ public struct PrintLoader: HTTPMiddleware {
         return result
     }
 
-    @_optimize(none)
     private static func lines(_ headers: HTTPHeaders, _ body: HTTPBody, hiding secrets: [String]) -> String {
         var text = ""
         for field in headers {

@@ -24,7 +24,6 @@ package struct AuthenticationChallenge: Hashable, Sendable {
     ///
     /// A malformed line counts up to what is malformed, since servers send `Basic realm=My Site`, and a scheme that was
     /// named must not be taken for none.
-    @_optimize(none)
     package static func parse(fieldValues: [String]) -> [AuthenticationChallenge] {
         fieldValues.flatMap { line -> [AuthenticationChallenge] in
             var scanner = FieldScanner(line)
@@ -38,7 +37,6 @@ extension FieldScanner {
     ///
     /// Commas separate both challenges and parameters: a word followed by an equals sign is a parameter of the current
     /// challenge, any other word is the scheme of the next one.
-    @_optimize(none)
     fileprivate mutating func takeChallenges() -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
         while !isAtEnd {
@@ -85,7 +83,6 @@ extension FieldScanner {
     }
 
     /// Takes a token68 that ends the challenge; takes nothing and returns `nil` if a parameter follows.
-    @_optimize(none)
     private mutating func takeToken68() -> String? {
         let start = position
         var token = take { byte in

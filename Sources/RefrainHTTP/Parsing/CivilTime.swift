@@ -10,7 +10,6 @@ package struct CivilTime {
     /// The seconds since the epoch, or `nil` if there is no such date or time.
     ///
     /// A second of 60 is accepted and means the second after 59, because Unix time has no leap seconds.
-    @_optimize(none)
     var secondsSinceEpoch: Int64? {
         guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour) else { return nil }
         guard (0...59).contains(minute), (0...60).contains(second) else { return nil }
@@ -26,7 +25,6 @@ extension CivilTime {
     static let writable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// The civil time of an instant, clamped to ``writable``; fractions of a second are truncated.
-    @_optimize(none)
     package init(secondsSinceEpoch: Int64) {
         let seconds = Int(min(max(secondsSinceEpoch, Self.writable.lowerBound), Self.writable.upperBound))
         let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400

@@ -31,7 +31,6 @@ package enum ContentRange: Hashable, Sendable {
     case unsatisfied(total: Int64)
 
     /// Parses the field's lines; returns `nil` if they are malformed, contradictory, beyond 2⁶³ − 1 or not in bytes.
-    @_optimize(none)
     package static func parse(fieldValues: [String]) -> ContentRange? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)

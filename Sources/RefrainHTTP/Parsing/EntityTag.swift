@@ -6,7 +6,6 @@ package struct EntityTag: Hashable, Sendable {
     package let opaque: String
 
     /// Parses the lines of an `ETag` field; returns `nil` if they are malformed or differ.
-    @_optimize(none)
     package static func parse(fieldValues: [String]) -> EntityTag? {
         guard let value = FieldValues.single(fieldValues) else { return nil }
         var scanner = FieldScanner(value)
@@ -26,7 +25,6 @@ package struct EntityTag: Hashable, Sendable {
     }
 
     /// Hashes the bytes of the tag.
-    @_optimize(none)
     package func hash(into hasher: inout Hasher) {
         hasher.combine(isWeak)
         for byte in opaque.utf8 { hasher.combine(byte) }

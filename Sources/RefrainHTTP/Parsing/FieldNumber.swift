@@ -41,7 +41,6 @@ struct FieldDecimal: Hashable {
     /// The fraction times 10¹⁸; further digits are truncated.
     let attos: Int64
 
-    @_optimize(none)
     init?(_ bytes: Substring.UTF8View) {
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let whole = FieldNumber.saturating(first) else { return nil }
@@ -59,7 +58,6 @@ struct FieldDecimal: Hashable {
     }
 
     /// Makes the number of a structured field; `nil` if the item is negative or not a number.
-    @_optimize(none)
     init?(_ item: StructuredField.BareItem) {
         switch item {
         case .integer(let number) where number >= 0: (whole, attos) = (number, 0)

@@ -13,7 +13,6 @@ struct FieldScanner {
     /// Scans a value without its surrounding spaces; keeps tabs (RFC 9651 §4.2).
     init(spacesAround value: String) { self.init(value) { $0 == .space } }
 
-    @inline(never)
     private init(_ value: String, without isAround: (UInt8) -> Bool) {
         let bytes = Array(value.utf8)
         var start = 0
@@ -45,7 +44,6 @@ struct FieldScanner {
     }
 
     /// Takes a text; takes nothing and returns false if another follows.
-    @inline(never)
     mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard count <= end - position else { return false }
@@ -62,7 +60,6 @@ struct FieldScanner {
     }
 
     /// Takes a number of exactly `count` digits.
-    @inline(never)
     mutating func takeNumber(digits count: Int) -> Int? {
         guard count <= end - position else { return nil }
         var number = 0
@@ -74,18 +71,15 @@ struct FieldScanner {
         return number
     }
 
-    @inline(never)
     mutating func skipWhitespace() { _ = take { $0.isOptionalWhitespace } }
 
     /// Takes a token (RFC 9110 §5.6.2).
-    @inline(never)
     mutating func takeToken() -> String? {
         let token = take { $0.isTokenCharacter }
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
     /// Takes a quoted string (RFC 9110 §5.6.4) and returns its unescaped content.
-    @inline(never)
     mutating func takeQuotedString() -> String? {
         guard take(.quote) else { return nil }
         var content: [UInt8] = []

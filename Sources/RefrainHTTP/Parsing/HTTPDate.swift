@@ -11,7 +11,6 @@ package enum HTTPDate {
     /// - Parameters:
     ///   - value: The text; spaces and tabs around it do not count.
     ///   - now: Decides the century of two-digit years: the latest one that is not over 50 years ahead.
-    @_optimize(none)
     package static func parse(_ value: String, now: WallClock.Instant) -> WallClock.Instant? {
         // The longest form has 33 bytes; the rest allows for surrounding white space.
         guard value.utf8.count <= 256 else { return nil }
@@ -30,7 +29,6 @@ package enum HTTPDate {
     /// Formats an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// Truncates fractions of a second, and clamps to the years 0 to 9999.
-    @_optimize(none)
     package static func format(_ instant: WallClock.Instant) -> String {
         let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
         let date = "\(weekdays[civil.weekday].prefix(3)), \(padded(civil.day)) \(months[civil.month - 1])"
@@ -107,14 +105,12 @@ extension HTTPDate {
     private enum NameLength { case short, long }
 
     /// Takes the name of a weekday, and returns whether it is abbreviated.
-    @_optimize(none)
     private static func takeName(_ scanner: inout FieldScanner) -> NameLength? {
         let name = String(decoding: scanner.take { $0.isLetter }, as: UTF8.self)
         if weekdays.contains(name) { return .long }
         return name.utf8.count == 3 && weekdays.contains { $0.hasPrefix(name) } ? .short : nil
     }
 
-    @_optimize(none)
     private static func takeMonth(_ scanner: inout FieldScanner) -> Int? {
         let name = String(decoding: scanner.take { $0.isLetter }, as: UTF8.self)
         return months.firstIndex(of: name).map { $0 + 1 }

@@ -19,7 +19,6 @@ enum LinkField {
 }
 
 extension FieldScanner {
-    @_optimize(none)
     fileprivate mutating func takeLinks() -> [LinkField.Link] {
         var links: [LinkField.Link] = []
         while !isAtEnd {
@@ -41,7 +40,6 @@ extension FieldScanner {
     }
 
     /// Takes the parameters up to the comma or the end behind them; nil where they are malformed.
-    @_optimize(none)
     private mutating func takeLinkParameters() -> [(name: String, value: String)]? {
         var parameters: [(name: String, value: String)] = []
         while true {

@@ -161,14 +161,12 @@ extension MediaType {
 /// The text encodings that every platform supports, by the names that content types have for them.
 package enum TextEncoding {
     /// The encoding with a name of the IANA registry or of the WHATWG Encoding Standard, in any case; `nil` for others.
-    @_optimize(none)
     package static func named(_ name: String) -> String.Encoding? {
         let name = name.lowercased()
         return encodings.first { $0.names.contains(name) }?.encoding
     }
 
     /// The preferred name of an encoding; `nil` for one that is not in the list.
-    @_optimize(none)
     package static func name(of encoding: String.Encoding) -> String? {
         encodings.first { $0.encoding == encoding }?.names.first
     }

@@ -43,7 +43,6 @@ package struct RateLimit: Hashable, Sendable {
     /// - Parameters:
     ///   - sent: the number of requests sent since the response, each of which takes one unit.
     ///   - elapsed: the monotonic time since the response.
-    @_optimize(none)
     package func holdBack(sent: Int = 0, elapsed: Duration = .zero) -> Duration {
         guard let remaining, let reset, remaining <= Int64(max(sent, 0)) else { return .zero }
         let since = elapsed.clampedToDelay
@@ -57,7 +56,6 @@ extension RateLimit {
     /// Exhausted limits come first, the latest reset first, because until then requests are refused. Then limits of
     /// which only the reset is known, the latest first; then the limit with the smallest remaining quota, and of equal
     /// ones that with the latest reset.
-    @_optimize(none)
     package static func binding(of limits: [RateLimit]) -> RateLimit? {
         limits.max { $0.bindsLater(than: $1) }
     }

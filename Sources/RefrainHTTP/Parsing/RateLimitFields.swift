@@ -55,7 +55,6 @@ extension RateLimiter {
         /// - Parameters:
         ///   - values: returns the values of a field, one per line, by its name in lower case.
         ///   - wallClock: the wall clock's time at which the response was received.
-        @_optimize(none)
         package func limits(wallClock: WallClock.Instant, values: (String) -> [String]) -> [RateLimit] {
             guard values("age").isEmpty else { return [] }
             let now = ResponseTime(date: values("date"), age: [], wallClock: wallClock)
@@ -98,7 +97,6 @@ extension RateLimiter.Fields.Reset {
 
 /// `RateLimit` and `RateLimit-Policy`, in the current and earlier forms of draft-ietf-httpapi-ratelimit-headers.
 extension RateLimiter.Fields {
-    @_optimize(none)
     func structured(_ lines: [String], policies: [String], now: ResponseTime) -> [RateLimit] {
         guard !lines.isEmpty else { return [] }
         if let members = StructuredField.list(fieldValues: lines) {
@@ -129,7 +127,6 @@ extension RateLimiter.Fields {
     }
 
     /// The policies by name: `q` is the quota, `w` the window in seconds.
-    @_optimize(none)
     private func policies(_ lines: [String]) -> [String: RateLimit] {
         var result: [String: RateLimit] = [:]
         for case .item(let item) in StructuredField.list(fieldValues: lines) ?? [] {
@@ -170,7 +167,6 @@ extension RateLimiter.Fields {
     ///
     /// If values are repeated, the first remaining quota belongs to the first reset, and so on. If their counts differ,
     /// all values of a field must be equal; otherwise the fields contradict each other and are ignored.
-    @_optimize(none)
     func plain(remaining: [String], reset: [String], quota: [String], now: ResponseTime) -> [RateLimit] {
         var remaining = numbers(remaining)
         var resets = numbers(reset)
@@ -192,7 +188,6 @@ extension RateLimiter.Fields {
     /// The numbers in a field's lines; empty if one is malformed.
     ///
     /// Text after a semicolon, as in `10;w=60`, is ignored.
-    @_optimize(none)
     private func numbers(_ lines: [String]) -> [FieldDecimal] {
         var numbers: [FieldDecimal] = []
         for element in FieldValues.elements(lines) {
@@ -203,7 +198,6 @@ extension RateLimiter.Fields {
     }
 
     /// One number for several equal ones, none for none; `nil` for different numbers.
-    @_optimize(none)
     private func same(_ numbers: [FieldDecimal]) -> [FieldDecimal]? {
         numbers.allSatisfy { $0 == numbers.first } ? Array(numbers.prefix(1)) : nil
     }

@@ -16,7 +16,6 @@ package enum RetryAfter: Hashable, Sendable {
     /// - Parameters:
     ///   - fieldValues: the field's values, one per line.
     ///   - now: the wall clock's time, which determines the century of two-digit years.
-    @_optimize(none)
     package static func parse(fieldValues: [String], now: WallClock.Instant) -> RetryAfter? {
         var result: RetryAfter?
         var pending: Substring.UTF8View?
@@ -52,7 +51,6 @@ package enum RetryAfter: Hashable, Sendable {
     /// - Parameters:
     ///   - headers: the fields of the response.
     ///   - now: the wall clock's time, which determines the century of two-digit years.
-    @_optimize(none)
     package static func read(_ headers: HTTPHeaders, now: WallClock.Instant) -> RetryAfter? {
         let standard = parse(fieldValues: headers[values: "Retry-After"], now: now)
         let names = ["retry-after-ms", "x-ms-retry-after-ms"]

@@ -118,7 +118,6 @@ extension StructuredField {
     }
 
     /// Parses a list from the lines of its field (RFC 9651 §4.2.1); empty without lines, `nil` if they are malformed.
-    @_optimize(none)
     public static func list(fieldValues: [String]) -> [Member]? {
         parseAll(fieldValues) { $0.list() }
     }
@@ -140,7 +139,6 @@ extension StructuredField {
     /// Serializes a string item (RFC 9651 §4.1.6), such as an idempotency key.
     ///
     /// - Returns: the quoted string, or `nil` if the text contains characters other than printable ASCII.
-    @_optimize(none)
     public static func serialize(_ string: String) -> String? {
         var result = "\""
         for scalar in string.unicodeScalars {

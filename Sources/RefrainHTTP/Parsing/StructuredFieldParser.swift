@@ -7,7 +7,6 @@ struct StructuredFieldParser {
 
     var isAtEnd: Bool { scanner.isAtEnd }
 
-    @_optimize(none)
     mutating func list() -> [StructuredField.Member]? {
         var members: [StructuredField.Member] = []
         while !scanner.isAtEnd {
@@ -18,7 +17,6 @@ struct StructuredFieldParser {
         return members
     }
 
-    @_optimize(none)
     mutating func dictionary() -> StructuredField.Dictionary? {
         var members = StructuredField.Dictionary()
         while !scanner.isAtEnd {
@@ -40,7 +38,6 @@ struct StructuredFieldParser {
         return StructuredField.Item(value, parameters: parameters)
     }
 
-    @_optimize(none)
     private mutating func member() -> StructuredField.Member? {
         guard scanner.take("(") else { return item().map(StructuredField.Member.item) }
         var items: [StructuredField.Item] = []
@@ -55,7 +52,6 @@ struct StructuredFieldParser {
         return .innerList(StructuredField.InnerList(items, parameters: parameters))
     }
 
-    @_optimize(none)
     private mutating func parameters() -> StructuredField.Parameters? {
         var parameters = StructuredField.Parameters()
         while scanner.take(.semicolon) {
@@ -71,7 +67,6 @@ struct StructuredFieldParser {
         return parameters
     }
 
-    @_optimize(none)
     private mutating func key() -> String? {
         guard let first = scanner.current, first.isLowercaseLetter || first == UInt8(ascii: "*") else { return nil }
         let key = scanner.take { byte in
@@ -97,7 +92,6 @@ extension FieldScanner {
     /// Takes a bare item (RFC 9651 §4.2.3.1).
     ///
     /// Its first character determines its type.
-    @_optimize(none)
     mutating func takeBareItem() -> StructuredField.BareItem? {
         guard let first = current else { return nil }
         switch first {
@@ -115,7 +109,6 @@ extension FieldScanner {
     }
 
     /// Takes an integer or a decimal (RFC 9651 §4.2.4).
-    @_optimize(none)
     private mutating func takeSignedNumber() -> StructuredField.BareItem? {
         let sign: Int64 = take("-") ? -1 : 1
         let integer = take { $0.isDigit }
@@ -131,7 +124,6 @@ extension FieldScanner {
     /// Takes a string (RFC 9651 §4.2.5).
     ///
     /// Only quotes and backslashes may be escaped.
-    @_optimize(none)
     private mutating func takeString() -> StructuredField.BareItem? {
         guard take(.quote) else { return nil }
         var content: [UInt8] = []
@@ -161,7 +153,6 @@ extension FieldScanner {
     /// Takes a byte sequence (RFC 9651 §4.2.7).
     ///
     /// Padding may be missing, and its bits may have any value.
-    @_optimize(none)
     private mutating func takeByteSequence() -> StructuredField.BareItem? {
         guard take(":") else { return nil }
         var content: [UInt8] = []
@@ -197,7 +188,6 @@ extension FieldScanner {
     }
 
     /// Takes a display string (RFC 9651 §4.2.10): UTF-8 with lower-case percent escapes.
-    @_optimize(none)
     private mutating func takeDisplayString() -> StructuredField.BareItem? {
         guard take("%\"") else { return nil }
         var content: [UInt8] = []

@@ -112,7 +112,6 @@ extension HTTPLoader {
 /// Where a page's `Link` field leads: a pure function of response and request.
 enum NextPage {
     /// The request of the next page, or nil where the page has no link to one.
-    @_optimize(none)
     static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPError) -> HTTPRequest? {
         let links = LinkField.parse(fieldValues: response.headers[values: "Link"])
         guard let link = links.first(where: { $0.relations.contains("next") }) else { return nil }

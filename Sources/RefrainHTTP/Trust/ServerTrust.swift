@@ -29,7 +29,6 @@ public struct ServerTrust: Hashable, Sendable {
     ///   - evaluators: the evaluators by host, without scheme and port. A host matches exactly, regardless of case; its
     ///     subdomains do not match. An internationalized name can be given in Unicode or as `xn--…`.
     /// - Throws: `InvalidArgument` for an invalid host name, or one that occurs twice.
-    @_optimize(none)
     public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: Evaluator]) throws(InvalidArgument) {
         self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
         var byHost: [String: Evaluator] = [:]
@@ -107,7 +106,6 @@ public struct ServerTrust: Hashable, Sendable {
     ///
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/serverCertificateUntrusted`` for a host that must have an
     ///   evaluator.
-    @_optimize(none)
     package func evaluator(for request: HTTPRequest) throws(HTTPError) -> Evaluator? {
         guard let origin = request.origin, origin.scheme == "https" else { return nil }
         if let evaluator = evaluator(forHost: origin.host) { return evaluator }
@@ -119,14 +117,12 @@ public struct ServerTrust: Hashable, Sendable {
     }
 
     /// The authority files of all evaluators.
-    @_optimize(none)
     package var certificateFiles: [String] {
         evaluators.values.compactMap { if case .certificateFile(let path) = $0.authorities { path } else { nil } }
     }
 
     /// Normalizes a host as ``Origin/host`` does, without the brackets of an address and the trailing dot; returns nil
     /// for an invalid host.
-    @_optimize(none)
     private static func canonical(_ host: String) -> String? {
         var host = host[...]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
@@ -150,7 +146,6 @@ extension ServerTrust {
         /// Parses a pin in curl's format: `sha256//` and 44 characters of Base64.
         ///
         /// - Throws: `InvalidArgument` for any other text.
-        @_optimize(none)
         public init(_ text: String) throws(InvalidArgument) {
             let prefix = "sha256//"
             guard text.hasPrefix(prefix), let hash = Data(base64Encoded: String(text.dropFirst(prefix.count))),

@@ -6,7 +6,6 @@ internal import Foundation
 
 extension RefrainError: CustomStringConvertible {
     /// A sentence that describes the error, with a remedy if the error does not imply it.
-    @_optimize(none)
     public var description: String {
         switch self {
         case .explicitlyCancelled: "the request was cancelled"
@@ -29,7 +28,6 @@ extension RefrainError: CustomStringConvertible {
 
 extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {
     /// A sentence that describes what is invalid in the request.
-    @_optimize(none)
     public var description: String {
         switch self {
         case .bodyDataInGETRequest(let length):
@@ -40,7 +38,6 @@ extension RefrainError.RequestValidationFailureReason: CustomStringConvertible {
 
 extension RefrainError.ResponseValidationFailureReason: CustomStringConvertible {
     /// A sentence with the value found and the values accepted.
-    @_optimize(none)
     public var description: String {
         switch self {
         case .unacceptableStatusCode(let code): "its status is \(code)"
@@ -55,7 +52,6 @@ extension RefrainError.ResponseValidationFailureReason: CustomStringConvertible 
 
 extension RefrainError.ResponseSerializationFailureReason: CustomStringConvertible {
     /// A sentence that describes the failure and its position in the content.
-    @_optimize(none)
     public var description: String {
         switch self {
         case .inputDataNilOrZeroLength: "it has no content"

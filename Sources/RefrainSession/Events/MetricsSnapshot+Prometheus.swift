@@ -2,7 +2,6 @@ internal import RefrainCore
 
 extension MetricsMonitor.Snapshot {
     /// The counts in the Prometheus text format, version 0.0.4.
-    @_optimize(none)
     public var prometheusText: String {
         var lines: [String] = []
         func family(_ name: String, _ type: String, _ help: String, _ samples: [String]) {
@@ -46,14 +45,12 @@ extension MetricsMonitor.Snapshot {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @_optimize(none)
     private static func samples(_ name: String, _ counts: [ReasonKey: Int]) -> [String] {
         counts.map { key, count in
             "refrain_\(name)_total{\(label("host", key.host)),\(label("reason", key.reason.rawValue))} \(count)"
         }.sorted()
     }
 
-    @_optimize(none)
     private static func samples(_ host: String, _ histogram: DurationHistogram) -> [String] {
         let name = "refrain_attempt_duration_seconds"
         var lines: [String] = []
@@ -68,7 +65,6 @@ extension MetricsMonitor.Snapshot {
         return lines
     }
 
-    @_optimize(none)
     private static func label(_ name: String, _ value: String) -> String {
         var escaped = ""
         var previous: Unicode.Scalar?

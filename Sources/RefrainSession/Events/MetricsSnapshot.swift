@@ -89,7 +89,6 @@ extension MetricsMonitor.Snapshot.DurationHistogram {
     /// Decodes a histogram.
     ///
     /// - Throws: `DecodingError` if the number of counts is not the number of bounds plus one.
-    @_optimize(none)
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         counts = try members.decode([Int].self, forKey: .counts)

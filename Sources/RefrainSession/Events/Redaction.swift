@@ -22,7 +22,6 @@ extension LogMonitor {
         }
 
         /// The URL as text, without user information and the values of redacted parameters.
-        @_optimize(none)
         public func text(of url: URL) -> String {
             guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(a URL)" }
             parts.user = nil
@@ -35,7 +34,6 @@ extension LogMonitor {
         }
 
         /// The fields on one line, without redacted values and without the user information of URLs in other values.
-        @_optimize(none)
         public func text(of fields: HTTPHeaders, hiding further: Set<String> = []) -> String {
             let hidden = headers.union(further.map { $0.lowercased() })
             return fields.map { field in
@@ -46,7 +44,6 @@ extension LogMonitor {
             }.joined(separator: ", ")
         }
 
-        @_optimize(none)
         private func redacted(_ pair: Substring) -> String {
             let name = pair.prefix { $0 != "=" }
             guard name.count < pair.count, queryParameters.contains(Self.decoded(name)) else { return String(pair) }
@@ -54,7 +51,6 @@ extension LogMonitor {
         }
 
         /// The name with its percent escapes decoded; invalid escapes are kept.
-        @_optimize(none)
         private static func decoded(_ name: Substring) -> String {
             var bytes: [UInt8] = []
             var rest = Array(name.utf8)[...]

@@ -98,7 +98,6 @@ final class PlatformNetworkMonitor: OfflineRetrier.NetworkMonitor {
 
     /// Completes the waiters that are done, and calls the observers after a change; returns the time to listen for, or
     /// nil if nothing listens.
-    @_optimize(none)
     private func completeWaiters() -> Int32? {
         let isOnline = isOnline
         let now = Self.now
@@ -121,7 +120,6 @@ final class PlatformNetworkMonitor: OfflineRetrier.NetworkMonitor {
         return timeout
     }
 
-    @_optimize(none)
     private static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -136,7 +134,6 @@ private struct RouteSocket: ~Copyable {
     /// RTMGRP_LINK, and the IPv4 and IPv6 groups of addresses and routes.
     private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
 
-    @_optimize(none)
     init() {
         #if canImport(Glibc)
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -159,7 +156,6 @@ private struct RouteSocket: ~Copyable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Returns after a change or after the timeout.
-    @_optimize(none)
     func wait(milliseconds: Int32) {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         // poll ignores a negative descriptor and waits for the timeout.
@@ -178,7 +174,6 @@ enum RoutingTable {
     }
 
     /// Columns: interface, destination, gateway, flags, three counters, mask …; numbers are hexadecimal.
-    @_optimize(none)
     static func hasDefaultRouteV4(_ text: String) -> Bool {
         text.split(separator: "\n").dropFirst().contains { line in
             let columns = line.split { $0 == "\t" || $0 == " " }
@@ -200,7 +195,6 @@ enum RoutingTable {
     /// RTF_UP without RTF_REJECT.
     private static func isUsable(_ flags: UInt32) -> Bool { flags & 0x1 != 0 && flags & 0x200 == 0 }
 
-    @_optimize(none)
     private static func read(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

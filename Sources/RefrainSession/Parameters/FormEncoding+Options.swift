@@ -58,7 +58,6 @@ extension URLEncoding.Form {
         }
 
         /// The words of a key in lower case: `myURLProperty` has `my`, `url` and `property`.
-        @_optimize(none)
         private static func words(of key: String) -> [String] {
             let letters = Array(key)
             var words: [String] = []

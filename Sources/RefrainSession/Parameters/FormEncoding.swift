@@ -88,7 +88,6 @@ extension URLEncoding {
         }
 
         /// Returns the encoded parameters.
-        @_optimize(none)
         public func text(of parameters: Parameters) -> String {
             var pairs: [String] = []
             for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
@@ -97,7 +96,6 @@ extension URLEncoding {
             return pairs.joined(separator: "&")
         }
 
-        @_optimize(none)
         private func append(_ value: JSONEncoding.Value, key: String, to pairs: inout [String]) {
             switch value {
             case .dictionary(let members):

@@ -23,7 +23,6 @@ extension URLEncoding {
         }
 
         /// Adds form text to the destination, after an existing query.
-        @_optimize(none)
         func add(_ text: String, into request: HTTPRequest) throws(RefrainError) -> HTTPRequest {
             var request = request
             guard isQuery(for: request.method) else {

@@ -155,7 +155,6 @@ extension Request.ContentReading {
         )
     }
 
-    // Not inlined: the frame of the caller, which waits for the response, would have room for the serializer.
     /// As ``serializing(using:automaticallyCancelling:)``, with the content decoded.
     ///
     /// - Parameters:
@@ -166,7 +165,6 @@ extension Request.ContentReading {
     ///   - decoder: the decoder. Defaults to a `JSONDecoder` with its standard settings.
     ///   - emptyResponses: the responses that may be empty, where the type has a value for them. Defaults to HEAD, 204
     ///     and 205.
-    @inline(never)
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling: Bool = true,

@@ -41,7 +41,6 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     }
 
     /// The body, or nil if there is none.
-    @_optimize(none)
     public var data: Data? { response.map(\.content).flatMap { $0.isEmpty ? nil : $0 } }
     /// The value, or nil.
     public var value: Success? { try? result.get() }
@@ -94,7 +93,6 @@ private final class Exchange: Sendable {
 }
 
 extension DataResponse where Failure == RefrainError {
-    @inline(__always)
     init(_ outcome: RequestOutcome, of request: HTTPRequest?, _ result: Result<Success, RefrainError>) {
         exchange = Exchange(request, outcome.response, outcome.attempts)
         switch result {
@@ -145,7 +143,6 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "\(result)" }
 
     /// Request, response with its fields, size of the body and result, one on each line; bodies are not shown.
-    @_optimize(none)
     public var debugDescription: String {
         """
         [Request]: \(request.map { "\($0)" } ?? "None")

@@ -69,8 +69,6 @@ extension Request {
             }
         }
 
-        // Not inlined: the types that it needs would be looked up for every response.
-        @inline(never)
         private func emptyValue(_ response: HTTPResponse) throws -> Value {
             guard emptyResponses.allow(response) else {
                 throw RefrainError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)

@@ -2,9 +2,10 @@ internal import RefrainCore
 
 /// Serializes the response of each attempt once, and keeps the last value.
 ///
-/// Serializing within the attempt lets retriers react to a response that cannot be serialized. A class, so that the
-/// closures that keep it need no memory of their own.
+/// Serializing within the attempt lets retriers react to a response that cannot be serialized.
 final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
+    private typealias Serialized = Result<Serializer.Value, RefrainError>
+
     private let serializer: Serializer
     private let last: Locked<Serialized?>
 
@@ -19,14 +20,7 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
 
     /// The response of the request, with the value for its outcome.
     func response(_ outcome: RequestOutcome, of request: HTTPRequest?) -> DataResponse<Serializer.Value, RefrainError> {
-        switch serialized(for: outcome) {
-        // The only boxes are made below, of the serializer's own values.
-        case .success(let box):
-            let box = unsafeDowncast(box, to: SerializedBox<Serializer.Value>.self)
-            return DataResponse(outcome, of: request, .success(box.value))
-        case .failure(let error):
-            return DataResponse(outcome, of: request, .failure(error))
-        }
+        DataResponse(outcome, of: request, serialized(for: outcome))
     }
 
     private func serialized(for outcome: RequestOutcome) -> Serialized {
@@ -51,25 +45,13 @@ final class SerializedValue<Serializer: ResponseSerializer>: Sendable {
 
     private func serialize(_ response: HTTPResponse) -> Serialized {
         do {
-            return .success(SerializedBox(try serializer.serialize(response)))
+            return .success(try serializer.serialize(response))
         } catch let error as RefrainError {
             return .failure(error)
         } catch {
             return .failure(.customSerializationFailed(error, response))
         }
     }
-}
-
-/// What a serializer made of a response.
-///
-/// The value is in a box, so that the type does not depend on it: each function that handles a generic `Result` has
-/// the runtime look up its type, which takes longer than most of these functions.
-private typealias Serialized = Result<any AnyObject & Sendable, RefrainError>
-
-private final class SerializedBox<Value: Sendable>: Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }
 
 extension RefrainError {
