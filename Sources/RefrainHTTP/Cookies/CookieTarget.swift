@@ -56,29 +56,3 @@ struct CookieTarget {
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 }
-
-/// Domains whose subdomains belong to different owners, so that a cookie must not cover them.
-///
-/// The list of all of them (publicsuffix.org) changes every week, and is not part of this library. Refused are: names
-/// of one label; the usual second levels of the country codes, such as `co.uk`; and hosters with many users.
-enum PublicSuffix {
-    static func contains(_ domain: String) -> Bool {
-        // A dot at the end only marks the name as complete.
-        let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
-        let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.count > 1, let last = labels.last else { return true }
-        if labels.count == 2, last.utf8.count == 2, secondLevels.contains(String(labels[0])) { return true }
-        return hosters.contains(domain)
-    }
-
-    private static let secondLevels: Set<String> = [
-        "ac", "co", "com", "edu", "gob", "gov", "gouv", "gv", "id", "ltd", "me", "mil", "ne", "net", "nhs", "nom", "or",
-        "org", "plc", "police", "sch", "web",
-    ]
-
-    private static let hosters: Set<String> = [
-        "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "firebaseapp.com", "fly.dev",
-        "github.io", "gitlab.io", "herokuapp.com", "netlify.app", "onrender.com", "pages.dev", "readthedocs.io",
-        "s3.amazonaws.com", "vercel.app", "web.app", "workers.dev",
-    ]
-}

@@ -80,6 +80,27 @@ struct CookieTests {
         #expect(sent("https://a.\(suffix)/") == nil)
     }
 
+    @Test(
+        "the list of public suffixes knows what no short rule does",
+        .enabled(if: PublicSuffix.hasList),
+        arguments: [
+            ("co.uk", true), ("gov.uk", true), ("example.co.uk", false), ("id.me", false), ("kawasaki.jp", true),
+            ("any.kawasaki.jp", true), ("city.kawasaki.jp", false), ("s3.amazonaws.com", true),
+            ("amazonaws.com", false),
+            ("altervista.org", true), ("blogspot.com", true), ("dyndns.org", true), ("pvt.k12.ma.us", true),
+            ("xn--fiqs8s", true), ("xn--55qx5d.cn", true), ("example.com", false), ("nosuchtopleveldomain", true),
+        ]
+    )
+    func list(domain: String, isSuffix: Bool) { #expect(PublicSuffix.contains(domain) == isSuffix) }
+
+    @Test(
+        "where there is no list, single labels, second levels and hosters are refused",
+        arguments: [
+            ("com", true), ("co.uk", true), ("github.io", true), ("example.com", false), ("a.github.io", false),
+        ]
+    )
+    func rule(domain: String, isSuffix: Bool) { #expect(PublicSuffix.isUsual(domain) == isSuffix) }
+
     @Test("a secure cookie needs TLS or this machine, both to be set and to be sent")
     func secure() {
         set("n=v; Secure; Path=/", "http://www.example.com/")
