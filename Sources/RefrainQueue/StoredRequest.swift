@@ -97,7 +97,7 @@ package struct StoredRequest: Sendable, Hashable {
     // MARK: The head
 
     private static func head(of request: HTTPRequest, without keyField: String) -> String {
-        var text = "\(request.method) \(URLText.redacted(request.url))\n"
+        var text = "\(request.method) \(URLText.redacted(request.url, hiding: { _ in false }))\n"
         func add(_ name: String, _ value: String?) { if let value { text += "\(name): \(value)\n" } }
         add(":type", request.body.contentType)
         add(":replay", request.replay == .automatic ? nil : request.replay.rawValue)

@@ -106,11 +106,6 @@ extension String {
 
 /// Header fields whose values are not shown or stored, because they are credentials.
 enum SecretFields {
-    private static let names = [
-        "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Authentication-Info",
-        "Proxy-Authentication-Info", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token", "X-Amz-Security-Token",
-    ]
-
     /// The secret fields of a request, which are not sent to another origin.
     static func names(in headers: HTTPHeaders) -> Set<String> {
         var found: Set<String> = []
@@ -119,7 +114,7 @@ enum SecretFields {
     }
 
     /// Whether the value of a field is a secret.
-    static func contains(_ name: String) -> Bool { names.contains { HTTPHeaders.isSame($0, name) } }
+    static func contains(_ name: String) -> Bool { SecretNames.contains(field: name) }
 
     /// The value of a field as a report has it.
     static func shown(_ field: HTTPHeaders.Field) -> String {

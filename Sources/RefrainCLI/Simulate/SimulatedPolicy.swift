@@ -35,7 +35,8 @@ struct SimulatedPolicy: Sendable {
     }
 
     private init(_ name: String, make: @escaping @Sendable (Storm.Client) -> Storm.Caller) {
-        self.name = name
+        // It comes from a file, and goes into tables and pictures.
+        self.name = Sanitized.line(name)
         self.make = make
     }
 

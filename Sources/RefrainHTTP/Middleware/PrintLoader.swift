@@ -4,11 +4,12 @@
 /// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> PlatformLoader()
 /// ```
 ///
-/// The values of fields with credentials, such as `Authorization` and `Cookie`, of the fields in
-/// ``HTTPRequest/secretHeaders``, and the user information of URLs are omitted. Bodies are printed as their length.
+/// The values of header fields and query parameters whose names tell that they are secrets, such as `Authorization`,
+/// `X-Api-Key` and `access_token`, of the fields in ``HTTPRequest/secretHeaders``, and the user information of URLs are
+/// omitted. So are control characters, which could move the cursor of a terminal. Bodies are printed as their length.
 /// After ``Retry`` each attempt is printed, before it each call.
 public struct PrintLoader: HTTPMiddleware {
-    /// The fields whose values are never printed.
+    /// The best known fields whose values are never printed; the others are told by the words in their names.
     public static let secretFields: Set<String> = [
         "Authorization", "Cookie", "Idempotency-Key", "Proxy-Authorization", "Set-Cookie", "X-API-Key",
         "X-Auth-Token", "X-CSRF-Token", "API-Key", "Authentication-Info", "Proxy-Authentication-Info",
@@ -60,7 +61,8 @@ public struct PrintLoader: HTTPMiddleware {
     private static func lines(_ headers: HTTPHeaders, _ body: HTTPBody, hiding secrets: [String]) -> String {
         var text = ""
         for field in headers {
-            let isSecret = secrets.contains { HTTPHeaders.isSame($0, field.name) }
+            let isSecret =
+                SecretNames.contains(field: field.name) || secrets.contains { HTTPHeaders.isSame($0, field.name) }
             text += "\n    \(plain(field.name)): \(isSecret ? "(left out)" : plain(field.value))"
         }
         if !body.isEmpty {
@@ -69,16 +71,6 @@ public struct PrintLoader: HTTPMiddleware {
         return text
     }
 
-    /// Removes control characters, which could forge lines or control a terminal, and the user information of URLs.
-    private static func plain(_ text: String) -> String {
-        let text = URLText.withoutUserinfo(in: text)
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.reduce(into: "") { plain, scalar in
-            plain += isControl(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-        }
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-    }
+    /// A text on one line, without control characters and the user information of URLs.
+    private static func plain(_ text: String) -> String { PrintableText.line(URLText.withoutUserinfo(in: text)) }
 }

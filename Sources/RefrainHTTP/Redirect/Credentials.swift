@@ -11,7 +11,10 @@ private enum FollowsRedirectsOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The names of further header fields that must not reach another origin, such as an API key's.
+    /// The names of further header fields that must not reach another origin, and are not logged.
+    ///
+    /// Fields whose names tell that they are secrets need not be named: those with a word such as token, key, secret,
+    /// auth, session, password or signature in them, and those of common gateways.
     public var secretHeaders: Set<String> {
         get { self[option: SecretHeadersOption.self] }
         set { self[option: SecretHeadersOption.self] = newValue }
@@ -34,19 +37,30 @@ extension HTTPRequest {
 
     /// This request without the fields that a redirect has taken from it, for stages that have added some since.
     public func withoutDroppedHeaders() -> HTTPRequest {
-        let dropped = headersDroppedByRedirect
+        withoutHeaders(droppedFrom: self)
+    }
+
+    /// This request without what a redirect has taken from an earlier form of it: the fields that it names, and all
+    /// that are secrets by their names, which a stage may have added since.
+    package func withoutHeaders(droppedFrom earlier: HTTPRequest) -> HTTPRequest {
+        let dropped = earlier.headersDroppedByRedirect
         guard !dropped.isEmpty else { return self }
         var copy = self
-        for name in dropped { copy.headers.remove(name) }
+        copy.removeHeaders { dropped.contains($0.lowercased()) || SecretNames.contains(field: $0) }
         return copy
+    }
+
+    private mutating func removeHeaders(where isRemoved: (String) -> Bool) {
+        for name in Set(headers.map(\.name)) where isRemoved(name) { headers.remove(name) }
     }
 
     /// Takes out what belongs to the origin that the request leaves.
     package mutating func dropCredentials() {
         var names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
         names.insert(idempotencyKeyField.lowercased())
+        names.formUnion(headers.map(\.name).filter(SecretNames.contains(field:)).map { $0.lowercased() })
         headersDroppedByRedirect = headersDroppedByRedirect.union(names)
-        for name in names { headers.remove(name) }
+        removeHeaders { names.contains($0.lowercased()) }
         idempotencyKey = .none
     }
 

@@ -31,7 +31,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, Express
     public static let trace = HTTPMethod(rawValue: "TRACE")
     /// PATCH (RFC 5789).
     public static let patch = HTTPMethod(rawValue: "PATCH")
-    /// QUERY (draft-ietf-httpbis-safe-method-w-body): a safe method with a body.
+    /// QUERY (RFC 10008): a safe method with a body.
     public static let query = HTTPMethod(rawValue: "QUERY")
 
     /// Whether the method is read-only (RFC 9110 §9.2.1).

@@ -11,7 +11,20 @@ public protocol HTTPRequestOption<Value> {
     associatedtype Value: Sendable
 
     /// The value for requests that do not set the option.
+    ///
+    /// A conformer implements this, or ``defaultOptionValue``.
     static var defaultValue: Value { get }
+
+    /// The same, under its name in "HTTP in Swift".
+    static var defaultOptionValue: Value { get }
+}
+
+extension HTTPRequestOption {
+    // Each stands for the other. A type that has neither does not compile: its `Value` is known from one of them alone.
+    /// The other one.
+    public static var defaultValue: Value { defaultOptionValue }
+    /// The other one.
+    public static var defaultOptionValue: Value { defaultValue }
 }
 
 extension HTTPRequest {

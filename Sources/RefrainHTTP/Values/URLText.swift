@@ -89,15 +89,25 @@ package enum URLText {
         }
     }
 
-    /// The URL as text, without user and password.
-    package static func redacted(_ url: URL) -> String {
-        guard url.user() != nil || url.password() != nil else { return url.absoluteString }
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
-            return "(a URL with credentials)"
+    /// The URL as text, without user and password, and without the values of parameters that are secrets.
+    package static func redacted(
+        _ url: URL,
+        hiding isHidden: (Substring) -> Bool = { SecretNames.contains(parameter: $0) }
+    ) -> String {
+        var text = url.absoluteString
+        if url.user() != nil || url.password() != nil {
+            guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+                return "(a URL with credentials)"
+            }
+            parts.user = nil
+            parts.password = nil
+            guard let plain = parts.string else { return "(a URL with credentials)" }
+            text = plain
         }
-        parts.user = nil
-        parts.password = nil
-        return parts.string ?? "(a URL with credentials)"
+        // Of the text, not of components: what stands there is shown as it is.
+        let end = text.firstIndex(of: "#") ?? text.endIndex
+        guard let mark = text[..<end].firstIndex(of: "?") else { return text }
+        return text[...mark] + query(text[text.index(after: mark)..<end], hiding: isHidden) + text[end...]
     }
 }
 

@@ -14,9 +14,12 @@ internal import Foundation
 /// Writes one line for each event of each request, without secrets.
 ///
 /// ```swift
-/// let monitor = LogMonitor(redaction: LogMonitor.Redaction(queryParameters: ["key"]))
-/// let session = Session(loader: loader, eventMonitors: [monitor])
+/// let session = Session(loader: loader, eventMonitors: [LogMonitor()])
 /// ```
+///
+/// The values of query parameters and of secret header fields are `***`, and control characters are replaced, so that
+/// what a server sends cannot forge a line. To log the values of harmless parameters, name those that are not, beside
+/// the secrets: `LogMonitor(redaction: LogMonitor.Redaction(queryParameters: ["q"]))`.
 ///
 /// Each line begins with the first eight characters of the request's identifier.
 public struct LogMonitor: EventMonitor {
@@ -133,7 +136,10 @@ public struct LogMonitor: EventMonitor {
         }
     }
 
-    private func log(_ request: Request, _ event: String) { write("\(request.id.uuidString.prefix(8)) \(event)") }
+    private func log(_ request: Request, _ event: String) {
+        // One event is one line, whatever a server has sent.
+        write("\(request.id.uuidString.prefix(8)) \(PrintableText.line(event))")
+    }
 }
 
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {

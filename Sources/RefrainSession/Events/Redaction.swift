@@ -6,67 +6,47 @@ public import Foundation
 
 extension LogMonitor {
     /// The header fields and query parameters whose values are not logged.
+    ///
+    /// Those whose names tell that they are secrets never are: names with a word such as token, key, secret, auth,
+    /// session, password or signature.
     public struct Redaction: Hashable, Sendable {
-        /// The header fields to redact, in lower case.
+        /// The further header fields to redact, in lower case.
         public let headers: Set<String>
-        /// The query parameters to redact.
-        public let queryParameters: Set<String>
+        /// The further query parameters to redact; nil: all.
+        public let queryParameters: Set<String>?
 
-        /// Redacts the fields of `PrintLoader.secretFields`, and no query parameters.
+        /// Redacts the fields that are secrets, and the values of all query parameters.
         public static let standard = Redaction()
 
-        /// Redacts the fields of `PrintLoader.secretFields`, such as credentials and cookies, and the given ones.
-        public init(headers: Set<String> = [], queryParameters: Set<String> = []) {
+        /// Redacts the fields and parameters that are secrets, and the given ones.
+        ///
+        /// - Parameters:
+        ///   - headers: further header fields. Defaults to those of `PrintLoader.secretFields` alone.
+        ///   - queryParameters: further query parameters. Defaults to nil: all, because searches, addresses and names
+        ///     do not belong into a log either. With a set the values of all others are logged.
+        public init(headers: Set<String> = [], queryParameters: Set<String>? = nil) {
             self.headers = Set(PrintLoader.secretFields.union(headers).map { $0.lowercased() })
             self.queryParameters = queryParameters
         }
 
         /// The URL as text, without user information and the values of redacted parameters.
         public func text(of url: URL) -> String {
-            guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(a URL)" }
-            parts.user = nil
-            parts.password = nil
-            if let query = parts.percentEncodedQuery, !queryParameters.isEmpty {
-                let pairs = query.split(separator: "&", omittingEmptySubsequences: false)
-                parts.percentEncodedQuery = pairs.map(redacted).joined(separator: "&")
+            let names = queryParameters.map { Set($0.map { $0.lowercased() }) }
+            let text = URLText.redacted(url) { name in
+                guard let names else { return true }
+                return names.contains(SecretNames.decoded(name).lowercased()) || SecretNames.contains(parameter: name)
             }
-            return parts.string ?? "(a URL)"
+            return PrintableText.line(text)
         }
 
         /// The fields on one line, without redacted values and without the user information of URLs in other values.
         public func text(of fields: HTTPHeaders, hiding further: Set<String> = []) -> String {
             let hidden = headers.union(further.map { $0.lowercased() })
-            return fields.map { field in
-                let isHidden = hidden.contains(field.name.lowercased())
-                let value = isHidden ? Self.mark : URLText.withoutUserinfo(in: field.value)
-                // One event is one line, even if a value contains line breaks.
-                return "\(field.name): \(String(value.map { $0.isNewline ? " " : $0 }))"
-            }.joined(separator: ", ")
-        }
-
-        private func redacted(_ pair: Substring) -> String {
-            let name = pair.prefix { $0 != "=" }
-            guard name.count < pair.count, queryParameters.contains(Self.decoded(name)) else { return String(pair) }
-            return "\(name)=\(Self.mark)"
-        }
-
-        /// The name with its percent escapes decoded; invalid escapes are kept.
-        private static func decoded(_ name: Substring) -> String {
-            var bytes: [UInt8] = []
-            var rest = Array(name.utf8)[...]
-            while let byte = rest.popFirst() {
-                if byte == UInt8(ascii: "%"), rest.count >= 2,
-                    let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-                {
-                    bytes.append(value)
-                    rest = rest.dropFirst(2)
-                } else {
-                    bytes.append(byte)
-                }
+            let text = fields.map { field in
+                let isHidden = hidden.contains(field.name.lowercased()) || SecretNames.contains(field: field.name)
+                return "\(field.name): \(isHidden ? URLText.hiddenValue : URLText.withoutUserinfo(in: field.value))"
             }
-            return String(decoding: bytes, as: UTF8.self)
+            return PrintableText.line(text.joined(separator: ", "))
         }
-
-        private static let mark = "***"
     }
 }

@@ -6,7 +6,24 @@ internal import Foundation
 
 /// Formats a request as a `curl` command for a POSIX shell.
 enum CURLDescription {
-    static func text(for request: HTTPRequest) -> String {
+    /// The command; secrets are the values of fields and parameters whose names tell it, or that the request names.
+    static func text(for request: HTTPRequest, showingSecrets: Bool) -> String {
+        var request = request
+        if !showingSecrets {
+            let secrets = request.secretHeaders
+            request.headers = HTTPHeaders(
+                request.headers.map { field -> (String, String) in
+                    let isSecret =
+                        SecretNames.contains(field: field.name)
+                        || secrets.contains { $0.lowercased() == field.name.lowercased() }
+                    return (field.name, isSecret ? URLText.hiddenValue : field.value)
+                }
+            )
+        }
+        return text(for: request, url: showingSecrets ? request.url.absoluteString : URLText.redacted(request.url))
+    }
+
+    private static func text(for request: HTTPRequest, url: String) -> String {
         var lines = ["$ curl -v", method(of: request)]
         for field in request.headers { lines.append("-H \(quoted(argument(for: field)))") }
         if !request.body.isEmpty, !request.headers.contains("Content-Type") {
@@ -16,7 +33,7 @@ enum CURLDescription {
         }
         let (body, remark) = bodyArgument(request.body)
         if let body { lines.append(body) }
-        lines.append(quoted(request.url.absoluteString))
+        lines.append(quoted(url))
         let command = lines.joined(separator: " \\\n\t")
         // On a separate line, because a comment ends a line.
         return remark.map { "\(command)\n# \($0)" } ?? command

@@ -103,6 +103,22 @@ struct EventTests {
         #expect(lines.entries.last?.contains("failed: networkConnectionLost after 2 attempts") == true)
     }
 
+    @Test("a log hides the values of a query by default, and nothing that a server sends can forge a line of it")
+    func logByDefault() async {
+        let lines = Journal<String>()
+        let note = "a\u{1B}]0;title\u{7}\u{202E}b\u{85}\u{2028}c"
+        let session = Session.testing(
+            ScriptedLoader(.status(200, headers: ["X-Note": note, "X-Session": "s3cret"])),
+            monitors: [LogMonitor(showsHeaders: true) { lines.append($0) }]
+        )
+        _ = await session.request(HTTPRequest("/a?name=ada&%74oken=s3cret&x")).serializingData().response
+        let text = lines.entries.joined(separator: "\n")
+        #expect(text.contains("?name=***&%74oken=***&x"))
+        #expect(!text.contains("s3cret") && !text.contains("ada"))
+        #expect(lines.entries.allSatisfy { !$0.unicodeScalars.contains(where: PrintableText.isControl) })
+        #expect(text.contains("X-Note: a?]0;title??b??c"))
+    }
+
     @Test("A: EventMonitor: metrics count by host, status and reason, as a snapshot and as Prometheus text")
     func metrics() async {
         let metrics = MetricsMonitor()

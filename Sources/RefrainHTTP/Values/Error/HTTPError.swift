@@ -159,7 +159,8 @@ extension HTTPError: CustomStringConvertible {
             text += ". This limit is local: the retry budget of the origin is empty, the server was not asked again"
         }
         for attempt in attempts { text += "\n  \(attempt)" }
-        return text
+        // A message may quote what the server sent.
+        return PrintableText.plain(text)
     }
 }
 
