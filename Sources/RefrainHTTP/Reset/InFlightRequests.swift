@@ -27,13 +27,15 @@ package final class InFlightRequests: Sendable {
         /// Requests up to this number are part of a reset.
         var lastDraining: UInt64 = 0
         var reset: Task<Void, Never>?
+        /// Whether no further request is admitted.
+        var isClosed = false
         /// The owned requests that a reset still waits for, and the continuation of the reset.
         var draining: Set<UInt64> = []
         var drained: UnsafeContinuation<Void, Never>?
 
         /// The number of a new request; nil if it is refused.
         mutating func begin(_ admission: Admission, isProtected: Bool) -> UInt64? {
-            if admission == .closesForResets, reset != nil, !isProtected { return nil }
+            if admission == .closesForResets, reset != nil || isClosed, !isProtected { return nil }
             lastNumber &+= 1
             return lastNumber
         }
@@ -158,6 +160,28 @@ package final class InFlightRequests: Sendable {
         }
         guard !areAroundPresentCode else { return }
         await reset.value
+    }
+
+    /// Admits no further request, and returns when those in flight have returned; after the timeout they are cancelled.
+    ///
+    /// - Returns: whether all returned by themselves.
+    func close(timeout: Duration?, on clock: AnyClock) async -> Bool {
+        state.withLock { $0.isClosed = true }
+        let isLate = Locked(false)
+        let timer = timeout.map { timeout in
+            Task {
+                guard await clock.waits(for: max(.zero, timeout).clampedToDelay) else { return }
+                isLate.withLock { $0 = true }
+                for task in self.state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+            }
+        }
+        while let task = state.withLock({ $0.tasks.values.first }) {
+            _ = await task.value
+            // The caller of the request removes it from the list.
+            await Task.yield()
+        }
+        timer?.cancel()
+        return !isLate.withLock { $0 }
     }
 
     /// Whether the current code runs within one of these requests.

@@ -37,6 +37,19 @@ public struct ResetGuard: HTTPMiddleware {
 }
 
 extension ResetGuard {
+    /// Refuses further requests, and returns when those in flight have returned: a graceful shutdown of a chain.
+    ///
+    /// Refused requests fail with ``HTTPError/Code/resetInProgress``. The guard stays closed.
+    ///
+    /// - Parameters:
+    ///   - timeout: how long to wait before those that are left are cancelled. Defaults to nil: no limit.
+    ///   - clock: what the timeout is measured on.
+    /// - Returns: whether all requests returned by themselves.
+    @discardableResult
+    public func drain(timeout: Duration? = nil, clock: some Clock<Duration> = TimerClock()) async -> Bool {
+        await requests.close(timeout: timeout, on: AnyClock(clock))
+    }
+
     /// Whether the current code runs within a request of this chain.
     package var isAroundPresentCode: Bool { requests.areAroundPresentCode }
 

@@ -5,16 +5,22 @@ extension RetryPolicy: RequestInterceptor {
     /// retry, with the same or another delay, the rest of the policy's decision is kept, that is, its replay safety,
     /// its reading of the server's delays, and the counting of attempts.
     public func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        guard let context = request.retryContext else { return .doNotRetry }
+        notedDelay(on: request, for: session).map { .retryWithDelay($0) } ?? .doNotRetry
+    }
+
+    /// The delay after the last attempt of a request, and keeps the decision for the retrier that calls this; nil: the
+    /// policy does not retry.
+    package func notedDelay(on request: Request, for session: Session) -> Duration? {
+        guard let context = request.retryContext else { return nil }
         let decision = decide(in: context)
         let delay: Duration
         switch decision.action {
-        case .finish: return .doNotRetry
+        case .finish: return nil
         case .retry(let wanted): delay = wanted.sample(using: session.settings.random)
         case .retryAfterTooLong(let date): delay = context.now.duration(to: date)
         }
         PendingDecision.note(decision)
-        return .retryWithDelay(delay)
+        return delay
     }
 }
 

@@ -92,7 +92,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
     override var settles: Bool { true }
 
-    override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
+    override func settle(
+        _ response: HTTPResponse?,
+        isAccepted: Bool,
+        error: RefrainError?
+    ) async -> RefrainError? {
         guard error == nil, let response else { return error }
         return await pass(on: response)
     }

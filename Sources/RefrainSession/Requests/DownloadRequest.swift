@@ -9,8 +9,8 @@ public import Foundation
 /// A request whose response is written to a file, and that resumes after an interruption.
 ///
 /// The file is written atomically: it appears when it is complete and validated; an existing file is kept until then.
-/// Only a status of 2xx creates a file; any other status fails the request, validated or not, and its body is kept in
-/// ``Request/response``.
+/// A status of 2xx creates a file, and so does one of 400 or more that a validation accepted, such as
+/// `validate(statusCode: [404])`. Any other status fails the request, and its body is kept in ``Request/response``.
 public final class DownloadRequest: Request, @unchecked Sendable {
     // @unchecked Sendable: as `Request`; its own properties are immutable or behind a lock.
 
@@ -24,16 +24,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// Where an earlier download stopped, which this one goes on from.
     private let resumption: ResumeData?
     private let files = Locked<Files?>(nil)
-    private let kept = Locked(KeptBytes())
+    private let kept = Locked<PartialDownload?>(nil)
+    private let keepsPart = Locked(false)
 
     private struct Files {
         let sink: Download.FileSink
         let download: Download
-    }
-
-    private struct KeptBytes {
-        var isWanted = false
-        var data: Data?
     }
 
     /// Where a download goes.
@@ -85,6 +81,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         files.withLock { $0 = Files(sink: sink, download: download) }
         var request = request
         request.download = download
+        if mayAcceptErrors { request.keepsErrorContent = true }
         return request
     }
 
@@ -96,20 +93,36 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     override var settles: Bool { true }
 
-    override func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? {
+    override func settle(
+        _ response: HTTPResponse?,
+        isAccepted: Bool,
+        error: RefrainError?
+    ) async -> RefrainError? {
         guard let sink = files.withLock({ $0?.sink }) else { return error }
         guard error == nil, let response else {
-            keepOrDiscard(sink)
+            keepOrDiscard(sink, after: error)
             return error
         }
-        guard response.status.isSuccess else {
+        guard response.status.isSuccess || isAccepted && response.status.rawValue >= 400 else {
             sink.discard()
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response.status.rawValue))
         }
         do {
+            if !response.status.isSuccess {
+                // Its body was collected, as that of any error; an earlier attempt may have left the part of a file.
+                try await sink.startOver()
+                for try await chunk in response.body { try await sink.write(chunk) }
+            }
             try sink.finish()
-        } catch {
+        } catch let error as HTTPBody.FileError {
+            sink.discard()
             return .sessionTaskFailed(error: Self.failure(error, response.request))
+        } catch {
+            sink.discard()
+            return .sessionTaskFailed(
+                error: error as? HTTPError
+                    ?? HTTPError(.callerFailed, request: response.request, underlyingError: error, message: "\(error)")
+            )
         }
         return destination.flatMap { move(to: $0(fileURL, response), response) }
     }
@@ -133,8 +146,13 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     /// The data from which `Session.download(resumingWith:to:)` goes on, or nil.
     ///
-    /// It is there after ``cancel(producingResumeData:)``, if bytes were received that the server can continue.
-    public var resumeData: Data? { kept.withLock { $0.data } }
+    /// It is there after ``cancel(producingResumeData:)``, and after a failure of the connection that was not retried,
+    /// if bytes were received that the server can continue. The bytes of a failed download are removed with the request
+    /// and its response where this was not read.
+    public var resumeData: Data? { partialDownload?.resumeData }
+
+    /// What an interrupted download has left, or nil.
+    var partialDownload: PartialDownload? { kept.withLock { $0 } }
 
     /// Cancels the download, and keeps what has come so far for a later one, also of another process.
     ///
@@ -142,7 +160,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// are kept only if the server gave a strong validator (RFC 9110 §13.1.5).
     @discardableResult
     public func cancel(producingResumeData: Bool) -> Self {
-        kept.withLock { $0.isWanted = producingResumeData }
+        keepsPart.withLock { $0 = producingResumeData }
         return cancel()
     }
 
@@ -156,13 +174,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return cancel(producingResumeData: true)
     }
 
-    private func keepOrDiscard(_ sink: Download.FileSink) {
-        guard kept.withLock({ $0.isWanted }), let original = try? original.get(),
+    private func keepOrDiscard(_ sink: Download.FileSink, after error: RefrainError?) {
+        let isWanted = keepsPart.withLock { $0 }
+        guard isWanted || error?.isInterruption == true, let original = try? original.get(),
             let checkpoint = files.withLock({ $0?.download.checkpoint }), let path = sink.detach()
         else { return sink.discard() }
-        let data = ResumeData(original, path: path, checkpoint).encoded
-        kept.withLock { $0.data = data }
-        if data == nil { try? FileManager.default.removeItem(atPath: path) }
+        guard let data = ResumeData(original, path: path, checkpoint).encoded else {
+            try? FileManager.default.removeItem(atPath: path)
+            return
+        }
+        kept.withLock { $0 = PartialDownload(data, path: path, isWanted: isWanted) }
     }
 
     /// Reports the progress of the file.
@@ -175,6 +196,41 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     private static func failure(_ error: HTTPBody.FileError, _ request: HTTPRequest) -> HTTPError {
         HTTPError(error.code, request: request, underlyingError: error, message: "\(error)")
+    }
+}
+
+extension RefrainError {
+    /// Whether the connection failed, so that a later request may go on with what has come.
+    fileprivate var isInterruption: Bool {
+        switch self {
+        case .sessionTaskFailed(let error): !error.isCancellation
+        case .requestRetryFailed(_, let original, _): (original as? RefrainError)?.isInterruption ?? false
+        default: false
+        }
+    }
+}
+
+/// The bytes of an interrupted download in their hidden file, which goes with the last reference to this, unless the
+/// data that name it were read or asked for.
+final class PartialDownload: Sendable {
+    private let data: Data
+    private let path: String
+    private let isClaimed: Locked<Bool>
+
+    init(_ data: Data, path: String, isWanted: Bool) {
+        self.data = data
+        self.path = path
+        isClaimed = Locked(isWanted)
+    }
+
+    deinit {
+        if !isClaimed.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// The data from which a later download goes on.
+    var resumeData: Data {
+        isClaimed.withLock { $0 = true }
+        return data
     }
 }
 

@@ -105,7 +105,9 @@ public class Request: @unchecked Sendable, Identifiable {
     var settles: Bool { false }
 
     /// What the kind of request does with a response before the request ends; nil: nothing is wrong with it.
-    func settle(_ response: HTTPResponse?, error: RefrainError?) async -> RefrainError? { error }
+    ///
+    /// - Parameter isAccepted: whether a check of the caller accepted its status.
+    func settle(_ response: HTTPResponse?, isAccepted: Bool, error: RefrainError?) async -> RefrainError? { error }
 
     /// Whether a stored response includes its body; a streamed body would keep its connection.
     var keepsBodies: Bool { true }
@@ -170,10 +172,13 @@ extension Request {
         state.withLock { $0.retryContext }
     }
 
-    /// The last attempt's request as a `curl` command, including its credentials.
-    public func cURLDescription() -> String {
+    /// The last attempt's request as a `curl` command, without its credentials, so that it may be logged.
+    ///
+    /// - Parameter showingSecrets: whether the values of header fields and query parameters that are secrets are in it,
+    ///   such as those of `Authorization` and `api_key`. Defaults to false: they are `***`.
+    public func cURLDescription(showingSecrets: Bool = false) -> String {
         guard let request else { return "$ curl: there is no request" }
-        return CURLDescription.text(for: request)
+        return CURLDescription.text(for: request, showingSecrets: showingSecrets)
     }
 }
 
@@ -414,7 +419,7 @@ extension Request {
             state.note(noted)
             return state.outcome.error
         }
-        let settled = await settle(outcome.result.response, error: error)
+        let settled = await settle(outcome.result.response, isAccepted: outcome.isStatusAccepted, error: error)
         leave(state.withLock { $0.end(settledWith: settled) })
     }
 
@@ -489,8 +494,29 @@ extension Request: RequestOwner {
     /// A check of a response.
     struct Validation: Sendable {
         let inspect: Inspection
-        /// Whether it names the statuses that are accepted.
-        let checksStatus: Bool
+        let subject: Subject
+
+        /// What it looks at.
+        enum Subject {
+            /// The status: it names those that it accepts, and of those some of 400 or more, or none.
+            case status(acceptsErrors: Bool)
+            /// The response as a whole, in the caller's code: a status that it lets pass is accepted.
+            case response
+            /// The type of the content, whatever the status is.
+            case contentType
+        }
+
+        /// Whether a status of 400 or more that it lets pass is accepted.
+        var acceptsErrors: Bool {
+            switch subject {
+            case .status(let acceptsErrors): acceptsErrors
+            case .response: true
+            case .contentType: false
+            }
+        }
+
+        /// Whether the head of a response is enough for it.
+        var isOfStatus: Bool { if case .status = subject { true } else { false } }
     }
 
     /// A serializer of a response's content.
@@ -498,10 +524,10 @@ extension Request: RequestOwner {
         let inspect: Inspection
     }
 
-    /// Adds a validation of each attempt's response; `checksStatus` is whether it validates the status.
-    func addValidation(checksStatus: Bool, _ inspection: @escaping Inspection) {
+    /// Adds a validation of each attempt's response.
+    func addValidation(of subject: Validation.Subject, _ inspection: @escaping Inspection) {
         state.withLock { state in
-            state.addHandler { $0.validations.append(Validation(inspect: inspection, checksStatus: checksStatus)) }
+            state.addHandler { $0.validations.append(Validation(inspect: inspection, subject: subject)) }
         }
     }
 
@@ -535,12 +561,16 @@ extension Request: RequestOwner {
         return true
     }
 
-    /// Whether a status that would be a failure may pass the checks.
-    func accepts(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
+    /// Whether the checks may accept a status of 400 or more, as far as the head of the response tells.
+    func mayAccept(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
         let head = response.withoutBody
-        let check = state.withLock { $0.handlers.validations.first(where: \.checksStatus) }
-        return check.map { $0.inspect(sent, head) == nil } ?? false
+        let validations = state.withLock { $0.handlers.validations }
+        let passes = validations.allSatisfy { !$0.isOfStatus || $0.inspect(sent, head) == nil }
+        return passes && validations.contains { $0.acceptsErrors }
     }
+
+    /// Whether there is a check that may accept a status of 400 or more.
+    var mayAcceptErrors: Bool { state.withLock { $0.handlers.validations.contains { $0.acceptsErrors } } }
 
     /// Hands a response to the checks until one fails, then to the serializers, and returns what they found.
     func validate(_ response: HTTPResponse, to sent: HTTPRequest) -> AttemptOutcome {
@@ -550,7 +580,7 @@ extension Request: RequestOwner {
             return (state.handlers.validations, state.handlers.serializations)
         }
         let error = validations.lazy.compactMap { $0.inspect(sent, response) }.first
-        let isStatusAccepted = error == nil && validations.contains(where: \.checksStatus)
+        let isStatusAccepted = error == nil && validations.contains { $0.isOfStatus || $0.acceptsErrors }
         var outcome = AttemptOutcome(.success(response), isStatusAccepted: isStatusAccepted)
         if !validations.isEmpty {
             watcher?.request(self, didValidate: response, error: error)
@@ -573,7 +603,8 @@ extension Request: RequestOwner {
         state.withLock { state in
             state.currentError = failure
             state.retryContext = context
-            if case .failure(let error) = outcome.result { state.response = error.response }
+            // The head of a download that was cut stays.
+            if case .failure(let error) = outcome.result, let response = error.response { state.response = response }
         }
     }
 
@@ -641,10 +672,11 @@ extension Request {
         var response = response
         if response.status.rawValue >= 400, response.isDeferred(for: request) {
             // Where the head decides, the body is read only if no attempt follows.
-            guard !interceptors.decidesByHead(adapted.retryStrategy) || accepts(response, to: adapted) else {
+            let mayBeAccepted = mayAccept(response, to: adapted)
+            guard !interceptors.decidesByHead(adapted.retryStrategy) || mayBeAccepted else {
                 return AttemptOutcome(.success(response))
             }
-            switch await response.withBeginningOfBody() {
+            switch mayBeAccepted ? await response.collected(for: request) : await response.withBeginningOfBody() {
             case .success(let beginning): response = beginning
             case .failure(let error): return AttemptOutcome(.failure(error))
             }

@@ -52,7 +52,7 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     /// The file of a download that has succeeded; nil for other requests.
     public var fileURL: URL? { download?.fileURL }
     /// The data to resume a download with, see ``DownloadRequest/resumeData``; nil for other requests.
-    public var resumeData: Data? { download?.resumeData }
+    public var resumeData: Data? { download?.part?.resumeData }
     /// The transport's report on the last exchange; without a response, the bytes that may have been sent.
     ///
     /// Nil if there was no attempt.
@@ -64,11 +64,11 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
 /// What a download adds to its response; one reference, because few responses have it.
 final class DownloadOutcome: Sendable {
     let fileURL: URL?
-    let resumeData: Data?
+    let part: PartialDownload?
 
-    init(fileURL: URL?, resumeData: Data?) {
+    init(fileURL: URL?, part: PartialDownload?) {
         self.fileURL = fileURL
-        self.resumeData = resumeData
+        self.part = part
     }
 }
 

@@ -81,7 +81,7 @@ extension DownloadRequest: Request.ContentReading {
         let file = fileURL
         let isComplete = outcome.error == nil
         return DataResponse(outcome, of: sent, outcome.error.map { .failure($0) } ?? read(file))
-            .adding(DownloadOutcome(fileURL: isComplete ? file : nil, resumeData: resumeData))
+            .adding(DownloadOutcome(fileURL: isComplete ? file : nil, part: partialDownload))
     }
 
     private func response<Serializer: ResponseSerializer>(

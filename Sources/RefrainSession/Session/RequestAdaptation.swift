@@ -165,15 +165,6 @@ extension HTTPRequest {
         return copy
     }
 
-    /// Returns this request without the fields that a redirect removed from the original one.
-    fileprivate func withoutHeaders(droppedFrom original: HTTPRequest) -> HTTPRequest {
-        let dropped = original.headersDroppedByRedirect
-        guard !dropped.isEmpty else { return self }
-        var copy = self
-        for name in dropped { copy.headers.remove(name) }
-        return copy
-    }
-
     /// Returns this request with the idempotency key of `original`, if an adapter has replaced all header fields.
     fileprivate func keepingKey(of original: HTTPRequest) -> HTTPRequest {
         let name = idempotencyKeyField

@@ -147,13 +147,28 @@ public final class Session: Sendable {
     /// A loader or a throttle that several sessions share is reset for all of them.
     public func reset() async { await pipeline.reset() }
 
-    /// Refuses further requests, and returns when those in flight have ended.
+    /// Refuses further requests, and returns when those in flight have ended: a graceful shutdown.
     ///
     /// A request in flight may still make others through the session, as the refresh of a token; they are waited for,
-    /// too.
-    package func drain() async {
+    /// too. Refused requests fail with ``RefrainError/sessionInvalidated(error:)``, and so do those that are left after
+    /// the timeout. Called from within a request of this session, it waits for that request until the timeout.
+    ///
+    /// - Parameter timeout: how long to wait before those that are left are cancelled. Defaults to nil: no limit.
+    /// - Returns: whether all requests ended by themselves.
+    @discardableResult
+    public func drain(timeout: Duration? = nil) async -> Bool {
         box.close(because: .sessionInvalidated(error: nil))
+        let isLate = Locked(false)
+        let timer = timeout.map { timeout in
+            Task { [settings, box] in
+                guard await settings.clocks.timer.waits(for: max(.zero, timeout).clampedToDelay) else { return }
+                isLate.withLock { $0 = true }
+                box.invalidate(because: .sessionInvalidated(error: nil))
+            }
+        }
         while let request = box.requests.first { await request.ended() }
+        timer?.cancel()
+        return !isLate.withLock { $0 }
     }
 
     /// Ends the session and its requests in flight.

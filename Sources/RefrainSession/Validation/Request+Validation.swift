@@ -9,11 +9,13 @@ extension Request {
     public typealias ValidationResult = Result<Void, any Error>
 
     /// Adds a validation; the request fails with the error of the first one that fails.
+    ///
+    /// A status of 400 or more that it lets pass is accepted: the policy does not retry it, and a download saves it.
     @discardableResult
     public func validate(
         _ validation: @escaping @Sendable (_ request: HTTPRequest?, _ response: HTTPResponse) -> ValidationResult
     ) -> Self {
-        addValidation(checksStatus: false) { request, response in ValidationRules.error(validation(request, response)) }
+        addValidation(of: .response) { request, response in ValidationRules.error(validation(request, response)) }
         return self
     }
 
@@ -21,7 +23,7 @@ extension Request {
     @discardableResult
     public func validate(statusCode accepted: some Sequence<Int>) -> Self {
         let accepted = Set(accepted)
-        addValidation(checksStatus: true) { _, response in
+        addValidation(of: .status(acceptsErrors: accepted.contains { $0 >= 400 })) { _, response in
             ValidationRules.check(statusCode: response, isAccepted: accepted.contains)
         }
         return self
@@ -33,7 +35,7 @@ extension Request {
         // In order, so that the error is the same each time for a set.
         let accepted = accepted.sorted()
         let isEmpty = type(of: self).hasNoContent
-        addValidation(checksStatus: false) { _, response in
+        addValidation(of: .contentType) { _, response in
             ValidationRules.check(contentType: response, in: accepted, isEmpty: isEmpty(response))
         }
         return self
@@ -43,7 +45,7 @@ extension Request {
     @discardableResult
     public func validate() -> Self {
         let isEmpty = type(of: self).hasNoContent
-        addValidation(checksStatus: true) { request, response in
+        addValidation(of: .status(acceptsErrors: false)) { request, response in
             ValidationRules.check(statusCode: response, isAccepted: ValidationRules.acceptableStatusCodes.contains)
                 ?? ValidationRules.check(accept: request, response, isEmpty: isEmpty(response))
         }
@@ -56,9 +58,11 @@ extension DataRequest {
     public typealias Validation = @Sendable (HTTPRequest?, HTTPResponse, Data?) -> ValidationResult
 
     /// Adds a validation; the request fails with the error of the first one that fails.
+    ///
+    /// A status of 400 or more that it lets pass is accepted: the policy does not retry it, and a download saves it.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        addValidation(checksStatus: false) { request, response in
+        addValidation(of: .response) { request, response in
             ValidationRules.error(validation(request, response, response.content))
         }
         return self

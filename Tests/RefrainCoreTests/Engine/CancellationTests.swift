@@ -44,6 +44,48 @@ struct CancellationTests {
         #expect(clock.sleeps == [])
     }
 
+    @Test("R9: cancellation while the decision is made is seen before the delay", arguments: [0, 1])
+    func cancelledInDecision(seconds: Int) async {
+        let clock = TestClock(.autoAdvancing)
+        let counter = Counter()
+        let task = Task {
+            try await withRetry(clock: clock) { _ in
+                counter.next()
+            } decide: { _, _ -> Attempt.Step<Int> in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return .retry(after: .seconds(seconds), .transientError)
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(counter.value == 1)
+        #expect(clock.sleeps == [])
+    }
+
+    /// A clock whose sleeps end as if nothing had happened, although the task was cancelled meanwhile.
+    private struct DeafClock: Clock {
+        let base = ContinuousClock()
+        var now: ContinuousClock.Instant { base.now }
+        var minimumResolution: Duration { .nanoseconds(1) }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+    }
+
+    @Test("R9: cancellation during a delay is seen after it, whatever the clock says")
+    func cancelledInDelay() async {
+        let counter = Counter()
+        let task = Task {
+            try await withRetry(clock: DeafClock()) { _ in
+                counter.next()
+            } decide: { _, count -> Attempt.Step<Int> in
+                count < 5 ? .retry(after: .seconds(1), .transientError) : .finish(count, .succeeded)
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(counter.value == 1)
+    }
+
     @Test("R9: an outcome that finishes the call is handed over even when the task was cancelled meanwhile")
     func finishedWhileCancelled() async throws {
         let task = Task {

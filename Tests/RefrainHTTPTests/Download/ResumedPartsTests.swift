@@ -58,6 +58,42 @@ struct ResumedPartsTests {
         )
     }
 
+    // MARK: What is not appended
+
+    @Test("R11: a rest with a content coding is not appended to a plain beginning, also under the same entity tag")
+    func codedRest() async throws {
+        var coded = rest
+        coded["Content-Encoding"] = "gzip"
+        mock.then(part(0..<400, 200, whole, cut: true)).then(part(400..<1000, 206, coded))
+            .then(part(0..<1000, 200, whole))
+        let sink = FlakySink()
+        var request = try HTTPRequest("http://a.example/file")
+        request.download = Download(to: sink)
+        let response = try await (retry --> resume --> mock).response(for: request)
+        #expect(sink.bytes == content)
+        #expect(response.exchange.bytesReceived == 1000)
+        #expect(mock.requests.map { $0.headers["Range"] } == [nil, "bytes=400-", nil])
+    }
+
+    @Test("R11: bytes beyond the Content-Range never reach the sink", arguments: [1, 100, 600])
+    func surplus(size: Int) async throws {
+        let surplus = MockLoader.Reply { [content, rest] request in
+            let chunks = AsyncStream<[UInt8]> { stream in
+                stream.yield(Array(content[400..<900]))
+                stream.yield(Array(content[900...]) + [UInt8](repeating: 0xEE, count: size))
+                stream.finish()
+            }
+            return .success(HTTPResponse(request: request, status: 206, headers: rest, body: .oneShot(chunks)))
+        }
+        mock.then(part(0..<400, 200, whole, cut: true)).then(surplus).then(part(0..<1000, 200, whole))
+        let sink = FlakySink()
+        var request = try HTTPRequest("http://a.example/file")
+        request.download = Download(to: sink)
+        _ = try await (retry --> resume --> mock).response(for: request)
+        #expect(sink.bytes == content)
+        #expect(sink.largest <= 1000)
+    }
+
     // MARK: Where they go
 
     @Test(
@@ -189,6 +225,7 @@ private final class FlakySink: Download.Sink {
         var bytes: [UInt8] = []
         var writes = 0
         var restarts = 0
+        var largest = 0
     }
 
     private let state = Locked(State())
@@ -202,6 +239,8 @@ private final class FlakySink: Download.Sink {
 
     var bytes: [UInt8] { state.withLock { $0.bytes } }
     var restarts: Int { state.withLock { $0.restarts } }
+    /// The largest number of bytes that it ever held.
+    var largest: Int { state.withLock { $0.largest } }
 
     func write(_ bytes: [UInt8]) async throws {
         try state.withLock { state in
@@ -211,6 +250,7 @@ private final class FlakySink: Download.Sink {
                 throw HTTPBody.FileError(path: "file", operation: .write, errno: 28)
             }
             state.bytes += bytes
+            state.largest = max(state.largest, state.bytes.count)
         }
     }
 

@@ -6,6 +6,33 @@ import Testing
 
 @Suite("ResetGuard and Autocancel")
 struct ResetGuardTests {
+    @Test(
+        "a guard that drains refuses requests, lets those in flight return, and cancels what is left after the timeout"
+    )
+    func drains() async {
+        for timeout in [nil, Duration.seconds(20)] {
+            let gate = MockLoader.Gate()
+            let clock = TestClock()
+            let guarding = ResetGuard()
+            let loader = guarding --> MockLoader().otherwise(.held(by: gate, .status(200)))
+            let task = loader.load(sampleRequest()) { _ in }
+            await gate.arrivals(atLeast: 1)
+            let draining = Task { await guarding.drain(timeout: timeout, clock: clock) }
+            if timeout != nil {
+                await clock.sleepers(atLeast: 1)
+                #expect(await loader.load(sampleRequest()).errorCode == .resetInProgress)
+                await clock.advance(by: .seconds(20))
+                #expect(await !draining.value)
+                #expect(await task.result.errorCode == .cancelled)
+            } else {
+                await gate.release()
+                #expect(await draining.value)
+                #expect(await task.result.status == 200)
+            }
+            #expect(await loader.load(sampleRequest()).errorCode == .resetInProgress)
+        }
+    }
+
     private let hold = MockLoader.Gate()
     private let clock = TestClock()
 

@@ -143,6 +143,37 @@ struct RetryStageTests {
         #expect(response.attempts.map(\.reason) == [.notReplayable])
     }
 
+    @Test("progress of a download begins the time of failing anew")
+    func failingTime() async throws {
+        struct Recording: RetryStrategy {
+            let times: Journal<Duration>
+
+            func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
+                times.append(context.failingFor)
+                return times.entries.count < 5 ? .retry(after: .seconds(10)) : .finish()
+            }
+        }
+        struct Failing: HTTPLoader {
+            let count = Locked(0)
+
+            func load(_ request: HTTPRequest) async -> HTTPResult {
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                var error = HTTPError(.networkConnectionLost, request: request)
+                // The third attempt brings bytes.
+                error.progress = number == 3 ? 100 : 0
+                return .failure(error)
+            }
+        }
+        let times = Journal<Duration>()
+        let clock = TestClock(.autoAdvancing)
+        let retry = Retry(Recording(times: times), budgets: nil, clocks: clock.retryClocks())
+        _ = await (retry --> Failing()).load(try request())
+        #expect(times.entries == [0, 10, 0, 10, 20].map { .seconds($0) })
+    }
+
     @Test("R4: a one-shot body is sent once, but may go out after an attempt that read none of it")
     func oneShotBodies() async throws {
         func stream() -> HTTPBody {

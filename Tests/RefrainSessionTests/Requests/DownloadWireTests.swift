@@ -232,6 +232,99 @@ struct DownloadWireTests {
         }
     }
 
+    @Test(
+        "an accepted status of 400 or more is a file, whole, and is not retried",
+        arguments: [("names it", 404), ("names it", 503), ("closure", 404), ("closure", 503)]
+    )
+    func acceptedError(acceptedBy: String, status: Int) async throws {
+        let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        server.on("/error") { _ in [.respond(.init(status, bytes: content))] }
+        let file = folder.file("error")
+        func check<Kind: Request>(_ request: Kind) -> Kind {
+            acceptedBy == "closure" ? request.validate { _, _ in .success(()) } : request.validate(statusCode: [status])
+        }
+        let request = check(session.download(server.baseURL + "/error", to: file))
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.error == nil && response.response?.statusCode == status)
+        #expect(try Array(Data(contentsOf: file)) == content)
+        #expect(server.count(path: "/error") == 1)
+        // The same for content in memory.
+        let data = await check(session.request(server.baseURL + "/error")).serializingData().response
+        #expect(data.error == nil && data.value.map { Array($0) } == content)
+        #expect(server.count(path: "/error") == 2)
+    }
+
+    @Test("a status that a check refuses is no file, whatever another check lets pass", arguments: [404, 503])
+    func refusedError(status: Int) async throws {
+        server.on("/error") { _ in [.respond(.init(status, body: "no"))] }
+        let quick = Session.overSockets(RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0))
+        let request = quick.download(server.baseURL + "/error", to: folder.file("error"))
+            .validate(statusCode: 200..<300).validate { _, _ in .success(()) }
+        let response = await request.serializingDownloadedFileURL().response
+        #expect(response.error?.responseCode == status)
+        #expect(folder.names == [])
+        #expect(server.count(path: "/error") == (status == 503 ? 2 : 1))
+    }
+
+    @Test("R11: a download that the server cut and that is not retried leaves its response, and data to go on from")
+    func cut() async throws {
+        let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        server.on("/cut") { request in
+            let fields = [("ETag", "\"v1\"")]
+            guard request.occurrence > 1 else {
+                let head = FaultServer.Response(200, headers: fields + [("Content-Length", "200000")])
+                return [.head(head), .send(Array(content[..<100_000])), .sleep(.milliseconds(50)), .reset]
+            }
+            let range = [("Content-Range", "bytes 100000-199999/200000")]
+            return [.respond(.init(206, headers: fields + range, bytes: Array(content[100_000...])))]
+        }
+        let plain = Session.overSockets(nil)
+        let file = folder.file("cut")
+        let response = await plain.download(server.baseURL + "/cut", to: file).serializingDownloadedFileURL().response
+        #expect(response.error != nil && response.response?.statusCode == 200)
+        #expect(response.response?.headers["ETag"] == "\"v1\"")
+        let data = try #require(response.resumeData)
+        let saved = await plain.download(resumingWith: data, to: file).serializingData().response
+        #expect(saved.value.map { Array($0) } == content)
+        #expect(server.requests(toPath: "/cut").map { $0.header("Range") } == [nil, "bytes=100000-"])
+        #expect(folder.names == ["cut"])
+    }
+
+    @Test("a download that was cut leaves nothing where nobody asks for its data, or they would be of no use")
+    func cutAndForgotten() async throws {
+        for fields in [[], [("ETag", "\"v1\"")]] as [[(String, String)]] {
+            server.on("/cut") { _ in
+                let head = FaultServer.Response(200, headers: fields + [("Content-Length", "20")])
+                return [.head(head), .text("0123456789"), .sleep(.milliseconds(50)), .reset]
+            }
+            do {
+                let request = Session.overSockets(nil).download(server.baseURL + "/cut", to: folder.file("x"))
+                let response = await request.serializingDownloadedFileURL().response
+                #expect(response.error != nil && response.response?.statusCode == 200)
+                #expect(fields.isEmpty || folder.names.count == 1)
+            }
+            await folder.empties()
+        }
+    }
+
+    @Test("R11: what an attempt has written that did not pass validation is discarded, and no rest of it is asked for")
+    func invalidAttempt() async throws {
+        server.on("/state") { request in
+            let isStale = request.occurrence == 1
+            let fields = [("ETag", "\"v1\""), ("X-State", isStale ? "stale" : "fresh")]
+            return [.respond(.init(200, headers: fields, body: isStale ? "a long and stale content" : "fresh"))]
+        }
+        let retrier = Retrier { _, _, _ in .retry }
+        let file = folder.file("state")
+        struct Stale: Error {}
+        let request = Session.overSockets(retrier).download(server.baseURL + "/state", to: file)
+            .validate { _, response in response.headers["X-State"] == "fresh" ? .success(()) : .failure(Stale()) }
+        #expect(try await request.serializingString().value == "fresh")
+        #expect(try String(contentsOf: file, encoding: .utf8) == "fresh")
+        #expect(server.requests(toPath: "/state").map { $0.header("Range") } == [nil, nil])
+        #expect(folder.names == ["state"])
+    }
+
     @Test("a download that is cancelled plainly leaves nothing")
     func plainCancel() async throws {
         let first = session.download(server.baseURL + "/hang", to: folder.file("x"))

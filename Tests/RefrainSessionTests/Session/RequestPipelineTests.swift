@@ -1,6 +1,7 @@
 import Dispatch
 import RefrainCore
 import RefrainSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -166,6 +167,40 @@ struct RequestPipelineTests {
         let next = session.request(HTTPRequest.sample).serializingData()
         loader.exchanges[1].answer(200)
         #expect(try await next.value.count == 2)
+    }
+
+    @Test("a reset of a session returns after the requests that it has cancelled", .timeLimit(.minutes(2)))
+    func resetWaits() async {
+        let journal = Journal<String>()
+        let loader = SlowToLeave(journal)
+        let session = Session.testing(loader)
+        let task = session.request(HTTPRequest.sample).serializingData()
+        await loader.begun.wait()
+        await session.reset()
+        journal.append("reset")
+        _ = await task.response
+        #expect(journal.entries == ["returned", "reset"])
+    }
+
+    @Test("a session that drains refuses requests, lets those in flight end, and ends what is left after the timeout")
+    func drains() async {
+        let loader = HeldLoader()
+        let session = Session.testing(loader)
+        let kept = session.request(HTTPRequest.sample).serializingData()
+        await loader.exchanges(atLeast: 1)
+        let draining = Task { await session.drain() }
+        loader.exchanges[0].answer(200)
+        #expect(await draining.value)
+        #expect(await kept.response.value?.count == 2)
+        let refused = session.request(HTTPRequest.sample).error
+        #expect(refused.map { if case .sessionInvalidated = $0 { true } else { false } } == true)
+
+        let other = Session.testing(loader)
+        let hung = other.request(HTTPRequest.sample).serializingData()
+        await loader.exchanges(atLeast: 2)
+        #expect(await !other.drain(timeout: .seconds(20)))
+        let ended = await hung.response.error
+        #expect(ended.map { if case .sessionInvalidated = $0 { true } else { false } } == true)
     }
 
     @Test("a redirect is followed, with the outcome of the first hop on record")

@@ -281,6 +281,18 @@ struct SessionTests {
         #expect(text.hasSuffix("'http://host.test/a?b=c'"))
     }
 
+    @Test("a command for curl has no secrets, unless they are asked for")
+    func curlSecrets() {
+        var plain = HTTPRequest("/a?api_key=s3cret&q=1")
+        plain.headers = ["Authorization": "Bearer s3cret", "X-Mine": "s3cret"]
+        plain.secretHeaders = ["x-mine"]
+        let request = Session.testing(ScriptedLoader(.status(200))).request(plain)
+        let text = request.cURLDescription()
+        #expect(!text.contains("s3cret"))
+        #expect(text.contains("-H 'Authorization: ***'") && text.hasSuffix("'http://host.test/a?api_key=***&q=1'"))
+        #expect(request.cURLDescription(showingSecrets: true).ranges(of: "s3cret").count == 3)
+    }
+
     private static let curlCases: [(HTTPMethod, HTTPBody, first: [String], last: [String])] = [
         (.post, .text("@/etc/hostname"), ["-X", "POST"], ["--data-raw", "@/etc/hostname"]),
         (.put, .bytes([0xFF, 0xFE, 0]), ["-X", "PUT"], ["--data-binary", "@-"]),

@@ -18,4 +18,10 @@ final class TemporaryFolder: Sendable {
     func file(_ name: String) -> URL { url.appending(path: name) }
 
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path())) ?? []).sorted() }
+
+    /// Returns when the folder is empty.
+    func empties() async {
+        // No event: what removes the last file is the release of an object.
+        while !names.isEmpty { await Task.yield() }
+    }
 }
