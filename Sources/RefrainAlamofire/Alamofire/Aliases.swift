@@ -23,6 +23,14 @@ public typealias AFDownloadResponse<Success: Sendable> = DataResponse<Success, R
 /// The response of a download, whose `fileURL` is set.
 public typealias DownloadResponse<Success: Sendable, Failure: Error> = DataResponse<Success, Failure>
 
+/// A request, under the name that interceptors written for Alamofire have in their signatures.
+///
+/// With it they are called as they are pasted. A file that imports FoundationNetworking as well does not compile where
+/// it says `URLRequest`: that would be another type, and its interceptors would not be called.
+public typealias URLRequest = HTTPRequest
+/// A response, under the name that authenticators and validations written for Alamofire have in their signatures.
+public typealias HTTPURLResponse = HTTPResponse
+
 /// Something that can be made into a request, under Alamofire's names.
 public protocol URLRequestConvertible: Session.RequestConvertible {
     /// Returns the request.

@@ -26,28 +26,38 @@ public final class HTTPTask: Sendable, Identifiable {
     >
 
     private let state: Locked<State>
-    private let work: Task<Void, Never>
+    private let work = Locked(Work.notStarted)
 
-    /// Starts to load a request.
-    init(
-        _ request: HTTPRequest,
-        with loader: some HTTPLoader,
-        completion: (@Sendable (HTTPResult) -> Void)? = nil
-    ) {
+    private enum Work {
+        case notStarted
+        case started(Task<Void, Never>)
+        /// Cancelled before a loader started it.
+        case abandoned
+    }
+
+    /// Makes a task that ``HTTPLoader/load(task:)`` starts.
+    ///
+    /// If it is cancelled before, it completes at once, and no loader sends it.
+    public init(request: HTTPRequest, completion: @escaping @Sendable (HTTPResult) -> Void = { _ in }) {
         self.request = request
         var initial = State()
-        if let completion { _ = initial.handle(.addCompletionHandler(completion)) }
-        let state = Locked(initial)
-        self.state = state
-        work = Task {
-            let result = await loader.load(request)
-            let action = state.withLock {
-                $0.handle(
-                    .finish(result, ifCancelled: result.cancelled(request), isCancellation: result.isCancellation)
-                )
-            }
-            Self.perform(action)
+        _ = initial.handle(.addCompletionHandler(completion))
+        state = Locked(initial)
+    }
+
+    /// Starts to load the request, once.
+    fileprivate func start(with loader: some HTTPLoader) {
+        work.withLock { work in
+            guard case .notStarted = work else { return }
+            work = .started(Task { complete(with: await loader.load(request)) })
         }
+    }
+
+    private func complete(with result: HTTPResult) {
+        let action = state.withLock {
+            $0.handle(.finish(result, ifCancelled: result.cancelled(request), isCancellation: result.isCancellation))
+        }
+        Self.perform(action)
     }
 
     /// Waits for the result of the request.
@@ -71,8 +81,25 @@ public final class HTTPTask: Sendable, Identifiable {
     /// Runs the cancel handlers on the calling thread, the most recently added first, before it returns.
     public func cancel() {
         let action = state.withLock { $0.handle(.cancel) }
-        if action.cancelsWork { work.cancel() }
+        let isAbandoned = action.cancelsWork && cancelWork()
         Self.perform(action)
+        // Nothing else would complete it.
+        if isAbandoned { complete(with: .failure(HTTPError(.cancelled, request: request, bytesSent: 0))) }
+    }
+
+    /// Cancels the work; returns whether it had not been started, and will not be.
+    private func cancelWork() -> Bool {
+        let (started, isAbandoned) = work.withLock { work -> (Task<Void, Never>?, Bool) in
+            switch work {
+            case .started(let task): return (task, false)
+            case .abandoned: return (nil, false)
+            case .notStarted:
+                work = .abandoned
+                return (nil, true)
+            }
+        }
+        started?.cancel()
+        return isAbandoned
     }
 
     /// Adds a handler that runs if the request is cancelled.
@@ -98,6 +125,24 @@ public final class HTTPTask: Sendable, Identifiable {
         for handler in action.cancelHandlers { handler() }
         guard let outcome = action.outcome else { return }
         for handler in action.completionHandlers { handler(outcome) }
+    }
+}
+
+extension HTTPLoader {
+    /// Starts to load the request of a task; has no effect on a task that was started or cancelled.
+    public func load(task: HTTPTask) { task.start(with: self) }
+
+    /// Starts to load a request, and calls `completion` with the result.
+    ///
+    /// - Returns: the task, with which to cancel the request or add handlers.
+    @discardableResult
+    public func load(
+        _ request: HTTPRequest,
+        completion: @escaping @Sendable (HTTPResult) -> Void
+    ) -> HTTPTask {
+        let task = HTTPTask(request: request, completion: completion)
+        load(task: task)
+        return task
     }
 }
 

@@ -29,11 +29,28 @@ package enum HTTPDate {
     /// Formats an instant in the preferred form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// Truncates fractions of a second, and clamps to the years 0 to 9999.
-    package static func format(_ instant: WallClock.Instant) -> String {
+    package static func format(_ instant: WallClock.Instant, as form: Form = .fixed) -> String {
         let civil = CivilTime(secondsSinceEpoch: floorSeconds(instant))
-        let date = "\(weekdays[civil.weekday].prefix(3)), \(padded(civil.day)) \(months[civil.month - 1])"
+        let (weekday, month) = (weekdays[civil.weekday], months[civil.month - 1])
         let time = "\(padded(civil.hour)):\(padded(civil.minute)):\(padded(civil.second))"
-        return "\(date) \(padded(civil.year / 100))\(padded(civil.year % 100)) \(time) GMT"
+        let year = "\(padded(civil.year / 100))\(padded(civil.year % 100))"
+        switch form {
+        case .fixed: return "\(weekday.prefix(3)), \(padded(civil.day)) \(month) \(year) \(time) GMT"
+        case .rfc850: return "\(weekday), \(padded(civil.day))-\(month)-\(year.suffix(2)) \(time) GMT"
+        case .asctime:
+            let day = civil.day < 10 ? " \(civil.day)" : "\(civil.day)"
+            return "\(weekday.prefix(3)) \(month) \(day) \(time) \(year)"
+        }
+    }
+
+    /// The forms of a date (RFC 9110 §5.6.7).
+    package enum Form {
+        /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
+        case fixed
+        /// The RFC 850 format: `Sunday, 06-Nov-94 08:49:37 GMT`.
+        case rfc850
+        /// The asctime format: `Sun Nov  6 08:49:37 1994`.
+        case asctime
     }
 
     /// Parses the lines of a field with one date; returns `nil` if they differ.

@@ -36,9 +36,28 @@ public protocol RetryStrategy: Sendable {
 /// strategy for one API therefore needs to read only fields that Refrain does not read, as `HTTPResponse.retryAfter`
 /// reads `Retry-After`. Delays are durations; ``retryDelay(seconds:)`` makes one of a number, such as one parsed from
 /// a field, and clamps what is no time.
-public protocol HTTPRetryStrategy: RetryStrategy {
+public protocol HTTPRetryStrategy<Delay>: RetryStrategy {
+    /// What the delay is counted in: `Duration`, or `Double` for a number of seconds, such as a `TimeInterval`.
+    associatedtype Delay: RetryDelayValue = Duration
+
     /// Returns the delay before another attempt; nil: none follows; zero or negative: it follows at once.
-    func retryDelay(for result: HTTPResult) -> Duration?
+    func retryDelay(for result: HTTPResult) -> Delay?
+}
+
+/// A delay that a strategy returns: a `Duration`, or a number of seconds.
+public protocol RetryDelayValue: Sendable {
+    /// The delay; at once where a number of seconds is negative or no number.
+    var retryDelay: Duration { get }
+}
+
+extension Duration: RetryDelayValue {
+    /// The duration itself.
+    public var retryDelay: Duration { self }
+}
+
+extension Double: RetryDelayValue {
+    /// So many seconds.
+    public var retryDelay: Duration { .delay(seconds: self) }
 }
 
 extension HTTPRetryStrategy {
@@ -47,7 +66,7 @@ extension HTTPRetryStrategy {
 
     /// Returns the decision to retry after the delay, or to finish.
     public func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
-        retryDelay(for: result).map { .retry(after: $0) } ?? .finish()
+        retryDelay(for: result).map { .retry(after: $0.retryDelay) } ?? .finish()
     }
 }
 
@@ -108,6 +127,24 @@ extension Backoff: HTTPRetryStrategy {
     }
 }
 
+/// The makers under the names of "HTTP in Swift", with delays as numbers of seconds.
+extension Backoff {
+    /// Retries after the same number of seconds each.
+    public static func constant(delay seconds: Double, maximumNumberOfAttempts: Int? = 3) -> Backoff {
+        constant(delay: .delay(seconds: seconds), maxAttempts: maximumNumberOfAttempts)
+    }
+
+    /// Retries without a delay.
+    public static func immediately(maximumNumberOfAttempts: Int) -> Backoff {
+        immediately(maxAttempts: maximumNumberOfAttempts)
+    }
+
+    /// Retries after delays that double, from a number of seconds on.
+    public static func exponential(delay seconds: Double, maximumNumberOfAttempts: Int? = 3) -> Backoff {
+        exponential(from: .delay(seconds: seconds), maxAttempts: maximumNumberOfAttempts)
+    }
+}
+
 extension RetryStrategy where Self == Backoff {
     /// No retries.
     public static var never: Backoff { Backoff.never }
@@ -123,6 +160,21 @@ extension RetryStrategy where Self == Backoff {
     /// Retries after delays that grow by a factor.
     public static func exponential(from base: Duration, factor: Double = 2, maxAttempts: Int? = 3) -> Backoff {
         Backoff.exponential(from: base, factor: factor, maxAttempts: maxAttempts)
+    }
+
+    /// Retries after the same number of seconds each.
+    public static func constant(delay seconds: Double, maximumNumberOfAttempts: Int? = 3) -> Backoff {
+        Backoff.constant(delay: seconds, maximumNumberOfAttempts: maximumNumberOfAttempts)
+    }
+
+    /// Retries without a delay.
+    public static func immediately(maximumNumberOfAttempts: Int) -> Backoff {
+        Backoff.immediately(maxAttempts: maximumNumberOfAttempts)
+    }
+
+    /// Retries after delays that double, from a number of seconds on.
+    public static func exponential(delay seconds: Double, maximumNumberOfAttempts: Int? = 3) -> Backoff {
+        Backoff.exponential(delay: seconds, maximumNumberOfAttempts: maximumNumberOfAttempts)
     }
 
     /// Retries after the delays of a list.

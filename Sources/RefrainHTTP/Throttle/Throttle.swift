@@ -68,8 +68,11 @@ public struct Throttle: HTTPMiddleware {
         return Throttle(maximumNumberOfRequests: limit, clocks: clocks)
     }
 
-    /// The maximum number of concurrent requests.
-    public var maximumNumberOfRequests: Int { slots.limit }
+    /// The maximum number of concurrent requests; setting it is ``setMaximumNumberOfRequests(_:)``.
+    public var maximumNumberOfRequests: Int {
+        get { slots.limit }
+        nonmutating set { slots.setLimit(newValue) }
+    }
 
     /// Changes the limit.
     ///
