@@ -10,8 +10,8 @@ internal import Darwin
 ///
 /// The list of all of them (publicsuffix.org) changes every week. On Linux it is libpsl's, which the distribution keeps
 /// up to date and which its libcurl needs. It is loaded when the first cookie with a domain arrives, so that a program
-/// without cookies does not pay for it. Where there is no libpsl, a rule stands in for it. The rule refuses names of one
-/// label, the usual second levels of the country codes, such as `co.uk`, and hosters with many users.
+/// without cookies does not pay for it. Where there is no libpsl, a rule stands in for it. The rule refuses names of
+/// one label, the usual second levels of the country codes, such as `co.uk`, and hosters with many users.
 enum PublicSuffix {
     /// Whether the list of the machine is used.
     static var hasList: Bool { list != nil }
