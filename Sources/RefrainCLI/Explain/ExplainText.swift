@@ -81,5 +81,7 @@ enum RuleText {
         "R31": "nothing that a server or a caller passes ends the process",
         "R32": "overload is answered with fewer retries, and with longer delays where the policy has them",
         "R33": "a failed connect looks the name up again",
+        "R34": "a refusal that names its time holds all requests to the same place until then",
+        "R35": "requests and their cost keep to the limits, and no permit is lost",
     ]
 }

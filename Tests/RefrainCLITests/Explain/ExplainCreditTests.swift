@@ -16,8 +16,11 @@ struct ExplainCreditTests {
             (#""error":"timedOut","history":"timedOut","every":60"#, "retry", "chance", "0.05"),
             (#""error":"timedOut","history":"timedOut,200","every":60"#, "retry", "floor", "1"),
             (#""error":"timedOut","history":"timedOut","every":60,"budget":"per-process""#, "retry", "floor", "1"),
-            (#""status":503,"history":"503,503,503","every":60"#, "retry", "chance", "0.05"),
-            (#""status":429,"history":"429,429,429","every":60"#, "retry", "floor", "1"),
+            // 1 s and a wait of 0.25 s on average, after 6 s and after 180 s of failing.
+            (#""status":503,"history":"503,503,503","every":2"#, "retry", "chance", "0.208"),
+            (#""status":429,"history":"429,429,429","every":60"#, "retry", "chance", "0.0069"),
+            (#""status":503,"history":"503,503,503","every":0.2"#, "retry", "floor", "1"),
+            (#""status":503,"headers":[["Retry-After","9"]],"history":"503,503","every":60"#, "retry", "floor", "1"),
             (#""status":429,"history":"429,429,429","every":60,"budget":"fleet""#, "retry", "chance", "0.05"),
             (#""error":"networkConnectionLost","history":"503,503,503","every":60"#, "retry", "floor", "1"),
         ]
