@@ -119,7 +119,7 @@ where C.Duration == Duration {
         downstream.receive(completion: completion)
     }
 
-    private func decide(_ attempt: Attempt, _ completion: Completion) -> Attempt.Step<Completion> {
+    private func decide(_ attempt: Attempt, _ completion: inout Completion) -> Attempt.Step<Completion> {
         guard case .failure(let error) = completion else { return .finish(completion, .succeeded) }
         if let reason = nonRetryableReason(for: error, includingExhausted: false) { return .finish(completion, reason) }
         guard predicate(error) else { return .finish(completion, .finalOutcome) }

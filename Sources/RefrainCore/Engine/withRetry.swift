@@ -13,7 +13,8 @@
 ///     running attempt: pass ``Attempt/remaining`` to what the operation calls. Defaults to nil: no limit.
 ///   - clock: the clock for the delays. Defaults to a monotonic one with one timer for all delays.
 ///   - operation: one attempt. Its outcome is any value: a result, a response, an enumeration.
-///   - decide: returns what follows an attempt with this outcome.
+///   - decide: returns what follows an attempt with this outcome. It may change the outcome: with a `timeout` the loop
+///     keeps it over the delay, so what holds a resource, such as a stream, is taken out of it here.
 ///   - onTimeout: returns the outcome of the call where the deadline forbids the delay that `decide` returned, which
 ///     is the last argument.
 /// - Returns: the outcome of the last decision.
@@ -24,7 +25,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
+    decide: (Attempt, inout Outcome) async -> Attempt.Step<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     let remaining = timeout?.clampedToTimeout
@@ -49,7 +50,7 @@ public nonisolated(nonsending) func withRetry<Outcome, C: Clock>(
     timeout: Duration? = nil,
     clock: C = TimerClock(),
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>
+    decide: (Attempt, inout Outcome) async -> Attempt.Step<Outcome>
 ) async throws(CancellationError) -> Outcome where C.Duration == Duration {
     try await withRetry(timeout: timeout, clock: clock, operation: operation, decide: decide) { _, outcome, _ in
         outcome
@@ -83,12 +84,12 @@ extension Attempt.Step: Sendable where Outcome: Sendable {}
 ///   - waits: waits for a delay; returns false if the task was cancelled.
 @inlinable
 @inline(__always)
-package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
+nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
     remaining: Duration?,
     timeLeft: () -> Duration?,
     waits: (Duration) async -> Bool,
     operation: (Attempt) async -> Outcome,
-    decide: (Attempt, Outcome) async -> Attempt.Step<Outcome>,
+    decide: (Attempt, inout Outcome) async -> Attempt.Step<Outcome>,
     onTimeout: (Attempt, Outcome, Duration) -> Outcome
 ) async -> Outcome? {
     var attempt = Attempt(number: 1, countedAttempts: 1, remaining: remaining)
@@ -96,8 +97,8 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
     await withAttempts {
         last = await operation(attempt)
     } decide: {
-        guard let outcome = last.take() else { return false }
-        switch await decide(attempt, outcome) {
+        guard var outcome = last.take() else { return false }
+        switch await decide(attempt, &outcome) {
         case .finish(let outcome, _):
             last = outcome
             return false
@@ -126,7 +127,7 @@ package nonisolated(nonsending) func withRetryUnlessCancelled<Outcome>(
 /// needed after an `await`, also for one that only few attempts need, and that for as long as each attempt lasts.
 @inlinable
 @inline(__always)
-package nonisolated(nonsending) func withAttempts(
+nonisolated(nonsending) func withAttempts(
     _ operation: () async -> Void,
     decide: () async -> Bool
 ) async {
@@ -139,7 +140,7 @@ package nonisolated(nonsending) func withAttempts(
 
 /// The result of the delay between two attempts.
 @usableFromInline
-package enum RetryPause: Sendable {
+enum RetryPause: Sendable {
     /// The delay has ended, and this attempt follows.
     case ends(Attempt)
     /// The deadline leaves no time for a delay of this length.
@@ -158,7 +159,7 @@ extension Attempt {
     ///   - waits: waits for a delay; returns false if the task was cancelled.
     @inlinable
     @inline(__always)
-    package nonisolated(nonsending) func pause(
+    nonisolated(nonsending) func pause(
         for requested: Duration,
         isFree: Bool,
         timeLeft: () -> Duration?,

@@ -17,9 +17,7 @@ public func --> (first: some HTTPMiddleware, second: some HTTPMiddleware) -> som
 
 /// A stage and the loader that follows it.
 ///
-/// Both are stored as existentials. Stages are called with an existential loader, so a generic one would have to be
-/// boxed for each request; and the protocol methods of a generic type are not specialized, which would add two frames
-/// per stage to each request.
+/// Both are stored as existentials, because stages are called with an existential loader.
 struct ChainedLoader: IdentifiableLoader {
     let stage: any HTTPMiddleware
     let next: any HTTPLoader

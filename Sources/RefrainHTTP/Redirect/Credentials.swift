@@ -42,7 +42,6 @@ extension HTTPRequest {
     }
 
     /// Takes out what belongs to the origin that the request leaves.
-    @_optimize(none)
     package mutating func dropCredentials() {
         var names = Self.credentialFields.union(secretHeaders.map { $0.lowercased() })
         names.insert(idempotencyKeyField.lowercased())
@@ -52,7 +51,6 @@ extension HTTPRequest {
     }
 
     /// Takes out what describes a body that the request no longer has (RFC 9110 §15.4).
-    @_optimize(none)
     mutating func removeFieldsOfTheBody() {
         for name in Self.fieldsOfTheBody { headers.remove(name) }
     }

@@ -21,7 +21,6 @@ enum RedirectTarget {
         }
     }
 
-    @_optimize(none)
     private init(ofRedirect response: HTTPResponse, to request: HTTPRequest) {
         let locations = response.headers[values: "Location"]
         // Without a Location it is an answer like any other (rule R8), as the 308 of a resumable upload is.
@@ -92,15 +91,32 @@ enum RedirectTarget {
     ///
     /// The origin gets it at most as often as the target did, and only if the request may be sent again. If a call has
     /// no retries, it has none here either.
-    @_optimize(none)
     static func isUnreachable(_ result: HTTPResult, for request: HTTPRequest, asked: Int) -> Bool {
         guard case .failure(let error) = result, let reason = error.attempts.last?.reason,
             [.attemptsUsedUp, .timeUsedUp].contains(reason), asked < error.attempts.count,
             error.attempts.allSatisfy(failedToConnect)
         else { return false }
+        return isRepeatable(request)
+    }
+
+    /// Whether the origin may get a request again that was redirected.
+    static func isRepeatable(_ request: HTTPRequest) -> Bool {
         let isRepeatable = request.method.isIdempotent || request.hasIdempotencyKey || request.replay == .allowed
         let body = request.body.replayability
         return isRepeatable && request.replay != .forbidden && (body == .none || body == .replayable)
+    }
+
+    /// Whether a redirect is temporary, so that the next one may lead elsewhere.
+    static func isTemporary(_ result: HTTPResult) -> Bool {
+        guard case .success(let response) = result else { return false }
+        return [302, 303, 307].contains(response.status.rawValue)
+    }
+
+    /// Whether a target that was there for an earlier attempt is refused to the last one, as a URL is that has expired
+    /// (rule R33).
+    static func hasExpired(_ result: HTTPResult) -> Bool {
+        guard case .success(let response) = result, response.attempts.count > 1 else { return false }
+        return [401, 403, 404, 410].contains(response.status.rawValue)
     }
 
     private static func failedToConnect(_ attempt: AttemptRecord) -> Bool {
@@ -121,7 +137,6 @@ enum RedirectTarget {
     ///
     /// Those of the request's own URL stay with its origin, as any other credentials, and so does its fragment where
     /// the Location has none (RFC 9110 §10.2.2).
-    @_optimize(none)
     static func resolve(_ location: String, against base: URL) -> URL? {
         var text = URLText.escaped(location)
         if let fragment = base.fragment(percentEncoded: true), !text.utf8.contains(UInt8(ascii: "#")) {

@@ -1,12 +1,10 @@
 /// The owner of an in-flight request: the task that the request runs in is its own.
-@usableFromInline
 package protocol RequestOwner: AnyObject, Sendable {
     /// Cancels the task that the request runs in.
     func cancelTask()
 }
 
 /// The requests in flight behind a stage, each in a task that a reset cancels and awaits.
-@usableFromInline
 package final class InFlightRequests: Sendable {
     /// How a request that arrives during a reset is handled.
     enum Admission {
@@ -95,21 +93,14 @@ package final class InFlightRequests: Sendable {
     }
 
     /// Runs a request in the current task, which its owner cancels for a reset; returns nil if it is refused.
-    ///
-    /// Inlined, so that what runs needs no frames of its own: they last as long as the request.
-    @inlinable
-    @inline(__always)
     package func admit(_ owner: any RequestOwner, _ run: () async -> AttemptOutcome) async -> AttemptOutcome? {
         guard let context = enter(owner) else { return nil }
-        // Not as the closure's result: to convert `run` would keep two more frames per request in flight.
-        var outcome: AttemptOutcome?
-        await InFlightContext.binding.withValue(context) { outcome = await run() }
+        let outcome = await InFlightContext.$current.withValue(context) { await run() }
         leave(context)
         return outcome
     }
 
     /// Registers a request that runs in the task of its owner; returns nil if it is refused.
-    @usableFromInline
     func enter(_ owner: any RequestOwner) -> InFlightContext? {
         let outer = InFlightContext.current
         return state.withLock { state in
@@ -121,7 +112,6 @@ package final class InFlightRequests: Sendable {
     }
 
     /// Removes a request that has returned.
-    @usableFromInline
     func leave(_ context: InFlightContext) {
         state.withLock { $0.endOwned(context.number, context.slot) }?.resume()
     }
@@ -129,7 +119,6 @@ package final class InFlightRequests: Sendable {
     /// Whether the calling code refreshes a credential: a reset lets it finish, so that a rotated token is not lost.
     private static var isForRefresh: Bool { AuthenticationScope.operations.contains(where: \.isActive) }
 
-    @inline(never)
     static func refused(_ request: HTTPRequest) -> HTTPResult {
         .failure(
             HTTPError(
@@ -194,14 +183,8 @@ package final class InFlightRequests: Sendable {
 }
 
 /// The requests that the current code runs within, the innermost first.
-///
-/// A class, so that the frame of each request in flight, and the task's list of local values, have one reference.
-@usableFromInline
 final class InFlightContext: Sendable {
     @TaskLocal static var current: InFlightContext?
-
-    /// What binds ``current``, for code that is inlined into other modules.
-    @usableFromInline static var binding: TaskLocal<InFlightContext?> { $current }
 
     /// Whether the current code runs within a request of any chain.
     static var isInside: Bool { current != nil }

@@ -1,15 +1,8 @@
 /// The outcome of one attempt: the result, and the errors of the caller's validation and decoding.
-///
-/// One pointer in size, because it passes through the frames of all steps of a request.
-@usableFromInline
 package struct AttemptOutcome: Sendable {
     private var contents: CopyOnWriteBox<Fields>
 
     /// Makes an outcome; `isStatusAccepted` is whether a status validation of the caller's accepted its status.
-    ///
-    /// Not inlined: the frames of all steps would have room for the fields on their way to the heap.
-    @inline(never)
-    @usableFromInline
     package init(_ result: HTTPResult, isStatusAccepted: Bool = false) {
         contents = CopyOnWriteBox(Fields(result: result, isStatusAccepted: isStatusAccepted))
     }
@@ -57,6 +50,24 @@ package struct AttemptOutcome: Sendable {
         var validationError: (any Error)?
         var serializationError: (any Error)?
         var retryError: (any Error)?
+    }
+}
+
+extension AttemptOutcome {
+    /// This outcome of a call that began with `original`; its request can be sent again, as a call of its own.
+    func ending(_ original: HTTPRequest) -> AttemptOutcome {
+        guard original.deadline == nil, result.request.deadline != nil else { return self }
+        var copy = self
+        switch result {
+        case .success(var response):
+            response.request.deadline = nil
+            copy.result = .success(response)
+        case .failure(var error):
+            error.request.deadline = nil
+            error.response?.request.deadline = nil
+            copy.result = .failure(error)
+        }
+        return copy
     }
 }
 

@@ -1,18 +1,4 @@
-/// Which responses the transport may hand over before their bodies are complete, to be read as they arrive.
-///
-/// A stage that may discard a response decides on it by its head, without a wait for its body (rule R28).
-package struct DeferredBodies: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Whether there are none; that of the protocol is not specialized in other modules, and called for every request.
-    package var isEmpty: Bool { rawValue == 0 }
-
-    /// Redirects: 301, 302, 303, 307 and 308.
-    package static let redirects = DeferredBodies(rawValue: 1)
-    /// Statuses of which another attempt may bring a better one (rule R7).
-    package static let transientErrors = DeferredBodies(rawValue: 2)
-
+extension DeferredBodies {
     /// Whether a response of this status is one of them.
     package func contains(status: Int) -> Bool {
         switch status {

@@ -8,81 +8,21 @@
 /// request again that may not be sent twice, applies the server's delays, the timeout of the call and the budget of
 /// the origin, and records every attempt. A request in back-off holds neither a thread nor a slot of a ``Throttle``
 /// further in; cancelling its task or resetting the chain ends the delay at once.
+///
+/// What a stage further in, such as ``ModifyRequest``, says of the request counts as if the caller had said it: its
+/// strategy, ``HTTPRequest/replay``, idempotency key, ``HTTPRequest/retryAfterPolicy`` and ``HTTPRequest/timeout``.
 public struct Retry: HTTPMiddleware {
     /// The strategy of requests that have none of their own; nil: these are sent once.
-    public var strategy: (any RetryStrategy)? { ownStrategy?.strategy }
+    public let strategy: (any RetryStrategy)?
     /// The budgets that retries draw on; nil: no limit.
-    public var budgets: Budgets? { configuration.budgets }
+    public let budgets: Budgets?
 
     /// Whether strategies other than ``RetryPolicy`` are called for successes, too; defaults to true.
     package var asksStrategyAboutSuccess = true
 
-    private let ownStrategy: StrategyInUse?
-    @usableFromInline let configuration: Configuration
-
-    /// What all calls of a stage share; a class, so that each call holds one reference.
-    @usableFromInline
-    final class Configuration: Sendable {
-        let budgets: Budgets?
-        let clocks: RetryClocks
-        let random: RandomSource
-        let resets = CancellationTokenSource()
-
-        init(_ budgets: Budgets?, _ clocks: RetryClocks, _ random: RandomSource) {
-            self.budgets = budgets
-            self.clocks = clocks
-            self.random = random
-        }
-
-        // Not inlined: the compiler would put the call into the frame, which a task keeps in blocks of one kilobyte.
-        @inline(never)
-        @usableFromInline
-        func begin(_ request: HTTPRequest, decidesOnSuccess: Bool) -> RetryExecution {
-            RetryExecution(request, self, decidesOnSuccess: decidesOnSuccess)
-        }
-    }
-
-    /// A strategy, and what is known of it by its type; a class, so that each request in back-off holds one reference.
-    private final class StrategyInUse: AttemptDecider {
-        let strategy: any RetryStrategy
-        /// Whether it finishes on every success, so that it is not called for one.
-        let isPolicy: Bool
-        /// Whether it decides by the head of a response; any other strategy may look at its body.
-        let decidesByHead: Bool
-
-        init(_ strategy: any RetryStrategy) {
-            self.strategy = strategy
-            // These are structures, whose types can be compared: a cast takes ten times as long.
-            let kind = type(of: strategy)
-            isPolicy = kind == RetryPolicy.self
-            decidesByHead = isPolicy || kind == Backoff.self || kind == RetryAfterStrategy.self
-        }
-
-        func decide(
-            _ outcome: AttemptOutcome,
-            in context: RetryContext,
-            for request: HTTPRequest
-        ) async -> RetryDecision {
-            // An outer stage makes the attempts (rule R24).
-            guard !context.isNested else { return .finish(.nested, [.nesting]) }
-            return await strategy.decide(outcome.result, in: context)
-        }
-
-        func record(_ attempts: [AttemptRecord]) {}
-    }
-
-    /// Decides where there is no strategy.
-    private final class NoStrategy: AttemptDecider {
-        static let shared = NoStrategy()
-
-        func decide(
-            _ outcome: AttemptOutcome,
-            in context: RetryContext,
-            for request: HTTPRequest
-        ) async -> RetryDecision { .finish(.noStrategy) }
-
-        func record(_ attempts: [AttemptRecord]) {}
-    }
+    fileprivate let clocks: RetryClocks
+    fileprivate let random: RandomSource
+    fileprivate let resets = CancellationTokenSource()
 
     /// Makes the stage.
     ///
@@ -97,97 +37,361 @@ public struct Retry: HTTPMiddleware {
         clocks: RetryClocks = .system,
         random: RandomSource = .shared
     ) {
-        ownStrategy = strategy.map(StrategyInUse.init)
-        configuration = Configuration(budgets, clocks, random)
+        self.strategy = strategy
+        self.budgets = budgets
+        self.clocks = clocks
+        self.random = random
     }
 
     /// Loads a request, as often as its strategy decides and the rules allow.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
-        let inUse = strategyInUse(for: request)
         // A stage further out that has deferred the bodies reads them itself.
         let isInner = request.deferredBodies.contains(.transientErrors)
-        let decidesOnSuccess = asksStrategyAboutSuccess && inUse?.isPolicy == false
-        let sent = request.deferring(.transientErrors)
-        let decider = inUse ?? NoStrategy.shared as any AttemptDecider
-        let outcome = await run(sent, decidesOnSuccess: decidesOnSuccess, for: decider) { sent, isFirst in
-            let result = await isFirst ? next.load(sent) : NestedRetry.within { await next.load(sent) }
-            guard inUse?.decidesByHead == false, !isInner, case .success(let response) = result,
-                response.status.rawValue >= 400, response.isDeferred(for: request)
+        let outcome = await run(request.deferring(.transientErrors)) { sent in
+            let result = await next.load(sent)
+            // A strategy that may look at the body of an error gets the beginning of it.
+            guard !isInner, case .success(let response) = result, response.status.rawValue >= 400,
+                response.isDeferred(for: request), strategy(of: request, result)?.decidesByHead == false
             else { return AttemptOutcome(result) }
             return AttemptOutcome(await response.withBeginningOfBody())
+        } decidesOnSuccess: { result in
+            guard asksStrategyAboutSuccess, let strategy = strategy(of: request, result) else { return false }
+            return !(strategy is RetryPolicy)
+        } decide: { outcome, context in
+            guard let strategy = strategy(of: request, outcome.result) else { return .finish(.noStrategy) }
+            // An outer stage makes the attempts (rule R24).
+            guard !context.isNested else { return .finish(.nested, [.nesting]) }
+            return await strategy.decide(outcome.result, in: context)
         }
         guard !isInner, !outcome.isRedirect else { return outcome.result }
-        return await collect(outcome, for: request)
+        return await outcome.collected(for: request).result
     }
 
-    // Apart, these two, because the frame of each request in back-off would have room for them.
-
-    @inline(never)
-    private func strategyInUse(for request: HTTPRequest) -> StrategyInUse? {
-        request.retryStrategy.map(StrategyInUse.init) ?? ownStrategy
-    }
-
-    @inline(never)
-    private func collect(_ outcome: AttemptOutcome, for request: HTTPRequest) async -> HTTPResult {
-        await outcome.collected(for: request).result
+    /// The strategy of a request as it was sent, or else that of the stage.
+    private func strategy(of request: HTTPRequest, _ result: HTTPResult) -> (any RetryStrategy)? {
+        result.request.keepingOptions(of: request).retryStrategy ?? strategy
     }
 
     /// Runs the attempts of one call, for this stage and for the pipeline of a session.
     ///
     /// - Parameters:
     ///   - request: the original request, which each attempt is made from (rule R6).
-    ///   - decidesOnSuccess: whether `decider` is called for a success, too; it is always called for a failure.
-    ///   - decider: returns what follows an attempt; the rules are applied to it. Receives the record.
-    ///   - attempt: makes one attempt; it is given the request to send, and whether it is the first one. Later ones are
-    ///     made within ``NestedRetry``; the first one needs no mark, since a stage further in that uses up its attempts
-    ///     marks its outcome.
-    ///
-    /// Inlined, so that the closure needs no frame of its own: it lasts as long as the request.
-    @inlinable
-    @inline(__always)
+    ///   - send: makes one attempt.
+    ///   - decidesOnSuccess: returns whether `decide` is called for this successful result, too.
+    ///   - decide: returns what follows an attempt; the rules are applied to it.
+    ///   - record: receives the record after each decision, with the newest attempt last.
     package func run(
         _ request: HTTPRequest,
-        decidesOnSuccess: Bool,
-        for decider: any AttemptDecider,
-        attempt: (HTTPRequest, Bool) async -> AttemptOutcome
+        send: (HTTPRequest) async -> AttemptOutcome,
+        decidesOnSuccess: (HTTPResult) -> Bool,
+        decide: @escaping @Sendable (AttemptOutcome, RetryContext) async -> RetryDecision,
+        record: ([AttemptRecord]) -> Void = { _ in }
     ) async -> AttemptOutcome {
-        let call = configuration.begin(request, decidesOnSuccess: decidesOnSuccess)
-        // One that cannot be sent has its outcome already.
-        guard call.outcome == nil else { return call.ending(request) }
-        await withAttempts {
-            let sent = call.prepare()
-            call.outcome = await attempt(sent, call.isFirst)
-        } decide: {
-            // Two steps, because what waits for nothing needs no frame, and most calls end with their first attempt.
-            if call.ends(decider) { return false }
-            await call.decide(decider)
-            return call.continues
+        let call: RetryCall
+        do throws(HTTPError) {
+            call = try RetryCall(request, of: self)
+        } catch {
+            return AttemptOutcome(.failure(error))
         }
-        return call.ending(request)
+        do throws(CancellationError) {
+            return try await withRetry(timeout: call.remaining, clock: call.clock) { attempt in
+                let sent = call.prepare(attempt)
+                // A stage further in makes no attempts of its own within those that follow the first one (rule R24).
+                return await attempt.number == 1 ? send(sent) : NestedRetry.within { await send(sent) }
+            } decide: { attempt, outcome in
+                defer { record(call.attempts) }
+                if let end = call.decisionWithoutQuestion(on: outcome, decidesOnSuccess) {
+                    return call.conclude(end, &outcome)
+                }
+                let context = call.context(of: outcome, after: attempt)
+                let (answer, isLate) = await call.request.withinDeadline { [outcome] in await decide(outcome, context) }
+                return call.conclude(call.rules(on: answer, outcome, context, isLate: isLate), &outcome)
+            } onTimeout: { _, outcome, _ in
+                call.late(outcome)
+            }
+            .ending(request)
+        } catch {
+            return call.cancelled().ending(request)
+        }
     }
 
     /// Ends every wait between two attempts, and every call before its next attempt.
     ///
     /// A request that would have been sent again ends with ``HTTPError/Code/cancelled``.
-    public func reset() async { configuration.resets.cancel() }
+    public func reset() async { resets.cancel() }
 }
 
-/// Whether the present code runs within an attempt of an outer retry stage (rule R24).
-package enum NestedRetry {
-    @TaskLocal private static var attempt: ActiveOperation?
+extension RetryStrategy {
+    /// Whether the strategy decides by the head of a response; any strategy of the caller's own may look at its body.
+    fileprivate var decidesByHead: Bool { self is RetryPolicy || self is Backoff || self is RetryAfterStrategy }
+}
 
-    /// Whether it does.
-    package static var isInside: Bool { attempt?.isActive ?? false }
+/// What is known of a call between two of its attempts.
+///
+/// Its methods wait for nothing: every wait is in the loop, ``Retry/run(_:send:decidesOnSuccess:decide:record:)``.
+private final class RetryCall {
+    /// The original request, with its deadline and its key.
+    private(set) var request: HTTPRequest
+    /// The clock of the delays; a reset of the stage ends them.
+    let clock: TokenClock
 
-    /// Runs an operation as part of an attempt.
-    package static func within<Result>(_ operation: () async -> Result) async -> Result {
-        let attempt = ActiveOperation()
-        defer { attempt.end() }
-        return await $attempt.withValue(attempt, operation: operation)
+    private let stage: Retry
+    private let token: CancellationToken
+    private let isNested = NestedRetry.isInside
+    private let began: Duration
+    /// The running attempt, and when it began.
+    private var attempt = Attempt.first
+    private var attemptBegan: Duration
+    /// When the last attempt ended, from the beginning of the call.
+    private var elapsed = Duration.zero
+    /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
+    private var failingSince: Duration?
+    private var needsFreshConnection = false
+    private var log = AttemptLog()
+
+    /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
+    private var budget: RetryBudget?
+    /// The cause of the last retry that the budget covered; a success refunds its cost to a budget of tokens.
+    private var lastWithdrawal: RetryBudget.Cause?
+    /// Whether a retry was covered by the budget and is not made yet.
+    private var hasPendingWithdrawal = false
+    /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
+    private var deposits: Bool
+
+    init(_ request: HTTPRequest, of stage: Retry) throws(HTTPError) {
+        self.request = try request.withIdempotencyKeyWritten().beginningCall(on: stage.clocks)
+        self.stage = stage
+        token = stage.resets.current
+        clock = stage.clocks.timer.cancelled(by: token)
+        budget = stage.budgets?.budget(for: request.url)
+        deposits = !isNested
+        began = stage.clocks.now
+        attemptBegan = began
     }
 
-    /// Runs an operation that has attempts of its own, whichever attempt of another request began it.
-    package static func outside<Result>(_ operation: () async -> Result) async -> Result {
-        await $attempt.withValue(nil, operation: operation)
+    /// The record of the attempts so far.
+    var attempts: [AttemptRecord] { log.attempts }
+
+    /// What is left of the timeout of the call; nil: it has none.
+    var remaining: Duration? { request.deadline?.remaining }
+
+    /// Returns the request of an attempt, made from the original one (rule R6).
+    func prepare(_ attempt: Attempt) -> HTTPRequest {
+        self.attempt = attempt
+        var request = request
+        if attempt.number > 1 {
+            attemptBegan = stage.clocks.now
+            hasPendingWithdrawal = false
+            request.attemptNumber = attempt.number
+        }
+        if needsFreshConnection { request.needsFreshConnection = true }
+        return request
+    }
+
+    // MARK: The decision
+
+    /// Returns the decision on an outcome that needs no strategy; nil where the strategy decides.
+    func decisionWithoutQuestion(
+        on outcome: AttemptOutcome,
+        _ decidesOnSuccess: (HTTPResult) -> Bool
+    ) -> RetryDecision? {
+        elapsed = stage.clocks.now - began
+        let result = outcome.result
+        if outcome.isSuccess {
+            // The caller's validation decides about a status that would be a failure without it.
+            if result.isClientOrServerError || !decidesOnSuccess(result) { return .finish(.succeeded) }
+        }
+        if case .failure(let error) = result {
+            if error.code == .cancelled { return .finish(.cancelled, [.cancellation]) }
+            if error.code == .timedOut, request.isPastDeadline { return .finish(.deadlineExceeded, [.deadline]) }
+            // A stage that makes no attempts has no record that contains it.
+            if error.attempts.isEmpty, let reason = error.code.endingReason { return .finish(reason, [.nesting]) }
+        }
+        return result.retriesAreExhausted ? .finish(.exhaustedWithin, [.nesting]) : nil
+    }
+
+    /// Returns the context of a question to the strategy.
+    func context(of outcome: AttemptOutcome, after attempt: Attempt) -> RetryContext {
+        learn(from: outcome.result.request)
+        var context = context(of: outcome.result)
+        context.details.isStatusAccepted = outcome.isStatusAccepted
+        context.details.isNested = isNested
+        if (context.progress ?? 0) > 0 { failingSince = nil }
+        context.details.failingFor = elapsed - (failingSince ?? elapsed)
+        failingSince = failingSince ?? elapsed
+        return context
+    }
+
+    private func context(of result: HTTPResult) -> RetryContext {
+        RetryContext(request, result, attempt: attempt, remaining: remaining, now: stage.clocks.wallNow)
+    }
+
+    /// Keeps what a stage further in, such as an adapter, has said of the request, for the attempts that follow.
+    private func learn(from sent: HTTPRequest) {
+        request.retainKey(of: sent)
+        guard let timeout = sent.timeout, timeout != request.timeout else { return }
+        request.timeout = timeout
+        request.deadline = CallDeadline(after: timeout - elapsed, on: stage.clocks.timer)
+    }
+
+    /// Holds the strategy's answer against the rules on cancellation, time, repetition and the server's delay.
+    func rules(
+        on answer: RetryDecision,
+        _ outcome: AttemptOutcome,
+        _ context: RetryContext,
+        isLate: Bool
+    ) -> RetryDecision {
+        // Nothing follows a cancellation or a reset, not even the answer of this attempt (rule R9).
+        if Task.isCancelled || token.isCancelled { return .finish(.cancelled, [.cancellation]) }
+        if outcome.isSuccess, case .finish = answer.action {
+            let isPlain = [.strategyDeclined, .noStrategy, .nested].contains(answer.reason)
+            return isPlain ? .finish(.succeeded) : answer
+        }
+        return isLate ? .finish(.deadlineExceeded, [.deadline]) : answer.applyingRules(context)
+    }
+
+    /// Applies the time left and the budget to a decision, writes the record, and returns what follows.
+    ///
+    /// A stream in the outcome is released before a delay, since it holds a connection.
+    func conclude(_ decision: RetryDecision, _ outcome: inout AttemptOutcome) -> Attempt.Step<AttemptOutcome> {
+        let result = outcome.result
+        deposit(result)
+        let step = affordable(decision, result)
+        record(result, step, isSuccess: outcome.isSuccess)
+        guard case .retry = step.decision.action else {
+            outcome.result = self.result(of: step.decision, after: result).recorded(log)
+            outcome.retryError = step.decision.error
+            return .finish(outcome, step.decision.reason)
+        }
+        needsFreshConnection = needsFreshConnection || step.decision.needsFreshConnection
+        if request.deadline != nil { outcome = AttemptOutcome(result.withoutStream) }
+        return .retry(after: step.delay, step.decision.reason, isFree: step.decision.isFree)
+    }
+
+    /// What follows an attempt.
+    private struct Step {
+        var decision: RetryDecision
+        /// The delay before the retry, if one follows.
+        var delay = Duration.zero
+        /// What covered the retry, or why nothing did; nil if the budget was not used.
+        var credit: RetryBudget.Credit?
+    }
+
+    /// Returns what the time left and the budget allow of a decision.
+    private func affordable(_ decision: RetryDecision, _ result: HTTPResult) -> Step {
+        guard case .retry(let wanted) = decision.action else { return Step(decision: decision) }
+        var delay = wanted.sample(using: stage.random)
+        // A strategy may have taken long.
+        let remaining = remaining
+        // Jitter may take what a server's own delay leaves, but not more (rule R18).
+        if let remaining, delay >= remaining, wanted.server != nil { delay = wanted.range.lowerBound }
+        if let remaining, delay >= remaining {
+            return Step(decision: .finish(.deadlineExceeded, decision.rules.union([.deadline])))
+        }
+        var step = Step(decision: decision, delay: delay)
+        if let budget, decision.drawsOnBudget {
+            let cause = BudgetCause.of(result, decision)
+            let answer = budget.covered(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) })
+            step.credit = answer.credit
+            switch answer.withdrawal {
+            case .granted: break
+            case .grantedAfter(let turn): step.delay = max(delay, turn)
+            case .refused:
+                let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
+                return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
+            }
+            (lastWithdrawal, hasPendingWithdrawal) = (cause, true)
+        }
+        // The attempt is the outer loop's; what has been decided of it holds (rule R24).
+        guard !decision.isLeftToOuterLoop else {
+            return Step(decision: .finish(.nested, decision.rules.union([.nesting])), credit: step.credit)
+        }
+        return step
+    }
+
+    /// Returns the result of a call that ends with this decision.
+    private func result(of decision: RetryDecision, after result: HTTPResult) -> HTTPResult {
+        if case .retryAfterTooLong(let date) = decision.action {
+            return .failure(.retryAfterTooLong(until: date, request, result))
+        }
+        switch decision.reason {
+        case .succeeded:
+            if deposits || lastWithdrawal != nil { budget?.depositSuccess(after: lastWithdrawal) }
+            return result
+        case .deadlineExceeded: return HTTPError.deadlineExceeded(request, result)
+        case .cancelled:
+            if case .failure(let error) = result, error.isCancellation { return result }
+            let message = "cancelled while its outcome was decided on"
+            return .failure(HTTPError(.cancelled, request: request, message: message))
+        default: return result
+        }
+    }
+
+    // MARK: The record and the budget
+
+    private func record(_ result: HTTPResult, _ step: Step, isSuccess: Bool) {
+        let isRetry = if case .retry = step.decision.action { true } else { false }
+        let start = attemptBegan - began
+        log.add(
+            result,
+            start: start,
+            duration: elapsed - start,
+            decision: isRetry ? .retry : .finish,
+            reason: step.decision.reason,
+            rules: step.decision.rules,
+            delay: step.delay,
+            credit: step.credit,
+            repetition: isRetry || isSuccess ? nil : AttemptRecord.Repetition(context(of: result), result)
+        )
+        if let observer = request.attemptObserver, let last = log.attempts.last { observer(last) }
+    }
+
+    /// Deposits for the first attempt, unless a stage further in has deposited in the same budget.
+    ///
+    /// Only the result states whether one has, and which origin the request went to, so it is not done before.
+    private func deposit(_ result: HTTPResult) {
+        guard log.attempts.isEmpty else { return }
+        if budget == nil { budget = stage.budgets?.budget(for: result.request.url) }
+        guard deposits, let budget else { return }
+        deposits = result.creditedBudget != ObjectIdentifier(budget)
+        guard deposits else { return }
+        budget.deposit()
+        log.creditedBudget = ObjectIdentifier(budget)
+    }
+
+    /// Refunds the cost of a retry that is not made.
+    private func refund() {
+        guard hasPendingWithdrawal, let lastWithdrawal else { return }
+        hasPendingWithdrawal = false
+        budget?.refund(for: lastWithdrawal)
+    }
+
+    // MARK: The other ends
+
+    /// Returns the outcome of a call whose deadline leaves no time for the delay, or passed during it.
+    func late(_ outcome: AttemptOutcome) -> AttemptOutcome {
+        refund()
+        log.endLast(.deadlineExceeded)
+        var outcome = outcome
+        outcome.result = HTTPError.deadlineExceeded(request, outcome.result).recorded(log)
+        return outcome
+    }
+
+    /// Returns the outcome of a call that was cancelled, or reset, before an attempt.
+    func cancelled() -> AttemptOutcome {
+        refund()
+        log.endLast(.cancelled)
+        let wasSent = !log.attempts.isEmpty
+        var error = HTTPError(.cancelled, request: request, bytesSent: wasSent ? nil : 0)
+        error.message = wasSent ? "cancelled while it waited for its next attempt" : "cancelled before it was sent"
+        return AttemptOutcome(HTTPResult.failure(error).recorded(log))
+    }
+}
+
+extension HTTPResult {
+    /// Whether this is a response with a status of 400 or more.
+    fileprivate var isClientOrServerError: Bool {
+        if case .success(let response) = self { return response.status.rawValue >= 400 }
+        return false
     }
 }

@@ -10,7 +10,6 @@ public struct RetryContext: Sendable {
         case failure(HTTPError.Code)
     }
 
-    // On the heap, because it passes through the frames of several asynchronous functions.
     private var contents: CopyOnWriteBox<Details>
 
     /// The values of the properties below; those that are not public are set here.
@@ -112,7 +111,7 @@ public struct RetryContext: Sendable {
             if let proxy = error.proxyAnswer { details.headers = proxy.headers }
         }
         details.body = request.body.replayability
-        // A stage further in, such as an adapter, may have changed the request, or have replaced it: what it says of the
+        // A stage further in, such as an adapter, may have changed the request or replaced it: what it says of the
         // request counts. Where the replacement must not be sent twice, it decides.
         let sent = result.request.keepingOptions(of: request)
         if method.isIdempotent, !sent.method.isIdempotent { method = sent.method }

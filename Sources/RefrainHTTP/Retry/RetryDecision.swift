@@ -13,8 +13,7 @@ public struct RetryDecision: Sendable {
         /// The call ends with the outcome.
         case finish
         /// Another attempt follows after this delay.
-        // Indirect: decisions pass through the frames of several asynchronous functions.
-        indirect case retry(Delay)
+        case retry(Delay)
         /// The call ends, because the server requests a longer delay than is allowed (rule R18).
         case retryAfterTooLong(until: WallClock.Instant)
     }
@@ -31,7 +30,7 @@ public struct RetryDecision: Sendable {
     package var needsFreshConnection = false
     /// Whether the next attempt draws on the retry budget; the replay after a token refresh does not (rule R23).
     package var drawsOnBudget = true
-    /// Whether a loop around the call makes the attempt, once the rules, the deadline and the budget allow it (rule R24).
+    /// Whether a loop around the call makes the attempt, if the rules, the deadline and the budget allow it (rule R24).
     package var isLeftToOuterLoop = false
     /// The error that the call ends with in place of its outcome, or nil.
     package var error: (any Error)?

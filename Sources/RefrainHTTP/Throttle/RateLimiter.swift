@@ -49,18 +49,15 @@ public struct RateLimiter: HTTPMiddleware {
     private func waitForRoom(_ request: HTTPRequest, _ origin: Origin) async -> HTTPError? {
         let cap = request.retryAfterPolicy.cap
         let clock = clocks.timer.cancelled(by: waiting.current)
-        let delay = await withRetryUnlessCancelled(
-            remaining: request.deadline?.remaining,
-            timeLeft: { request.deadline?.remaining },
-            waits: { await clock.waits(for: $0) },
-            operation: { _ in enter(origin) },
-            decide: { _, delay in
+        let delay: Duration
+        do {
+            delay = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
+                enter(origin)
+            } decide: { _, delay in
                 delay == .zero || delay > cap
                     ? .finish(delay, .succeeded) : .retry(after: delay, .paced, isFree: true)
-            },
-            onTimeout: { _, delay, _ in delay }
-        )
-        guard let delay else {
+            }
+        } catch {
             return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
         }
         guard delay > .zero else { return nil }

@@ -1,14 +1,21 @@
 /// When a call ends: an instant on the clock of the stage that the call began in.
 ///
 /// It is computed once from ``HTTPRequest/timeout``, by the first stage that keeps time, and handed down with the
-/// request; no stage changes it. What is left of it is read where it is needed.
+/// request; it changes only with the timeout. What is left of it is read where it is needed.
 package struct CallDeadline: Sendable {
-    fileprivate let instant: AnyClock.Instant
+    fileprivate var instant: AnyClock.Instant
     fileprivate let clock: AnyClock
 
     init(after timeout: Duration, on clock: AnyClock) {
         self.clock = clock
         instant = clock.now.advanced(by: timeout.clampedToTimeout)
+    }
+
+    /// This deadline for a call whose timeout was changed by a span.
+    fileprivate func moved(by change: Duration) -> CallDeadline {
+        var copy = self
+        copy.instant = instant.advanced(by: change)
+        return copy
     }
 
     /// The time that is left; zero or less where the deadline has passed.
@@ -30,7 +37,13 @@ extension HTTPRequest {
     /// that does not react to it goes on to its end, but nothing is sent after it.
     public var timeout: Duration? {
         get { self[option: TimeoutOption.self] }
-        set { self[option: TimeoutOption.self] = newValue?.withinClocks }
+        set {
+            let old = timeout
+            self[option: TimeoutOption.self] = newValue?.withinClocks
+            // A stage or an adapter may change the time of a call that has begun.
+            guard let deadline, newValue != old else { return }
+            self.deadline = timeout.map { deadline.moved(by: $0 - (old ?? .zero)) }
+        }
     }
 
     /// When the call ends; nil where it has no timeout, or has not begun.
@@ -94,28 +107,9 @@ extension HTTPRequest {
     }
 }
 
-extension AttemptOutcome {
-    /// This outcome of a call that began with `original`; its request can be sent again, as a call of its own.
-    func ending(_ original: HTTPRequest) -> AttemptOutcome {
-        guard original.timeout != nil, original.deadline == nil else { return self }
-        var copy = self
-        switch result {
-        case .success(var response):
-            response.request.deadline = nil
-            copy.result = .success(response)
-        case .failure(var error):
-            error.request.deadline = nil
-            error.response?.request.deadline = nil
-            copy.result = .failure(error)
-        }
-        return copy
-    }
-}
-
 /// Runs an operation with a time limit, after which it is cancelled.
 ///
 /// - SeeAlso: ``withTimeout(until:on:_:)``, which documents the result.
-@inline(__always)
 package func withTimeout<Value: Sendable>(
     _ limit: Duration,
     on clock: AnyClock,
@@ -130,7 +124,6 @@ package func withTimeout<Value: Sendable>(
 ///
 /// - Returns: the value, and whether the operation was cancelled because of the limit. The value may be complete even
 ///   then, if the operation finished as the limit passed.
-@inline(never)
 package func withTimeout<Value: Sendable>(
     until end: AnyClock.Instant,
     on clock: AnyClock,

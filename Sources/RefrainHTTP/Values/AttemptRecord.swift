@@ -85,7 +85,6 @@ public struct AttemptRecord: Hashable, Sendable, Codable {
 
 extension AttemptRecord: CustomStringConvertible {
     /// One line: number, outcome, duration, and what followed.
-    @_optimize(none)
     public var description: String {
         let parts = [status.map { "status \($0)" }, error?.rawValue].compactMap(\.self)
         let outcome = parts.isEmpty ? "no outcome" : parts.joined(separator: ", then ")

@@ -1,7 +1,6 @@
 /// The fields of a value in one heap allocation, copied on the first change while they are shared.
 ///
-/// A copy of the value costs one pointer. A request and its result pass through the frames of many asynchronous
-/// functions, which would otherwise hold all of its fields each.
+/// A copy of the value costs one pointer: a request and its result pass through many functions.
 struct CopyOnWriteBox<Fields> {
     // A buffer's header rather than the properties of a class: the runtime checks exclusivity on every access to a
     // class's properties, which the value semantics of the enclosing structure already guarantee. The header's address

@@ -60,7 +60,6 @@ extension HTTPHeaders.Field {
     }
 
     /// `User-Agent` with the program's name and this library's: `tool (Linux) Refrain`.
-    @_optimize(none)
     public static var defaultUserAgent: Self {
         let path = CommandLine.arguments.first ?? ""
         let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
@@ -86,7 +85,6 @@ extension HTTPHeaders.Field {
         #endif
     }
 
-    @_optimize(none)
     private static var preferredLanguages: [String] {
         #if canImport(FoundationEssentials)
         let environment = ProcessInfo.processInfo.environment
@@ -103,7 +101,6 @@ extension HTTPHeaders.Field {
     }
 
     /// Values in falling order of preference: 1.0, then 0.9 and so on.
-    @_optimize(none)
     private static func qualityEncoded(_ values: [String]) -> String {
         values.prefix(10).enumerated().map { index, value in
             index == 0 ? "\(value);q=1.0" : "\(value);q=0.\(10 - index)"
@@ -127,7 +124,6 @@ extension HTTPHeaders {
 
 extension HTTPHeaders {
     /// Makes fields from a dictionary, sorted by name; of names that differ in case alone, the last one counts.
-    @_optimize(none)
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) })
     }

@@ -110,13 +110,11 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
     }
 
     /// Removes all fields of a name.
-    @inline(never)
     public mutating func remove(_ name: String) {
         fields.removeAll { Self.isSame($0.name, name) }
     }
 
     /// Sorts the field lines by name, in lower case; lines of one name stay in their order.
-    @_optimize(none)
     public mutating func sort() {
         fields = fields.enumerated()
             .map { (key: $0.element.name.lowercased(), index: $0.offset, field: $0.element) }
@@ -128,13 +126,11 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
     public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Whether two field names are the same: equal but for the case of ASCII letters.
-    @inline(__always)
     public static func isSame(_ left: String, _ right: String) -> Bool {
         // Names of different length, the most common case, need no comparison, and no reference to either of them.
         left.utf8.count == right.utf8.count && hasSameLetters(left, right)
     }
 
-    @inline(never)
     private static func hasSameLetters(_ left: String, _ right: String) -> Bool {
         let inOnePiece = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in
@@ -145,7 +141,6 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral, E
         return (inOnePiece ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { isSame($0, $1) }
     }
 
-    @inline(__always)
     private static func isSame(_ left: UInt8, _ right: UInt8) -> Bool {
         left == right || lowercased(left) == lowercased(right)
     }

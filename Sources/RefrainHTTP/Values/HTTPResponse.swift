@@ -145,18 +145,6 @@ package struct ConnectionFacts: Hashable, Sendable {
 }
 
 extension HTTPResponse {
-    /// The length of the body according to the fields, or nil if unknown.
-    ///
-    /// Nil for a content-coded body, which is decoded, and if `Transfer-Encoding` overrides the length (RFC 9112 §6.3).
-    /// A 204 and a 304 end with their head, whatever length they name (the same section).
-    package var expectedLength: Int64? {
-        guard status.rawValue != 204, status.rawValue != 304, !headers.contains("Content-Encoding"),
-            !headers.contains("Transfer-Encoding"),
-            case .bytes(let count) = ContentLength.parse(fieldValues: headers[values: "Content-Length"])
-        else { return nil }
-        return count
-    }
-
     /// Discards a streamed body that will not be read, which frees its connection.
     mutating func dropStream() {
         if body.dataInMemory == nil { body = .empty }

@@ -12,12 +12,10 @@ package enum HTTPToken {
 
     // Nearly all strings are contiguous; reading their buffer costs a fraction of the string's own iteration.
 
-    @inline(__always)
     private static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
     }
 
-    @inline(__always)
     private static func isFieldValue(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
         guard let first = bytes.first, let last = bytes.last else { return true }
         guard !isWhitespace(first), !isWhitespace(last) else { return false }

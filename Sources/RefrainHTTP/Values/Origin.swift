@@ -27,7 +27,6 @@ public struct Origin: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 
     /// The normalized host of a URL whose host is not plain, or nil if it cannot be normalized.
-    @inline(never)
     private static func sent(_ host: String, in url: URL) -> String? {
         // Only an IPv6 address contains a colon; its zone keeps its percent sign.
         if host.utf8.contains(UInt8(ascii: ":")) { return host.lowercased() }

@@ -7,7 +7,6 @@ enum Punycode {
     /// Encodes the characters of a label.
     ///
     /// Quadratic in the length of a label, which is at most a few dozen characters.
-    @_optimize(none)
     static func encode(_ label: [Unicode.Scalar]) -> String {
         var output = label.filter(\.isASCII).map { UInt8(truncatingIfNeeded: $0.value) }
         let plain = output.count
@@ -59,7 +58,6 @@ enum Punycode {
         return steps + base * delta / (delta + 38)
     }
 
-    @_optimize(none)
     private static func digit(_ value: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: value < 26 ? Int(UInt8(ascii: "a")) + value : Int(UInt8(ascii: "0")) + value - 26)
     }

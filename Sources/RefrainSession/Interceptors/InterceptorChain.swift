@@ -1,3 +1,5 @@
+internal import RefrainCore
+
 /// The adapters and the retriers of one request, the session's before its own, with composites taken apart.
 ///
 /// Taken apart, each retrier is known for what it is: a policy's decision keeps its schedule, its rules and its reason.
@@ -74,6 +76,16 @@ final class InterceptorChain: Sendable {
 
 /// The policy of sessions that are given none: `RetryPolicy.recommended` where nothing that was named decides.
 struct DefaultRetryPolicy: RequestInterceptor {
+    /// Returns the policy's decision; within `Task.retrying` the attempts are the task's, and the rules are not.
+    static func decide(in context: RetryContext) -> RetryDecision {
+        guard OuterRetry.isInside else { return RetryPolicy.recommended.decide(in: context) }
+        var policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: nil))
+        policy.overloadSchedule = nil
+        var decision = policy.decide(in: context)
+        decision.isLeftToOuterLoop = true
+        return decision
+    }
+
     /// Returns the policy's decision, for interceptors that wrap this one.
     func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
         await RetryPolicy.recommended.retry(request, for: session, dueTo: error)

@@ -130,9 +130,7 @@ public struct RequestAdapterState: Sendable {
     /// Keeps that a type of interceptor has no adapting half, so that it must have a retrying one.
     func noteAbsentAdapter(of interceptor: Any.Type) {
         guard case .request(let request) = identity else { return }
-        request.state.withLock { state in
-            _ = state.withColdState { $0.absentAdapters.insert(ObjectIdentifier(interceptor)) }
-        }
+        request.noteAbsentAdapter(interceptor)
     }
 
     /// Describes an attempt.

@@ -6,7 +6,6 @@ internal import Foundation
 
 /// Formats a request as a `curl` command for a POSIX shell.
 enum CURLDescription {
-    @_optimize(none)
     static func text(for request: HTTPRequest) -> String {
         var lines = ["$ curl -v", method(of: request)]
         for field in request.headers { lines.append("-H \(quoted(argument(for: field)))") }
@@ -34,7 +33,6 @@ enum CURLDescription {
     }
 
     /// The argument that sends the body, and a remark on it.
-    @_optimize(none)
     private static func bodyArgument(_ body: HTTPBody) -> (String?, remark: String?) {
         guard !body.isEmpty else { return (nil, nil) }
         let standardInput = "--data-binary @-"
@@ -53,7 +51,6 @@ enum CURLDescription {
     /// Quotes a word for a POSIX shell.
     ///
     /// By scalar: in Swift, a quote followed by a combining accent is one character, which does not equal a quote.
-    @_optimize(none)
     private static func quoted(_ text: String) -> String {
         var word = "'"
         for scalar in text.unicodeScalars {

@@ -6,7 +6,7 @@ internal import RefrainCore
 /// one job for the thread pool where a task of its own would need two. While no task awaits the request, or only
 /// tasks with an executor of their own, its jobs run in a task made for them.
 ///
-/// It holds what the task runs as well: one object for both, and one reference in the frame of the pipeline.
+/// It holds what the task runs as well.
 final class CallerExecutor: TaskExecutor {
     let request: Request
     /// What is sent for the request, through the pipeline.

@@ -67,7 +67,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The bytes that the file has so far.
     public var bytesReceived: Int64 { files.withLock { $0?.download.bytesReceived ?? 0 } }
 
-    @_optimize(none)
     override func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
         let path = fileURL.path(percentEncoded: false)
         let sink: Download.FileSink
@@ -116,7 +115,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     }
 
     /// Moves the temporary file to its destination; returns the error if that fails.
-    @_optimize(none)
     private func move(to target: (destinationURL: URL, options: Options), _ response: HTTPResponse) -> RefrainError? {
         let temporary = fileURL
         do {
@@ -158,7 +156,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         return cancel(producingResumeData: true)
     }
 
-    @_optimize(none)
     private func keepOrDiscard(_ sink: Download.FileSink) {
         guard kept.withLock({ $0.isWanted }), let original = try? original.get(),
             let checkpoint = files.withLock({ $0?.download.checkpoint }), let path = sink.detach()

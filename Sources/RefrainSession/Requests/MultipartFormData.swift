@@ -37,7 +37,6 @@ public final class MultipartFormData {
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// The number of bytes of all parts, without their heads and boundaries; a part of unknown length counts as empty.
-    @_optimize(none)
     public var contentLength: UInt64 { parts.reduce(0) { $0 + $1.contentLength } }
 
     /// Adds bytes in memory.
@@ -47,20 +46,17 @@ public final class MultipartFormData {
     ///   - name: the name of the form field.
     ///   - fileName: the name of the file. Defaults to nil: the part is no file.
     ///   - mimeType: the media type. Defaults to nil: none is sent.
-    @_optimize(none)
     public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
         append(.bytes(data), withName: name, fileName: fileName, mimeType: mimeType)
     }
 
     /// Adds a local file under its own name, with the media type of its extension, or `application/octet-stream`.
-    @_optimize(none)
     public func append(_ fileURL: URL, withName name: String) {
         let type = FileMediaType.of(extension: fileURL.pathExtension)
         parts.append(.file(name, fileURL.path(percentEncoded: false), contentType: type))
     }
 
     /// Adds a local file.
-    @_optimize(none)
     public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
         let path = fileURL.path(percentEncoded: false)
         parts.append(.file(name, path, filename: fileName, contentType: mimeType))
@@ -110,7 +106,6 @@ public final class MultipartFormData {
     }
 
     /// The form as a body; up to `threshold` bytes it is in memory, where a change of a file no longer reaches it.
-    @_optimize(none)
     func body(upTo threshold: UInt64 = 0) throws -> HTTPBody {
         if let refusal { throw refusal }
         let streamed = try HTTPBody.multipart(parts, boundary: boundary)
@@ -294,7 +289,6 @@ enum FileMediaType {
 
     private static let types = table()
 
-    @_optimize(none)
     private static func table() -> [String: String] {
         [
             "aac": "audio/aac", "avif": "image/avif", "bmp": "image/bmp", "css": "text/css", "csv": "text/csv",

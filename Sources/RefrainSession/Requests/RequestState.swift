@@ -7,8 +7,6 @@ internal import Foundation
 #endif
 
 /// The changing part of a request: a value without a lock, so that each change is one step.
-///
-/// There is one for each request that waits, so what few requests need lies apart.
 struct RequestState {
     var lifecycle = Request.State.initialized
     var hasStarted = false
@@ -23,7 +21,7 @@ struct RequestState {
     var task: Task<Void, Never>?
 
     /// The adapted requests of the attempts.
-    var requests = TinyArray<HTTPRequest>()
+    var requests = [HTTPRequest]()
     var attemptCount = 0
     var attempts: [AttemptRecord] = []
     var retryCount = 0
@@ -32,24 +30,62 @@ struct RequestState {
     /// Why the newest attempt failed, or nil.
     var currentError: RefrainError?
     /// The context of the last failed attempt.
-    var retryContext = LastContext.none
-
-    var validations = TinyArray<Request.Validation>()
-    var serializations = TinyArray<Request.Serialization>()
+    var retryContext: RetryContext?
 
     /// What the request has come to, once it has ended.
     private(set) var outcome = RequestOutcome()
     /// The tasks that wait for the end, and run the jobs of the request's task until then.
-    typealias Waiters = TinyArray<UnsafeContinuation<CallerExecutor.Job?, Never>>
-    var waiters = Waiters()
+    var waiters: [UnsafeContinuation<CallerExecutor.Job?, Never>] = []
+    /// The tasks with an executor of their own that wait for the end; they run no jobs of the request's task.
+    var boundWaiters: [UnsafeContinuation<CallerExecutor.Job?, Never>] = []
 
-    /// State that few requests need, allocated on demand.
-    private(set) var cold: ColdState?
+    /// The identifier, made on first use.
+    lazy var id = UUID()
+    /// The tasks that wait at the gate.
+    var gate = SuspensionGate.Waiters()
+    /// Whether others have joined the exchange, which is no longer the request's to hold.
+    var sharesExchange = false
+    /// The reason of a cancellation other than by the caller.
+    var endReason: RefrainError?
+    /// The authenticators that have replayed the request.
+    var replays: Set<ObjectIdentifier> = []
+    /// The types of interceptors that were found to have no adapting half.
+    var absentAdapters: Set<ObjectIdentifier> = []
+    /// What is called until the request ends.
+    private(set) var handlers = Handlers()
+    /// What runs when the request has ended, in order.
+    var completions: [@Sendable () async -> Void] = []
+    /// Whether a task runs the completions.
+    var runsCompletions = false
+    var curlHandlers: [@Sendable (String) -> Void] = []
+    var uploadProgress = Request.TransferProgress(completed: 0, total: nil)
+    var downloadProgress = Request.TransferProgress(completed: 0, total: nil)
 
-    /// Whether progress, or the head of a response, is observed.
-    var watchesBytes: Bool {
-        guard let cold else { return false }
-        return !cold.handlers.upload.isEmpty || !cold.handlers.download.isEmpty || !cold.handlers.heads.isEmpty
+    /// The closures and monitors of the caller, up to the end of the request.
+    struct Handlers {
+        var validations: [Request.Validation] = []
+        var serializations: [Request.Serialization] = []
+        /// The monitors of the request alone, in order.
+        var monitors: [any EventMonitor] = []
+        /// Changes of the original request, before each attempt that it is made again for.
+        var changes: [@Sendable (inout HTTPRequest) -> Void] = []
+        var heads: [Request.HeadHandler] = []
+        var upload: [@Sendable (Request.TransferProgress) -> Void] = []
+        var download: [@Sendable (Request.TransferProgress) -> Void] = []
+    }
+
+    /// Adds a handler for what happens before the end; after it there is nothing to call.
+    mutating func addHandler(_ add: (inout Handlers) -> Void) {
+        if !hasEnded { add(&handlers) }
+    }
+
+    /// Takes out the caller's closures, which nothing calls after the end: one that names its request would keep it.
+    ///
+    /// The result must be released without the lock. An exchange that others have joined goes on with them.
+    mutating func takeHandlers() -> Handlers? {
+        guard hasEnded, !sharesExchange else { return nil }
+        defer { handlers = Handlers() }
+        return handlers
     }
 
     /// Whether the task of the request must be cancelled.
@@ -82,115 +118,50 @@ struct RequestState {
     }
 
     /// Ends the request with its last outcome, which happens once; returns the continuations that wait for the end.
-    mutating func end(with last: AttemptOutcome) -> Waiters? {
+    mutating func end(with last: AttemptOutcome) -> [UnsafeContinuation<CallerExecutor.Job?, Never>]? {
         guard !hasEnded else { return nil }
         note(last)
         return end()
     }
 
     /// Ends the request with the outcome that was noted, and what its kind made of the error.
-    mutating func end(settledWith error: RefrainError?) -> Waiters? {
+    mutating func end(settledWith error: RefrainError?) -> [UnsafeContinuation<CallerExecutor.Job?, Never>]? {
         guard !hasEnded else { return nil }
         outcome.error =
             lifecycle == .cancelled ? endReason ?? .explicitlyCancelled : error?.recording(outcome.attempts)
         return end()
     }
 
-    private mutating func end() -> Waiters {
+    private mutating func end() -> [UnsafeContinuation<CallerExecutor.Job?, Never>] {
         _ = move(to: .finished)
         hasEnded = true
         response = nil
         task = nil
-        defer { waiters = Waiters() }
-        guard let cold, !cold.boundWaiters.isEmpty else { return waiters }
-        for waiter in cold.boundWaiters { waiters.append(waiter) }
-        cold.boundWaiters = []
-        return waiters
-    }
-
-    /// Takes out the caller's closures, which nothing calls after the end: one that names its request would keep it.
-    ///
-    /// The result must be released without the lock. An exchange that others have joined goes on with them.
-    mutating func takeHandlers() -> Handlers? {
-        guard hasEnded, cold?.sharesExchange != true else { return nil }
-        var handlers = Handlers()
-        swap(&handlers.validations, &validations)
-        swap(&handlers.serializations, &serializations)
-        if let cold { swap(&handlers.cold, &cold.handlers) }
-        return handlers
-    }
-
-    /// The closures and monitors of the caller, up to the end of the request.
-    struct Handlers {
-        fileprivate var validations = TinyArray<Request.Validation>()
-        fileprivate var serializations = TinyArray<Request.Serialization>()
-        fileprivate var cold = ColdState.Handlers()
-    }
-
-    /// Adds a handler for what happens before the end; after it there is nothing to call.
-    mutating func addHandler(_ add: (inout ColdState.Handlers) -> Void) {
-        guard !hasEnded else { return }
-        withColdState { add(&$0.handlers) }
-    }
-
-    /// The reason of a cancellation other than by the caller.
-    var endReason: RefrainError? {
-        get { cold?.endReason }
-        set { if newValue != nil || cold != nil { withColdState { $0.endReason = newValue } } }
-    }
-
-    /// Changes what few requests need.
-    mutating func withColdState<Result>(_ body: (ColdState) -> Result) -> Result {
-        if let cold { return body(cold) }
-        let new = ColdState()
-        cold = new
-        return body(new)
+        defer { (waiters, boundWaiters) = ([], []) }
+        return waiters + boundWaiters
     }
 }
 
 extension RequestState {
-    /// What few requests need.
-    final class ColdState {
-        /// The identifier, made on first use.
-        lazy var id = UUID()
-        /// The tasks that wait at the gate.
-        var gate = SuspensionGate.Waiters()
-        /// The tasks with an executor of their own that wait for the end; they run no jobs of the request's task.
-        var boundWaiters: [UnsafeContinuation<CallerExecutor.Job?, Never>] = []
-        /// Whether others have joined the exchange, which is no longer the request's to hold.
-        var sharesExchange = false
-        var endReason: RefrainError?
-        /// The authenticators that have replayed the request.
-        var replays: Set<ObjectIdentifier> = []
-
-        /// The types of interceptors that were found to have no adapting half.
-        var absentAdapters: Set<ObjectIdentifier> = []
-        /// What is called until the request ends.
-        var handlers = Handlers()
-        /// What runs when the request has ended, in order.
-        var completions: [@Sendable () async -> Void] = []
-        /// Whether a task runs the completions.
-        var runsCompletions = false
-        var curlHandlers: [@Sendable (String) -> Void] = []
-
-        var uploadProgress = Request.TransferProgress(completed: 0, total: nil)
-        var downloadProgress = Request.TransferProgress(completed: 0, total: nil)
-
-        struct Handlers {
-            /// The monitors of the request alone, in order.
-            var monitors: [any EventMonitor] = []
-            /// Changes of the original request, before each attempt that it is made again for.
-            var changes: [@Sendable (inout HTTPRequest) -> Void] = []
-            var heads: [Request.HeadHandler] = []
-            var upload: [@Sendable (Request.TransferProgress) -> Void] = []
-            var download: [@Sendable (Request.TransferProgress) -> Void] = []
-        }
+    /// Takes the handlers that wait for the first attempt's request.
+    mutating func takeCURLHandlers() -> [@Sendable (String) -> Void] {
+        defer { curlHandlers = [] }
+        return curlHandlers
     }
 
-    /// The context of an attempt, which takes a quarter of a kilobyte.
-    enum LastContext {
-        case none
-        indirect case known(RetryContext)
+    /// Whether there are completions that no task runs; the caller is to start one.
+    mutating func claimCompletions() -> Bool {
+        guard !completions.isEmpty, !runsCompletions else { return false }
+        runsCompletions = true
+        return true
+    }
+
+    mutating func nextCompletion() -> (@Sendable () async -> Void)? {
+        guard !completions.isEmpty else {
+            runsCompletions = false
+            return nil
+        }
+        return completions.removeFirst()
     }
 }
 

@@ -24,7 +24,6 @@ struct ResumeData: Codable, Sendable {
     private let answered: String
     private let fields: [[String]]
 
-    @_optimize(none)
     init(_ request: HTTPRequest, path: String, _ checkpoint: DownloadCheckpoint) {
         var request = request
         request.dropCredentials()
@@ -42,7 +41,6 @@ struct ResumeData: Codable, Sendable {
     /// Reads what ``encoded`` wrote.
     ///
     /// - Throws: `InvalidArgument` for data that is none of this kind.
-    @_optimize(none)
     init(decoding data: Data) throws {
         guard let decoded = try? JSONDecoder().decode(ResumeData.self, from: data), decoded.version == 1,
             decoded.offset >= 0, (decoded.headers + decoded.fields).allSatisfy({ $0.count == 2 })
@@ -59,7 +57,6 @@ struct ResumeData: Codable, Sendable {
     func request() throws -> HTTPRequest { try HTTPRequest(url, headers: Self.headers(headers)) }
 
     /// Opens the file with the bytes; nil if it is gone or cannot be continued, so that the download starts over.
-    @_optimize(none)
     func open(for target: String) -> (Download.FileSink, DownloadCheckpoint)? {
         let parsed: StrongValidator?
         if validator.hasPrefix("\"") {
@@ -88,7 +85,6 @@ struct ResumeData: Codable, Sendable {
         return parts.string ?? text
     }
 
-    @_optimize(none)
     private static func headers(_ pairs: [[String]]) -> HTTPHeaders {
         HTTPHeaders(pairs.compactMap { $0.count == 2 ? ($0[0], $0[1]) : nil })
     }

@@ -27,26 +27,23 @@ struct SuspensionGate: Sendable {
         await wait()
     }
 
-    @inline(never)
     private func wait() async {
         let key = state.withLock { state in
-            state.withColdState { cold in
-                cold.gate.nextKey &+= 1
-                return cold.gate.nextKey
-            }
+            state.gate.nextKey &+= 1
+            return state.gate.nextKey
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let passes = state.withLock { state in
                     // The handler may have run before; it would not resume this waiter.
                     guard !state.letsPass, !Task.isCancelled else { return true }
-                    state.withColdState { $0.gate.all[key] = continuation }
+                    state.gate.all[key] = continuation
                     return false
                 }
                 if passes { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.cold?.gate.all.removeValue(forKey: key) }?.resume()
+            state.withLock { $0.gate.all.removeValue(forKey: key) }?.resume()
         }
     }
 }
@@ -62,16 +59,15 @@ extension RequestState {
     ///
     /// Returns the continuations to resume.
     mutating func shareExchange() -> [CheckedContinuation<Void, Never>] {
-        withColdState { $0.sharesExchange = true }
+        sharesExchange = true
         return takeWaitersAtGate()
     }
 
     /// Whether tasks pass without waiting.
-    var letsPass: Bool { isGateOpen || cold?.sharesExchange == true }
+    var letsPass: Bool { isGateOpen || sharesExchange }
 
-    private func takeWaitersAtGate() -> [CheckedContinuation<Void, Never>] {
-        guard let cold else { return [] }
-        defer { cold.gate.all.removeAll() }
-        return Array(cold.gate.all.values)
+    private mutating func takeWaitersAtGate() -> [CheckedContinuation<Void, Never>] {
+        defer { gate.all.removeAll() }
+        return Array(gate.all.values)
     }
 }

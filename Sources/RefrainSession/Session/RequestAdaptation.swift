@@ -8,47 +8,30 @@ enum RequestAdaptation {
 
     /// An attempt that is ready to be sent.
     struct Attempt {
-        /// What it sends: a retry stage of the transport must not act on the strategy a second time.
-        let sent: HTTPRequest
-        /// The data for `didFinishAttempt`; nil without a monitor.
-        private let watch: Watch?
-
-        private final class Watch: Sendable {
-            let number: Int
-            let began: Duration
-
-            init(_ number: Int, _ began: Duration) {
-                self.number = number
-                self.began = began
-            }
-        }
+        /// The request as the adapters made it.
+        let adapted: HTTPRequest
+        /// When it begins, for `didFinishAttempt`; nil without a monitor.
+        private let began: Duration?
+        private let number: Int
 
         fileprivate init(_ number: Int, _ request: HTTPRequest, _ owner: Request, _ clocks: RetryClocks) {
-            sent = request.withoutStrategy
-            watch = owner.watcher == nil ? nil : Watch(number, clocks.now)
+            adapted = request
+            self.number = number
+            began = owner.watcher == nil ? nil : clocks.now
         }
 
-        /// Reports the result of the attempt to the monitor.
-        @inline(never)
-        func end(with result: HTTPResult, of owner: Request, in pipeline: RequestPipeline) {
-            guard let watch else { return }
-            let duration = pipeline.clocks.now - watch.began
-            owner.watcher?.request(owner, didFinishAttempt: watch.number, with: result, after: duration)
-        }
-    }
+        /// What is sent: a retry stage of the transport must not act on the strategy a second time.
+        var sent: HTTPRequest { adapted.withoutStrategy }
 
-    /// Returns an attempt of a request that has no adapters and is not suspended, or what ends it before anything is
-    /// sent.
-    @inline(never)
-    static func unadapted(
-        _ original: HTTPRequest,
-        of owner: Request,
-        in pipeline: RequestPipeline
-    ) -> Result<Attempt, HTTPError> {
-        let number = owner.beginAttempt()
-        let made = remade(original, for: number, of: owner)
-        return sending(made.flatMap { checked($0, of: owner, original) }, original, number, owner)
-            .map { Attempt(number, $0, owner, pipeline.clocks) }
+        /// Reports the result of the attempt to the monitor, and returns it with the strategy that the adapters gave.
+        func end(with result: HTTPResult, of owner: Request, in pipeline: RequestPipeline) -> HTTPResult {
+            if let began {
+                let duration = pipeline.clocks.now - began
+                owner.watcher?.request(owner, didFinishAttempt: number, with: result, after: duration)
+            }
+            guard let strategy = adapted.retryStrategy else { return result }
+            return result.with(strategy)
+        }
     }
 
     /// Returns the attempt, made from the original request, or what ends it before anything is sent.
@@ -57,24 +40,13 @@ enum RequestAdaptation {
         of owner: Request,
         in pipeline: RequestPipeline
     ) async -> Result<Attempt, HTTPError> {
-        guard owner.gate.isOpen, owner.interceptors.adapters.isEmpty else {
-            return await adapted(original, of: owner, in: pipeline)
-        }
-        return unadapted(original, of: owner, in: pipeline)
-    }
-
-    private static func adapted(
-        _ original: HTTPRequest,
-        of owner: Request,
-        in pipeline: RequestPipeline
-    ) async -> Result<Attempt, HTTPError> {
-        let ((attempt, adapted), isLate) = await original.withinDeadline {
+        let ((number, adapted), isLate) = await original.withinDeadline {
             await owner.gate.pass()
             guard !Task.isCancelled else { return (0, Adapted.failure(.explicitlyCancelled)) }
-            let attempt = owner.beginAttempt()
-            switch remade(original, for: attempt, of: owner).flatMap(\.withoutBodyInGET) {
-            case .success(let made): return (attempt, await adapt(made, original, of: owner, attempt))
-            case .failure(let error): return (attempt, .failure(error))
+            let number = owner.beginAttempt()
+            switch remade(original, for: number, of: owner).flatMap(\.withoutBodyInGET) {
+            case .success(let made): return (number, await adapt(made, original, of: owner, number))
+            case .failure(let error): return (number, .failure(error))
             }
         }
         switch adapted {
@@ -83,7 +55,7 @@ enum RequestAdaptation {
         case .failure(.explicitlyCancelled) where isLate: return .failure(late(original))
         case .failure: break
         }
-        return sending(adapted, original, attempt, owner).map { Attempt(attempt, $0, owner, pipeline.clocks) }
+        return sending(adapted, original, number, owner).map { Attempt(number, $0, owner, pipeline.clocks) }
     }
 
     /// Publishes what is sent, or why nothing is.
@@ -95,7 +67,13 @@ enum RequestAdaptation {
     ) -> Result<HTTPRequest, HTTPError> {
         guard !Task.isCancelled else { return .failure(HTTPError(.cancelled, request: original, bytesSent: 0)) }
         switch adapted {
-        case .success(let sent):
+        case .success(let adapted):
+            let sent: HTTPRequest
+            do throws(HTTPError) {
+                sent = try adapted.withIdempotencyKeyWritten()
+            } catch {
+                return .failure(error)
+            }
             guard owner.publish(sending: sent) else {
                 let message = "cancelled before it was sent"
                 return .failure(HTTPError(.cancelled, request: original, message: message, bytesSent: 0))
@@ -120,11 +98,10 @@ enum RequestAdaptation {
         else { return .success(original) }
         return remake().map { made in
             var made = owner.changedBeforeStart(made)
-            let timeouts = made.timeouts
             made.keepPlace(of: original)
-            // Those of each attempt are the maker's; those of the call are kept.
-            made.timeouts = timeouts
-            return made.keepingOptions(of: original).keepingKey(of: original)
+            // The time of the call is not made anew.
+            made.timeout = original.timeout
+            return made.keepingKey(of: original)
         }
     }
 
@@ -134,6 +111,7 @@ enum RequestAdaptation {
         of owner: Request,
         _ attempt: Int
     ) async -> Adapted {
+        guard !owner.interceptors.adapters.isEmpty else { return checked(made, of: owner, original) }
         guard let session = owner.session else { return .failure(.sessionDeinitialized) }
         let state = RequestAdapterState(request: owner, session: session, attempt: attempt)
         // A copy of the request keeps the mark; a new request of an adapter does not have it.
@@ -188,18 +166,20 @@ extension HTTPRequest {
         return .failure(.requestValidationFailed(reason: .bodyDataInGETRequest(length: body.length)))
     }
 
-    /// Copies the options that the pipeline reads from the original request.
+    /// Takes over what the pipeline itself has noted on the original request. What a caller says of a request, such as
+    /// its timeout or its key, is the replacement's where it says so, and else the original's.
     fileprivate mutating func keepPlace(of original: HTTPRequest) {
+        let timeout = timeout
+        self = keepingOptions(of: original)
         attemptObserver = original.attemptObserver
         self[option: TargetOption.self] = original[option: TargetOption.self]
         download = original.download
         streamsResponse = original.streamsResponse
-        timeouts = original.timeouts
-        timeout = original.timeout
-        deadline = original.deadline
         needsFreshConnection = original.needsFreshConnection
-        idempotencyKey = original.idempotencyKey
         secretHeaders.formUnion(original.secretHeaders)
+        self.timeout = original.timeout
+        deadline = original.deadline
+        if let timeout { self.timeout = timeout }
     }
 
     /// Returns this request without the fields that a redirect removed from the original one.
@@ -213,10 +193,42 @@ extension HTTPRequest {
 
     /// Returns this request with the idempotency key of `original`, if an adapter has replaced all header fields.
     fileprivate func keepingKey(of original: HTTPRequest) -> HTTPRequest {
-        let name = IdempotencyKey.fieldName
+        let name = idempotencyKeyField
         guard let key = original.headers[name], !headers.contains(name) else { return self }
         var copy = self
         copy.headers[name] = key
         return copy
+    }
+}
+
+extension HTTPRequest {
+    /// This request without a retry strategy of its own.
+    fileprivate var withoutStrategy: HTTPRequest {
+        guard retryStrategy != nil else { return self }
+        var copy = self
+        copy.retryStrategy = nil
+        return copy
+    }
+
+    /// This request as one that no call has sent.
+    var withoutDeadline: HTTPRequest {
+        guard deadline != nil else { return self }
+        var copy = self
+        copy.deadline = nil
+        return copy
+    }
+}
+
+extension HTTPResult {
+    /// This result of a request that has a retry strategy of its own.
+    fileprivate func with(_ strategy: any RetryStrategy) -> HTTPResult {
+        switch self {
+        case .success(var response):
+            response.request.retryStrategy = strategy
+            return .success(response)
+        case .failure(var error):
+            error.request.retryStrategy = strategy
+            return .failure(error)
+        }
     }
 }

@@ -37,8 +37,6 @@ struct RequestFactory: Sendable {
         remake = varies ? Self.remake(address, method, headers, content, modify) : nil
     }
 
-    // Not inlined: the closure's memory, and the types in it, are for few requests.
-    @inline(never)
     private static func remake<Address: URLConvertible, Content: RequestContent>(
         _ address: Address,
         _ method: HTTPMethod,

@@ -6,14 +6,9 @@ internal import RefrainCore
 /// admit → coalesce → redirect { retry { adapt → authenticate → limit → resume → send → validate → decode } }
 /// ```
 ///
-/// All requests take these steps, whichever features are on. A step receives its input as arguments and returns an
-/// ``AttemptOutcome``; it writes nothing for another step to read. `Request+Attempts.swift` publishes the state of the
-/// ``Request`` for the caller.
-///
-/// The steps are inlined into one asynchronous function, because each request that waits for a response keeps a frame.
-/// What few requests need is not inlined, nor is what does not wait: it would enlarge that frame. Together with the
-/// frames of the transport it fits into one block of a task's memory, of 984 bytes; with ten thousand requests in
-/// flight second blocks would take 10 MB.
+/// Every attempt of every request takes these steps, whichever features are on; a step that has nothing to do passes
+/// the request on. A step receives its input as arguments and returns an ``AttemptOutcome``; it writes nothing for
+/// another step to read. The ``Request`` publishes its state for the caller.
 final class RequestPipeline: Sendable {
     let admission = ResetGuard()
     let coalescing: Deduplicate?
@@ -35,112 +30,115 @@ final class RequestPipeline: Sendable {
     }
 
     /// Runs a request from its admission to its outcome.
-    @inline(__always)
     func run(_ call: CallerExecutor) async -> AttemptOutcome {
         // The request may be one that an earlier call sent.
         let request = call.prepared.withoutDeadline
 
         // 1. Admit. Outermost: a reset refuses new requests, cancels those in flight, and waits until they returned.
-        // A function, because the compiler inlines a large closure only with an attribute.
-        @inline(__always) func coalesced() async -> AttemptOutcome { await coalesce(request, call) }
-        let outcome = await admission.requests.admit(call.request, coalesced)
+        let outcome = await admission.requests.admit(call.request) { await coalesce(request, call.request) }
         return outcome ?? AttemptOutcome(admission.refusal(of: request))
     }
 
     // 2. Coalesce. Outside of redirects and retries: requests that share an exchange share its outcome. Requests that
     //    adapters change further in, and those with retriers of their own, have exchanges of their own.
-    @inline(__always)
-    private func coalesce(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
-        guard let coalescing, call.request.interceptors.sharesExchanges, !request.hasStrategy else {
-            return await follow(request, call)
+    private func coalesce(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+        guard let coalescing, owner.interceptors.sharesExchanges, request.retryStrategy == nil else {
+            return await follow(request, owner)
         }
-        return await share(request, call, coalescing)
-    }
-
-    @inline(never)
-    private func share(_ request: HTTPRequest, _ call: CallerExecutor, _ all: Deduplicate) async -> AttemptOutcome {
         let own = Locked<AttemptOutcome?>(nil)
         let exchange = Remainder(pipeline: self) { request in
-            let outcome = await self.follow(request, call)
+            let outcome = await self.follow(request, owner)
             own.withLock { $0 = outcome }
             return outcome.result
         }
-        let result = await all.load(request, next: exchange, onJoin: { call.request.sharesExchange() })
+        let result = await coalescing.load(request, next: exchange, onJoin: { owner.sharesExchange() })
         guard case .success(let response) = result else { return AttemptOutcome(result) }
         // A request that joined another one's exchange has validated and decoded nothing so far.
-        return own.withLock { $0 } ?? call.request.validate(response)
+        return own.withLock { $0 } ?? owner.validate(response, to: request)
     }
 
     // 3. Redirect. Outside of retries: each hop has attempts of its own, and a POST that was answered by a 303 is not
     //    posted again because the page behind it failed.
+    private func follow(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+        await redirect.follow(request) { await retry($0, owner) }
+    }
+
     // 4. Retry. The only loop over attempts; each one is made from the hop's request (rule R6).
-    @inline(__always)
-    private func follow(_ request: HTTPRequest, _ call: CallerExecutor) async -> AttemptOutcome {
-        await redirect.follow(request) { hop in
-            let owner = call.request
-            let sent = hop.deferring(.transientErrors)
-            let outcome = await retry.run(sent, decidesOnSuccess: request.hasStrategy, for: owner) {
-                await attempt($0, isFirst: $1, call)
-            }
-            return owner.isComplete(outcome, of: hop) ? outcome : await owner.completed(outcome, of: hop)
+    private func retry(_ hop: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
+        let outcome = await retry.run(hop.deferring(.transientErrors)) { request in
+            await attempt(request, owner)
+        } decidesOnSuccess: { result in
+            result.request.keepingOptions(of: hop).retryStrategy != nil
+        } decide: { outcome, context in
+            await owner.decide(outcome, in: context, for: hop)
+        } record: { attempts in
+            owner.record(attempts)
         }
+        return await owner.completed(outcome, of: hop)
     }
 
-    @inline(__always)
-    private func attempt(_ request: HTTPRequest, isFirst: Bool, _ call: CallerExecutor) async -> AttemptOutcome {
-        // Steps 5 to 8 of most attempts wait for the transport alone, and need no second frame for the other steps.
-        guard isFirst, call.request.needsTransportAlone(for: request, in: self) else {
-            return await attemptInSteps(request, isFirst: isFirst, call.request)
-        }
-        switch RequestAdaptation.unadapted(request, of: call.request, in: self) {
-        case .success(let attempt):
-            return await inspect(transport.load(attempt.sent), attempt, of: request, call.request)
-        case .failure(let error): return AttemptOutcome(.failure(error))
-        }
-    }
-
-    @inline(never)
-    private func attemptInSteps(_ request: HTTPRequest, isFirst: Bool, _ owner: Request) async -> AttemptOutcome {
-        guard isFirst else { return await NestedRetry.within { await attemptInSteps(request, isFirst: true, owner) } }
-        // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
-        //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
-        //    a token refresh waits without a slot, so that its own requests can have one.
+    // 5. Adapt and authenticate. Inside of retries: each attempt is adapted and signed anew, the session's adapters
+    //    first, then the request's; an authentication interceptor signs in its place among them. Before the limit:
+    //    a token refresh waits without a slot, so that its own requests can have one.
+    private func attempt(_ request: HTTPRequest, _ owner: Request) async -> AttemptOutcome {
         switch await RequestAdaptation.prepare(request, of: owner, in: self) {
         case .success(let attempt):
-            // 6. Limit. Inside of retries: the slot is free during back-off.
-            let rest = Remainder(pipeline: self) { await self.sender(of: $0, owner).load($0) }
-            let result =
-                if let throttle { await throttle.load(attempt.sent, next: rest) } else { await rest.load(attempt.sent) }
-            return await inspect(result, attempt, of: request, owner)
+            let result = attempt.end(with: await limit(attempt.sent, owner), of: owner, in: self)
+            return await inspect(result, attempt.adapted, of: request, owner)
         case .failure(let error): return AttemptOutcome(.failure(error))
         }
+    }
+
+    // 6. Limit. Inside of retries: the slot is free during back-off.
+    private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        guard let throttle else { return await resume(request, owner) }
+        return await throttle.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
     }
 
     // 7. Resume. Inside of the limit: each part of a download is an exchange like any other.
+    private func resume(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        guard request.download != nil else { return await send(request, owner) }
+        return await resume.load(request, next: Remainder(pipeline: self) { await self.send($0, owner) })
+    }
+
     // 8. Send. The bodies whose progress is watched are counted next to the transport.
-    private func sender(of request: HTTPRequest, _ owner: Request) -> any HTTPLoader {
-        guard request.download != nil || owner.watchesBytes else { return transport }
-        let counting = Remainder(pipeline: self) { await BodyProgress.send($0, for: owner, through: self.transport) }
-        return Remainder(pipeline: self) { await self.resume.load($0, next: counting) }
+    private func send(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        await BodyProgress.send(request, for: owner, through: transport)
     }
 
     // 9. Validate and decode. Inside of retries: a retrier is called for a response that does not pass, once for each
     //    attempt. A redirect that is followed is neither validated nor decoded.
-    @inline(never)
     private func inspect(
-        _ result: consuming HTTPResult,
-        _ attempt: RequestAdaptation.Attempt,
+        _ result: HTTPResult,
+        _ adapted: HTTPRequest,
         of request: HTTPRequest,
         _ owner: Request
     ) async -> AttemptOutcome {
-        attempt.end(with: result, of: owner, in: self)
         guard case .success(let response) = result, !redirect.follows(response, to: request) else {
             return AttemptOutcome(result)
         }
         // A final response is read before it is validated and decoded.
         if response.status.rawValue < 400, response.isDeferred(for: request), redirect.isAnswer(response, to: request) {
-            return await owner.readAndInspect(response, to: request)
+            switch await response.collected(for: request) {
+            case .success(let whole): return await owner.inspect(whole, adapted, of: request)
+            case .failure(let error): return AttemptOutcome(.failure(error))
+            }
         }
-        return await owner.inspect(response, to: request)
+        return await owner.inspect(response, adapted, of: request)
+    }
+
+    /// Cancels what is in flight, resets every stage, and returns when that is done.
+    func reset() async {
+        await admission.reset { [self] in
+            guard let coalescing else { return await resetStages() }
+            await coalescing.reset { await self.resetStages() }
+        }
+    }
+
+    private func resetStages() async {
+        await redirect.reset()
+        await retry.reset()
+        await throttle?.reset()
+        await transport.reset()
     }
 }

@@ -106,7 +106,6 @@ public final class Session: Sendable {
     }
 
     /// Cancels every request that has not ended.
-    @_optimize(none)
     public func cancelAllRequests() {
         withAllRequests { requests in
             for request in requests { request.cancel() }
@@ -132,7 +131,6 @@ public final class Session: Sendable {
     ///   - queue: where `completion` is called. Defaults to nil: any thread.
     ///   - completion: is called once.
     @preconcurrency
-    @_optimize(none)
     public func cancelAllRequests(
         completingOnQueue queue: DispatchQueue? = nil,
         completion: @escaping @Sendable () -> Void

@@ -201,4 +201,24 @@ private struct NarrowClock: Clock {
     var now: Instant { Instant(nanoseconds: 2_208_988_800_000_000_000) }
     var minimumResolution: Duration { .nanoseconds(1) }
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+
+    @Test("decide may take what holds a resource out of the outcome, so that nothing is kept over the delay")
+    func letsGo() async throws {
+        final class Resource: Sendable {}
+        struct Outcome {
+            var resource: Resource?
+        }
+        weak var last: Resource?
+        let outcome = try await withRetry(timeout: .seconds(60), clock: TestClock(.autoAdvancing)) { attempt in
+            #expect(last == nil, "the resource of the attempt before is gone")
+            let resource = Resource()
+            last = resource
+            return Outcome(resource: resource)
+        } decide: { attempt, outcome in
+            guard attempt.number < 3 else { return .finish(outcome, .succeeded) }
+            outcome.resource = nil
+            return .retry(after: .seconds(1), .transientError)
+        }
+        #expect(outcome.resource != nil)
+    }
 }

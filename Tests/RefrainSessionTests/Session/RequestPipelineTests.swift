@@ -11,6 +11,33 @@ import Foundation
 
 @Suite("The pipeline of a request", .timeLimit(.minutes(5)))
 struct RequestPipelineTests {
+    @Test("every attempt takes one way: each step leads to the next one in one place, and one place to the transport")
+    func oneWay() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Sources/RefrainSession"
+        )
+        let session = folder.appending(path: "Session")
+        func code(_ name: String) throws -> String {
+            try String(contentsOf: session.appending(path: name), encoding: .utf8)
+        }
+        func count(_ call: String, in text: String) -> Int { text.ranges(of: call).count }
+        let pipeline = try code("RequestPipeline.swift")
+        for call in [
+            "admission.requests.admit(", "await coalesce(", "redirect.follow(", "await retry(", "retry.run(",
+            "await attempt(", "RequestAdaptation.prepare(", "await limit(", "await inspect(", "BodyProgress.send(",
+        ] { #expect(count(call, in: pipeline) == 1, "\(call)") }
+        #expect(count("transport.load(", in: pipeline) == 0)
+        let sending = try code("BodyProgress.swift")
+        #expect(count("transport.load(", in: sending) == 1)
+        // A step that has nothing to do passes the request on to the next one, and to no other.
+        for (step, next) in [("limit", "resume"), ("resume", "send")] {
+            let start = try #require(pipeline.firstRange(of: "private func \(step)("))
+            let rest = pipeline[start.upperBound...]
+            let body = String(rest[..<(rest.firstRange(of: "\n    }")?.lowerBound ?? rest.endIndex)])
+            #expect(count("\(next)(", in: body) == 2 && count(" else { return await", in: body) == 1, "\(step)")
+        }
+    }
+
     @Test("a first answer that is acceptable ends the request; it was sent on the caller's thread")
     func fine() async throws {
         let loader = HeldLoader()

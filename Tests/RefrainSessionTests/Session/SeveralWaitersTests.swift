@@ -211,10 +211,6 @@ struct SeveralWaitersTests {
     }
 }
 
-extension Request {
-    fileprivate var waiterCount: Int { state.withLock { $0.waiters.all.count } }
-}
-
 /// An executor that keeps its jobs until it is told to run them, which it does on a thread of its own.
 private final class HeldJobs: SerialExecutor, TaskExecutor {
     private struct State {

@@ -17,7 +17,6 @@ extension HTTPBody {
     ///   - boundary: the delimiter between the parts. Defaults to a random one.
     /// - Throws: `InvalidArgument` for an invalid boundary, content type or field name, and for a part that was already
     ///   read; ``HTTPBody/FileError`` for a file that does not exist.
-    @_optimize(none)
     public static func multipart(_ parts: [Part], boundary: String? = nil) throws -> HTTPBody {
         let boundary = try boundary.map { try MultipartFraming.checked($0) } ?? MultipartFraming.randomBoundary()
         var segments: [MultipartSegment] = []
@@ -44,7 +43,6 @@ extension HTTPBody {
     /// A multipart body in memory.
     ///
     /// - Throws: as ``multipart(_:boundary:)``, and `InvalidArgument` for a part that is a stream.
-    @_optimize(none)
     package static func encodedMultipart(_ parts: [Part], boundary: String) throws -> Data {
         let boundary = try MultipartFraming.checked(boundary)
         var data = Data()

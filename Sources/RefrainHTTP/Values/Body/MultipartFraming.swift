@@ -1,7 +1,6 @@
 /// The framing of multipart bodies (RFC 2046 §5.1, RFC 7578, WHATWG HTML Standard §4.10.21.8).
 enum MultipartFraming {
     /// The delimiter and the head of a part.
-    @_optimize(none)
     static func head(of part: HTTPBody.Part, _ boundary: String) throws(InvalidArgument) -> [UInt8] {
         var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(escaped(normalized(part.name)))\""
         if let filename = part.filename { head += "; filename=\"\(escaped(filename))\"" }
@@ -29,7 +28,6 @@ enum MultipartFraming {
     }
 
     /// A boundary of 112 random bits.
-    @_optimize(none)
     static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = [generator.next(), generator.next()].map { (half: UInt64) in
@@ -46,7 +44,6 @@ enum MultipartFraming {
     }
 
     /// A name with its line breaks normalized to CR LF, as forms send them.
-    @_optimize(none)
     private static func normalized(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         var previous: Unicode.Scalar?

@@ -1,5 +1,5 @@
 /// A request that has no response: the failure, the request and its attempts.
-public struct HTTPError: RetryTerminalError, Sendable {
+public struct HTTPError: Error, Sendable {
     private var contents: CopyOnWriteBox<Fields>
 
     /// Makes an error.
@@ -116,12 +116,6 @@ public struct HTTPError: RetryTerminalError, Sendable {
             self.status = status
             self.headers = headers
         }
-
-        /// Whether the proxy may connect another time, by the rules for any answer (rule R7).
-        package var isTransient: Bool {
-            let hasTime = RetryAfter.read(headers, now: .now) != nil
-            return Classification.isTransient(status, hasRetryAfter: hasTime)
-        }
     }
 
     /// Every attempt that the call made, in order.
@@ -134,38 +128,6 @@ public struct HTTPError: RetryTerminalError, Sendable {
     var creditedBudget: ObjectIdentifier? {
         get { contents.fields.creditedBudget }
         _modify { yield &contents.fields.creditedBudget }
-    }
-
-    /// Whether an outer retry loop must not repeat the call.
-    ///
-    /// True if the attempts, budget or time are used up, if the request must not be sent twice, or if the caller's
-    /// retrier declined. For a request that a ``RateLimiter`` held back, the code alone implies it.
-    public var retriesAreExhausted: Bool {
-        if code.endingReason != nil || attempts.retriesAreExhausted || attempts.mustNotBeRepeated { return true }
-        return attempts.isEmpty && repetition.refusal != nil
-    }
-
-    /// The delay that the server requested of the last attempt; nil: none.
-    public var minimumRetryDelay: Duration? { repetition.delay }
-
-    /// What a loop around the call keeps to; without a stage that records attempts it follows from the error alone.
-    private var repetition: AttemptRecord.Repetition {
-        if let last = attempts.last { return last.repetition }
-        let result = HTTPResult.failure(self)
-        let context = RetryContext(request, result, attempt: .first, remaining: nil, now: .now)
-        return AttemptRecord.Repetition(context, result)
-    }
-
-    /// Whether the request was cancelled.
-    ///
-    /// Includes requests ended or refused by a reset, requests ended with their session, and requests that the caller's
-    /// code ended with a cancellation error such as `CancellationError`.
-    public var isCancellation: Bool {
-        switch code {
-        case .cancelled, .resetInProgress, .sessionInvalidated: true
-        case .callerFailed, .userAuthenticationRequired: underlyingError?.isCancellation ?? false
-        default: false
-        }
     }
 
     private struct Fields: Sendable {
@@ -185,14 +147,8 @@ public struct HTTPError: RetryTerminalError, Sendable {
     }
 }
 
-extension HTTPError: GeneratedKeyError {
-    /// The key that was generated for the request, so that an outer loop keeps it.
-    package var generatedKey: OuterRetry.Key? { repetition.key }
-}
-
 extension HTTPError: CustomStringConvertible {
     /// The request, the failure, its cause and the attempts made.
-    @_optimize(none)
     public var description: String {
         var text = "\(request) failed: \(code.rawValue)"
         if let message { text += " (\(message))" }

@@ -29,6 +29,18 @@ extension HTTPResponse {
         RetryAfter.read(headers, now: now)?
             .delay(date: headers[values: "Date"], age: headers[values: "Age"], wallClock: now)
     }
+
+    /// The length of the body according to the fields, or nil if unknown.
+    ///
+    /// Nil for a content-coded body, which is decoded, and if `Transfer-Encoding` overrides the length (RFC 9112 §6.3).
+    /// A 204 and a 304 end with their head, whatever length they name (the same section).
+    package var expectedLength: Int64? {
+        guard status.rawValue != 204, status.rawValue != 304, !headers.contains("Content-Encoding"),
+            !headers.contains("Transfer-Encoding"),
+            case .bytes(let count) = ContentLength.parse(fieldValues: headers[values: "Content-Length"])
+        else { return nil }
+        return count
+    }
 }
 
 extension HTTPResult {
@@ -66,7 +78,6 @@ extension HTTPStatus {
 
     private static let phrases = table()
 
-    @_optimize(none)
     private static func table() -> [Int: String] {
         [
             100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
