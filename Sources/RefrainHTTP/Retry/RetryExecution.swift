@@ -61,7 +61,11 @@ final class RetryExecution {
         budget = configuration.budgets?.budget(for: request.url)
         deposits = !isNested
         began = configuration.clocks.now
-        if let remaining { progress = .attempt(Attempt(number: 1, remaining: remaining), since: began) }
+        if let durable = self.request.durableCall {
+            progress = .attempt(durable.firstAttempt(remaining: remaining), since: began)
+        } else if let remaining {
+            progress = .attempt(Attempt(number: 1, remaining: remaining), since: began)
+        }
     }
 
     /// The running attempt, or the last one, and when it began; apart, as this takes 65 bytes.
@@ -125,6 +129,7 @@ final class RetryExecution {
             await waits(for: $0)
         }
         switch pause {
+        case .ends where request.durableCall?.isOwned() == false: outcome = nil
         case .ends(let next):
             progress = .attempt(next, since: clocks.now)
             continues = true
@@ -267,6 +272,9 @@ final class RetryExecution {
         if let remaining, delay >= remaining {
             return Step(decision: .finish(.deadlineExceeded, decision.rules.union([.deadline])))
         }
+        if let durable = request.durableCall, delay > durable.longestWait {
+            return Step(decision: durable.later(decision, after: delay, now: clocks.wallNow))
+        }
         guard let budget, decision.drawsOnBudget else { return Step(decision: decision, delay: delay) }
         let cause = BudgetCause.of(result, decision)
         let answer = budget.covered(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) })
@@ -274,6 +282,12 @@ final class RetryExecution {
         case .granted: break
         case .grantedAfter(let turn): delay = max(delay, turn)
         case .refused:
+            // A limit of this process must not end a request that outlives it.
+            if let durable = request.durableCall {
+                let delay = max(delay, durable.longestWait)
+                let later = durable.later(decision, after: delay, now: clocks.wallNow)
+                return Step(decision: later, credit: answer.credit)
+            }
             let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
             return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
         }
