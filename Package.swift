@@ -170,7 +170,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "RefrainCLI",
-            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto"]
+            dependencies: [
+                "Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto",
+            ]
         ),
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
@@ -214,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "RefrainQueueTests",
             dependencies: [
-                "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "TestSupport", "QueueLoad",
+                "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "TestSupport",
+                "QueueLoad",
             ]
         ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
@@ -243,7 +246,7 @@ let package = Package(
         // Workers that end at a given point, for the tests of queues, and the queue's benchmark.
         .executableTarget(
             name: "QueueLoad",
-            dependencies: ["RefrainQueue", "Refrain"],
+            dependencies: ["RefrainQueue", "Refrain", "RefrainCore", "RefrainCurl", "RefrainHTTP"],
             path: "Tests/Support/QueueLoad"
         ),
         // Names whose answers change, for tests, without a name server.

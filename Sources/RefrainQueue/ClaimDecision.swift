@@ -40,7 +40,9 @@ struct ResultDecision: Hashable, Sendable {
     ///   - claim: the claim that was sent.
     ///   - timeLeft: how long the key lasts; nil: it has none, or needs none.
     ///   - now: the present time.
-    static func decide(_ result: HTTPResult, _ claim: Claim, timeLeft: Duration?, now: WallClock.Instant) -> ResultDecision {
+    static func decide(_ result: HTTPResult, _ claim: Claim, timeLeft: Duration?, now: WallClock.Instant)
+        -> ResultDecision
+    {
         let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
         switch result {
         case .success(let response):
@@ -52,7 +54,10 @@ struct ResultDecision: Hashable, Sendable {
                 let delay = max(.zero, now.duration(to: date))
                 let last = error.response.map { "the answer was \($0.status)" } ?? error.lastFailure?.rawValue
                 if let timeLeft, delay >= timeLeft {
-                    return ResultDecision(outcome: .unknown, error: "its key ends before its next attempt; \(last ?? "")")
+                    return ResultDecision(
+                        outcome: .unknown,
+                        error: "its key ends before its next attempt; \(last ?? "")"
+                    )
                 }
                 // A retry of a request that is sent once follows a certain refusal only.
                 return ResultDecision(outcome: .later(delay), error: last, isUnsent: claim.request.safety == .once)

@@ -3,7 +3,7 @@ internal import RefrainHTTP
 
 /// Where the rows of a queue are: SQLite in one file, or PostgreSQL.
 ///
-/// The calls block; ``StoreThread`` makes them one after the other. A store keeps rows and says who owns them. It neither
+/// The calls block; ``StoreThread`` makes them one after the other. A store keeps rows and their owners. It neither
 /// counts attempts nor decides on them.
 package protocol QueueStore: AnyObject {
     /// How long a claim lasts without a renewal; nil: as long as the process.

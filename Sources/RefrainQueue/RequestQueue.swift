@@ -12,12 +12,12 @@ internal import Foundation
 ///
 /// ```swift
 /// let queue = try await RequestQueue(.sqlite("outbox.sqlite"))
-/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .json(order))
+/// var order = try HTTPRequest("https://api.example.com/orders", method: .post, body: .json(person))
 /// order.idempotencyKey = .generated
 /// try await queue.enqueue(order, lane: "customer-7")
 ///
 /// let worker = queue.worker(on: session, concurrency: 16)
-/// worker.onEnd { item in if item.outcome != .done { alert(item) } }
+/// worker.onEnd { item in if item.outcome != .done { print(item) } }
 /// try await worker.run()
 /// ```
 ///
@@ -195,7 +195,7 @@ public final class RequestQueue: Sendable {
     ///
     /// ```swift
     /// let row = try queue.row(for: request, dedupe: "event-41")
-    /// try database.execute(sql: row.sql, arguments: row.values)
+    /// try database.execute(row.sql, row.values)
     /// ```
     ///
     /// The statement does nothing where there is a request of that name. It is for the database that the queue is in,
@@ -296,7 +296,7 @@ public final class RequestQueue: Sendable {
     ///
     /// - Throws: ``QueueError/Code/noSuchItem`` for one that has not.
     public func settle(_ id: Item.ID, _ settlement: Settlement) async throws(QueueError) {
-        let key = "\"\(UUID().uuidString.lowercased())\""
+        let key = UUID().uuidString.lowercased()
         let isSettled = try await store.call { store throws(QueueError) in
             try store.settle(id, settlement, newKey: key)
         }

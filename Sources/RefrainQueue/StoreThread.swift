@@ -23,7 +23,9 @@ final class StoreThread: @unchecked Sendable {
     }
 
     /// Opens a store on its thread.
-    static func open(_ make: @escaping @Sendable () throws(QueueError) -> any QueueStore) async throws(QueueError) -> StoreThread {
+    static func open(_ make: @escaping @Sendable () throws(QueueError) -> any QueueStore) async throws(QueueError)
+        -> StoreThread
+    {
         let result: Result<StoreThread, QueueError> = await withUnsafeContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: Result { () throws(QueueError) in StoreThread(try make()) })

@@ -47,7 +47,7 @@ package struct StoredRequest: Sendable, Hashable {
         } catch {
             throw QueueError(.invalidRequest, error.message ?? "\(error)")
         }
-        let field = HTTPRequest.IdempotencyKey.fieldName
+        let field = keyed.idempotencyKeyField
         key = keyed.hasIdempotencyKey ? keyed.headers[field] : nil
         safety =
             switch keyed.replay {
@@ -90,7 +90,7 @@ package struct StoredRequest: Sendable, Hashable {
             let value = String(line[line.index(after: colon)...].drop { $0 == " " })
             if name.hasPrefix(":") { Self.set(name, value, on: &request) } else { request.headers.add(name, value) }
         }
-        if let key { request.headers[HTTPRequest.IdempotencyKey.fieldName] = key }
+        if let key { request.headers[request.idempotencyKeyField] = key }
         return request
     }
 
@@ -103,6 +103,7 @@ package struct StoredRequest: Sendable, Hashable {
         add(":replay", request.replay == .automatic ? nil : request.replay.rawValue)
         add(":attempt-timeout", request.attemptTimeout.map { "\($0.inMilliseconds)" })
         add(":redirects", request.followsRedirects ? nil : "no")
+        add(":key-field", HTTPHeaders.isSame(keyField, HTTPRequest.IdempotencyKey.fieldName) ? nil : keyField)
         for name in request.secretHeaders.sorted() { add(":secret", name) }
         let secrets = request.secretHeaders.union(PrintLoader.secretFields)
         for field in request.headers where !HTTPHeaders.isSame(field.name, keyField) {
@@ -118,6 +119,7 @@ package struct StoredRequest: Sendable, Hashable {
         case ":replay": request.replay = HTTPRequest.Replay(rawValue: value) ?? .forbidden
         case ":attempt-timeout": request.attemptTimeout = Int64(value).map { .milliseconds($0) }
         case ":redirects": request.followsRedirects = value != "no"
+        case ":key-field": request.idempotencyKeyField = value
         case ":secret": request.secretHeaders.insert(value)
         default: break
         }

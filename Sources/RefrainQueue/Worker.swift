@@ -107,7 +107,7 @@ extension RequestQueue {
                         looksAgain = wantsBegun || count == free
                         wantsBegun = false
                     }
-                } catch where error.isTransient {
+                } catch  where error.isTransient {
                     // The store comes back, or the leases of what is in flight end.
                     looksAgain = false
                 }
@@ -121,7 +121,9 @@ extension RequestQueue {
             var renewal: Duration?
             let renewalInterval: Duration
 
-            init(store: StoreThread) { renewalInterval = store.lease.map { $0 / 3 } ?? RequestQueue.Worker.upkeepInterval }
+            init(store: StoreThread) {
+                renewalInterval = store.lease.map { $0 / 3 } ?? RequestQueue.Worker.upkeepInterval
+            }
         }
 
         /// Renews the claims in flight and looks after the rows of dead workers, each in its time.
@@ -180,8 +182,8 @@ extension RequestQueue {
                 do throws(QueueError) {
                     try await self.process(claim, lease)
                 } catch {
-                    // Where the store was away for a moment, the request is claimed again; otherwise the run ends, since
-                    // a request whose result cannot be written must not be followed by others.
+                    // Where the store was away for a moment, the request is claimed again; otherwise the run ends: a
+                    // request whose result cannot be written must not be followed by others.
                     if !error.isTransient { self.stop(because: error) }
                 }
                 self.state.withLock { $0.inFlight[claim.id] = nil }

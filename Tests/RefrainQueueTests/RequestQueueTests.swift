@@ -37,7 +37,9 @@ struct RequestQueueTests {
         return ended.entries
     }
 
-    private static func retrying(_ mock: MockLoader, _ schedule: Backoff = .immediately(maxAttempts: 3)) -> some HTTPLoader {
+    private static func retrying(_ mock: MockLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
+        -> some HTTPLoader
+    {
         Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> mock
     }
 
@@ -136,6 +138,7 @@ struct RequestQueueTests {
                     running.now[lane, default: 0] += 1
                     running.most[lane] = max(running.most[lane] ?? 0, running.now[lane] ?? 0)
                 }
+                // No event: two requests of one lane would meet here.
                 await Task.yield()
                 running.withLock { $0.now[lane, default: 0] -= 1 }
                 // The first one of a lane fails for good, which does not stop the others.
@@ -154,7 +157,9 @@ struct RequestQueueTests {
         let scratch = try ScratchFile()
         let queue = try await RequestQueue(.sqlite(scratch.path))
         var request = try HTTPRequest("https://user:hunter2@api.example.com/", method: .put)
-        request.headers = ["Authorization": "Bearer hunter2", "cookie": "a=hunter2", "X-Mine": "hunter2", "X-Plain": "1"]
+        request.headers = [
+            "Authorization": "Bearer hunter2", "cookie": "a=hunter2", "X-Mine": "hunter2", "X-Plain": "1",
+        ]
         request.secretHeaders = ["x-mine"]
         try await queue.enqueue(request)
         var stored = ""

@@ -16,7 +16,10 @@ extension Backoff {
     /// spreads the deliveries that one outage has delayed. The delays are those of Svix, which the Standard Webhooks
     /// specification recommends in a similar form.
     public static let webhooks = Backoff.explicit(
-        [.seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000), .seconds(36_000)]
+        [
+            .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),
+            .seconds(36_000),
+        ]
     ).jittered(.proportional(0.2))
 
     /// A schedule without retries.

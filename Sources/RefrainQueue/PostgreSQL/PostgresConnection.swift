@@ -73,7 +73,9 @@ final class PostgresConnection {
     func query(_ sql: String, _ parameters: [String?] = []) throws(QueueError) -> [[String?]] {
         try reconnect()
         let name: String
-        if let known = prepared[sql] { name = known } else {
+        if let known = prepared[sql] {
+            name = known
+        } else {
             name = "s\(prepared.count)"
             try check(PQprepare(handle, name, sql, 0, nil))
             prepared[sql] = name
@@ -125,8 +127,8 @@ final class PostgresConnection {
 
     // MARK: Forms of values
 
-    /// An array of a statement's parameter.
-    static func array(_ elements: some Sequence<String?>) -> String {
+    /// An array as a parameter.
+    static func array(_ elements: [String?]) -> String {
         let texts = elements.map { element -> String in
             guard let element else { return "NULL" }
             var text = "\""

@@ -1,5 +1,5 @@
 #if PostgreSQL
-package import RefrainCore
+internal import RefrainCore
 internal import RefrainHTTP
 
 #if canImport(Glibc)
@@ -25,8 +25,9 @@ package final class PostgresStore: QueueStore {
     private let queue: String
     private let owner: String
     private let leaseText: String
-    /// The highest `due` of the last claims: what lies before it is mostly dead rows that a long transaction elsewhere
-    /// keeps from being removed. Forgotten at each upkeep, since a row may be committed late.
+    /// The highest `due` of the last claims; forgotten at each upkeep, since a row may be committed late.
+    ///
+    /// What lies before it is mostly dead rows, which a long transaction elsewhere keeps from being removed.
     private var lowMark: Int64 = 0
 
     /// Connects, and makes the tables where they are missing.
@@ -56,7 +57,9 @@ package final class PostgresStore: QueueStore {
             _ = try connection.query(
                 """
                 INSERT INTO refrain_queue (name, version, paused) VALUES ($1, $2::int, false) ON CONFLICT DO NOTHING
-                """, values)
+                """,
+                values
+            )
             _ = try connection.query("SELECT \(Self.columns) FROM refrain_request t LIMIT 0")
         }
         let version = try connection.query("SELECT max(version) FROM refrain_queue").first?.first ?? nil
@@ -121,19 +124,28 @@ package final class PostgresStore: QueueStore {
 
     private func insert(_ requests: [NewRequest]) throws(QueueError) -> [Int64?] {
         let array = PostgresConnection.array
+        let names: [String?] = requests.map { $0.name }
+        let lanes: [String?] = requests.map { $0.lane }
+        let heads: [String?] = requests.map { $0.request.head }
+        let bodies: [String?] = requests.map { new in
+            new.request.body.isEmpty ? nil : PostgresConnection.text(of: new.request.body)
+        }
+        let files: [String?] = requests.map { $0.request.file?.text }
+        let keys: [String?] = requests.map { $0.request.key }
+        let safeties: [String?] = requests.map { "\($0.request.safety.rawValue)" }
+        let delays: [String?] = requests.map { "\(max(.zero, $0.delay).inMilliseconds)" }
         let rows = try connection.query(
             """
             INSERT INTO refrain_request (queue, dedupe, lane, head, body, file, key, safety, due, changed) \
             SELECT $1::text, d, l, h, b, f, k, s, \(Self.clock) + w, \(Self.clock) \
-            FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[], $9::bigint[]) \
+            FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::int[], \
+            $9::bigint[]) \
             WITH ORDINALITY AS u (d, l, h, b, f, k, s, w, n) ORDER BY n ON CONFLICT DO NOTHING RETURNING id, dedupe
             """,
             [
-                queue, array(requests.map(\.name)), array(requests.map(\.lane)), array(requests.map(\.request.head)),
-                array(requests.map { $0.request.body.isEmpty ? nil : PostgresConnection.text(of: $0.request.body) }),
-                array(requests.map { $0.request.file?.text }), array(requests.map(\.request.key)),
-                array(requests.map { "\($0.request.safety.rawValue)" }),
-                array(requests.map { "\(max(.zero, $0.delay).inMilliseconds)" }),
+                queue, array(names), array(lanes), array(heads), array(bodies), array(files), array(keys),
+                array(safeties),
+                array(delays),
             ]
         )
         // The rows are in the order of the requests, without those whose names were there.
@@ -210,6 +222,13 @@ package final class PostgresStore: QueueStore {
             guard case .later(let delay) = result.outcome else { return nil }
             return "\(max(.zero, delay).inMilliseconds)"
         }
+        let states: [String?] = results.map { "\($0.outcome.state.number)" }
+        let unsent: [String?] = results.map { $0.isUnsent ? "t" : "f" }
+        let attempts: [String?] = results.map { "\($0.attempts)" }
+        let statuses: [String?] = results.map { $0.status.map { "\($0)" } }
+        // A server's text may have a NUL, which PostgreSQL does not store.
+        let errors: [String?] = results.map { $0.error?.replacing("\0", with: "") }
+        let records: [String?] = results.map { $0.record }
         return try write(
             results.map { ($0.id, $0.token) },
             """
@@ -222,11 +241,8 @@ package final class PostgresStore: QueueStore {
             $8::text[], $9::text[]) AS u (id, token, state, delay, unsent, attempts, status, error, record)
             """,
             [
-                array(results.map { "\($0.outcome.state.number)" }), array(delays),
-                array(results.map { $0.isUnsent ? "t" : "f" }), array(results.map { "\($0.attempts)" }),
-                array(results.map { $0.status.map { "\($0)" } }),
-                array(results.map { $0.error?.replacing("\0", with: "") }),
-                array(results.map(\.record)),
+                array(states), array(delays), array(unsent), array(attempts), array(statuses), array(errors),
+                array(records),
             ]
         )
     }
@@ -278,12 +294,15 @@ package final class PostgresStore: QueueStore {
             case .outcome(nil, let id, let limit):
                 ("id > $2::bigint ORDER BY id LIMIT $3::bigint", ["\(id)", "\(limit)"])
             case .outcome(let outcome?, let id, let limit):
-                ("state = $4::int AND id > $2::bigint ORDER BY id LIMIT $3::bigint", ["\(id)", "\(limit)", "\(outcome.number)"])
+                (
+                    "state = $4::int AND id > $2::bigint ORDER BY id LIMIT $3::bigint",
+                    ["\(id)", "\(limit)", "\(outcome.number)"]
+                )
             }
         return try connection.query(
             """
-            SELECT id, state, head, lane, dedupe, key, CASE WHEN state = 0 THEN due END, begun, changed, owner, claims, \
-            status, error, record FROM refrain_request WHERE queue = $1 AND \(condition)
+            SELECT id, state, head, lane, dedupe, key, CASE WHEN state = 0 THEN due END, begun, changed, owner, \
+            claims, status, error, record FROM refrain_request WHERE queue = $1 AND \(condition)
             """,
             [queue] + values
         ).map(Self.item)
@@ -328,7 +347,8 @@ package final class PostgresStore: QueueStore {
             let sql = """
                 UPDATE refrain_request SET state = 0, due = \(Self.clock), changed = \(Self.clock), claims = 0, \
                 attempts = 0, error = NULL, begun = CASE WHEN $3::boolean OR safety <> 1 THEN NULL ELSE begun END, \
-                key = CASE WHEN $3::boolean AND key IS NOT NULL THEN $4::text ELSE key END \
+                key = CASE WHEN NOT $3::boolean OR key IS NULL THEN key WHEN key LIKE '"%' THEN '"' || $4::text || '"' \
+                ELSE $4::text END \
                 WHERE queue = $1 AND id = $2::bigint AND state IN (3, 4) RETURNING id
                 """
             return try !connection.query(sql, [queue, "\(id)", hasNewKey ? "t" : "f", newKey]).isEmpty
@@ -341,7 +361,9 @@ package final class PostgresStore: QueueStore {
 
     package func setPaused(_ isPaused: Bool) throws(QueueError) {
         _ = try connection.query(
-            "UPDATE refrain_queue SET paused = $2::boolean WHERE name = $1", [queue, isPaused ? "t" : "f"])
+            "UPDATE refrain_queue SET paused = $2::boolean WHERE name = $1",
+            [queue, isPaused ? "t" : "f"]
+        )
     }
 }
 #endif

@@ -138,7 +138,9 @@ package final class Database {
         }
 
         /// A column of the row at hand, as text; nil for NULL.
-        package func text(_ column: Int32) -> String? { sqlite3_column_text(statement, column).map { String(cString: $0) } }
+        package func text(_ column: Int32) -> String? {
+            sqlite3_column_text(statement, column).map { String(cString: $0) }
+        }
 
         /// A column of the row at hand, as bytes; empty for NULL.
         package func blob(_ column: Int32) -> [UInt8] {

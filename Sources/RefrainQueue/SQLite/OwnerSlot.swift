@@ -8,9 +8,9 @@ internal import Darwin
 
 /// The byte of the file `STATE-lock` that a process holds as long as it lives: its lease on what it has claimed.
 ///
-/// The system releases the lock when the process ends, however it ends, so no clock is involved: what a dead process has
-/// claimed is free at once. The locks belong to the open file, not to the process, so that two queues of one process
-/// have two slots.
+/// The system releases the lock when the process ends, however it ends, so no clock is involved: what a dead process
+/// has claimed is free at once. The locks belong to the open file, not to the process, so that two queues of one
+/// process have two slots.
 final class OwnerSlot {
     /// The number of the byte.
     let number: Int

@@ -71,8 +71,8 @@ package final class SQLiteStore: QueueStore {
     }
 
     private static let schema = """
-        CREATE TABLE IF NOT EXISTS refrain_queue (name TEXT PRIMARY KEY, version INTEGER NOT NULL, paused INTEGER NOT NULL)
-        WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS refrain_queue (
+            name TEXT PRIMARY KEY, version INTEGER NOT NULL, paused INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS refrain_request (
             id INTEGER PRIMARY KEY AUTOINCREMENT, queue TEXT NOT NULL, dedupe TEXT, lane TEXT,
             head TEXT NOT NULL, body BLOB, file TEXT, key TEXT, safety INTEGER NOT NULL,
@@ -162,7 +162,8 @@ package final class SQLiteStore: QueueStore {
             )
             for claim in claims {
                 try update.run([
-                    .integer(Self.never), .integer(token), .text(owner), .integer(now), .integer(now), .integer(claim.id),
+                    .integer(Self.never), .integer(token), .text(owner), .integer(now), .integer(now),
+                    .integer(claim.id),
                 ])
             }
             return claims
@@ -232,8 +233,8 @@ package final class SQLiteStore: QueueStore {
                 UPDATE refrain_request SET state = ?, due = ?, token = NULL, owner = NULL, \
                 claims = CASE WHEN ? THEN 0 ELSE claims END, begun = CASE WHEN ? THEN NULL ELSE begun END, \
                 attempts = attempts + ?, status = ?, error = ?, \
-                record = CASE WHEN ?8 = '' THEN record ELSE substr(coalesce(record, '') || ?8, -65536) END, changed = ? \
-                WHERE id = ? AND token = ? AND due IS NOT NULL
+                record = CASE WHEN ?8 = '' THEN record ELSE substr(coalesce(record, '') || ?8, -65536) END, \
+                changed = ? WHERE id = ? AND token = ? AND due IS NOT NULL
                 """
             )
             let now = now
@@ -331,8 +332,8 @@ package final class SQLiteStore: QueueStore {
 
     package func rows(_ selection: RowSelection) throws(QueueError) -> [RequestQueue.Item] {
         let columns = """
-            id, state, head, lane, dedupe, key, CASE WHEN state = 0 THEN due END, begun, changed, owner, claims, status, \
-            error, record
+            id, state, head, lane, dedupe, key, CASE WHEN state = 0 THEN due END, begun, changed, owner, claims, \
+            status, error, record
             """
         let (condition, values): (String, [Database.Value]) =
             switch selection {
@@ -340,8 +341,10 @@ package final class SQLiteStore: QueueStore {
             case .outcome(nil, let id, let limit):
                 ("id > ? ORDER BY id LIMIT ?", [.integer(id), .integer(Int64(limit))])
             case .outcome(let outcome?, let id, let limit):
-                ("state = ? AND id > ? ORDER BY id LIMIT ?",
-                    [.integer(outcome.number), .integer(id), .integer(Int64(limit))])
+                (
+                    "state = ? AND id > ? ORDER BY id LIMIT ?",
+                    [.integer(outcome.number), .integer(id), .integer(Int64(limit))]
+                )
             }
         do throws(DatabaseError) {
             var items: [RequestQueue.Item] = []
@@ -387,9 +390,9 @@ package final class SQLiteStore: QueueStore {
             case .again(let hasNewKey):
                 try statement(
                     """
-                    UPDATE refrain_request SET state = 0, due = ?1, changed = ?1, claims = 0, attempts = 0, error = NULL, \
-                    begun = CASE WHEN ?2 OR safety <> 1 THEN NULL ELSE begun END, \
-                    key = CASE WHEN ?2 AND key IS NOT NULL THEN ?3 ELSE key END \
+                    UPDATE refrain_request SET state = 0, due = ?1, changed = ?1, claims = 0, attempts = 0, \
+                    error = NULL, begun = CASE WHEN ?2 OR safety <> 1 THEN NULL ELSE begun END, \
+                    key = CASE WHEN NOT ?2 OR key IS NULL THEN key WHEN key LIKE '"%' THEN '"' || ?3 || '"' ELSE ?3 END \
                     WHERE queue = ?4 AND id = ?5 AND state IN (3, 4)
                     """
                 ).run([

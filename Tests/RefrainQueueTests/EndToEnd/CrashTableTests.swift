@@ -41,7 +41,8 @@ struct CrashTableTests {
 
     @Test(
         "R37: killed at any point: with a key placed once, without one at most once and else unknown, nothing lost",
-        arguments: points, Kind.allCases
+        arguments: points,
+        Kind.allCases
     )
     func killed(point: String, kind: Kind) async throws {
         for round in 0..<Self.rounds {

@@ -20,7 +20,8 @@ struct HelperProcess {
         #else
         let own = CommandLine.arguments[0]
         #endif
-        return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/QueueLoad"
+        return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            + "/QueueLoad"
     }()
 
     /// Starts it, or another program; its output goes to a file, if one is given.

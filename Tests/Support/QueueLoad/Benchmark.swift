@@ -14,7 +14,7 @@ enum Benchmark {
             headers: ["Accept": "application/json"],
             body: .text(String(repeating: "x", count: 200))
         )
-        let queue = try await RequestQueue(.sqlite(location)) { $0 }
+        let queue = try await RequestQueue(.named(location)) { $0 }
         let batch = [HTTPRequest](repeating: request, count: 100)
         try await measure("enqueue in hundreds", count) {
             for _ in 0..<(count / 100) { try await queue.enqueue(batch) }
@@ -30,7 +30,7 @@ enum Benchmark {
         try await measure("enqueue singly, 1 task", 2000) {
             for _ in 0..<2000 { try await queue.enqueue(request) }
         }
-        let store = try RequestQueue.Location.sqlite(location).open()
+        let store = try RequestQueue.Location.named(location).open()
         for size in [100, 20, 1] {
             let total = size == 1 ? 5000 : 40_000
             try measureNow("claim and finish, \(size) at a time", total) {
@@ -52,6 +52,7 @@ enum Benchmark {
         try await measure("a worker, 100 in flight, answers at once", left) {
             let run = Task { try await worker.run() }
             while try await queue.hasWork() {
+                // No event: the outcomes are in the store.
                 try await Task.sleep(for: .milliseconds(5))
             }
             run.cancel()

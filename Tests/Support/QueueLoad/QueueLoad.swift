@@ -14,8 +14,8 @@ import Darwin
 
 /// A worker that ends at a given point, for the tests of queues, and the queue's benchmark.
 ///
-///     QueueLoad work STORE [POINT COUNT]   sends what is in the store; kills itself when the point is reached the COUNTth
-///                                          time; ends when nothing is left to do
+///     QueueLoad work STORE [POINT COUNT]   sends what is in the store; kills itself when the point is reached the
+///                                          COUNTth time; ends when nothing is left to do
 ///     QueueLoad order STORE URL COUNT      enqueues orders, and kills itself before the commit of the next one
 ///     QueueLoad bench STORE                prints the numbers of Documentation/Performance.md
 @main
@@ -38,7 +38,7 @@ struct QueueLoad {
 
     /// Sends everything, and ends when every request has an outcome.
     private static func work(_ store: String, _ point: CrashPoint?) async throws {
-        let queue = try await RequestQueue(.sqlite(store), settings: settings) { CrashingStore($0, point) }
+        let queue = try await RequestQueue(.named(store), settings: settings) { CrashingStore($0, point) }
         let policy = RetryPolicy.recommended.with(
             schedule: .constant(delay: .milliseconds(20), maxAttempts: 5)
         )
@@ -46,6 +46,7 @@ struct QueueLoad {
         let worker = queue.worker(on: loader, concurrency: 4)
         let run = Task { try await worker.run() }
         while try await queue.hasWork() {
+            // No event: another process may have the rest.
             usleep(20_000)
         }
         run.cancel()
@@ -53,7 +54,7 @@ struct QueueLoad {
     }
 
     private static func order(_ store: String, _ url: String, _ count: Int) async throws {
-        let queue = try await RequestQueue(.sqlite(store), settings: settings) { $0 }
+        let queue = try await RequestQueue(.named(store), settings: settings) { $0 }
         var request = try HTTPRequest(url, method: .post, body: .text("one tea"))
         request.idempotencyKey = .generated
         for number in 0..<count {
@@ -177,5 +178,15 @@ extension RequestQueue {
     func hasWork() async throws(QueueError) -> Bool {
         for outcome in [Item.Outcome.ready, .claimed] where try await !items(outcome, limit: 1).isEmpty { return true }
         return false
+    }
+}
+
+extension RequestQueue.Location {
+    /// A database of PostgreSQL where the text says so, otherwise a file of SQLite.
+    static func named(_ text: String) -> RequestQueue.Location {
+        #if PostgreSQL
+        if text.contains("host=") || text.hasPrefix("postgres://") { return .postgres(text) }
+        #endif
+        return .sqlite(text)
     }
 }
