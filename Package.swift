@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "RefrainAlamofire", targets: ["RefrainAlamofire"]),
         .library(name: "RefrainTesting", targets: ["RefrainTesting"]),
         .library(name: "RefrainSimulation", targets: ["RefrainSimulation"]),
+        .library(name: "RefrainQueue", targets: ["RefrainQueue"]),
         // Each is empty unless its trait is on.
         .library(name: "RefrainHTTPTypes", targets: ["RefrainHTTPTypes"]),
         .library(name: "RefrainOpenAPI", targets: ["RefrainOpenAPI"]),
@@ -52,6 +53,7 @@ let package = Package(
             name: "ServiceLifecycle",
             description: "Sessions and chains as services of swift-service-lifecycle: RefrainServiceLifecycle"
         ),
+        .trait(name: "PostgreSQL", description: "Queues in PostgreSQL, by libpq: RefrainQueue"),
         .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClient as the transport: RefrainAsyncHTTPClient"),
     ],
     dependencies: [
@@ -138,13 +140,29 @@ let package = Package(
         .target(name: "SimulationShim"),
         // Thousands of clients in virtual time.
         .target(name: "RefrainSimulation", dependencies: ["RefrainCore", "RefrainHTTP", "SimulationShim"]),
-        // The state of a list of requests; only the command has one.
+        // Queues, and the state of a list of requests.
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
-        // Digests of downloads; only the command checks them. libcurl is built on the same library.
+        // PostgreSQL's own library, behind its trait.
+        .systemLibrary(
+            name: "CLibpq",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        // Requests that outlive the process.
+        .target(
+            name: "RefrainQueue",
+            dependencies: [
+                "RefrainCore", "RefrainHTTP", "RefrainSession", "CSQLite",
+                // Apple's platforms have digests of their own.
+                .target(name: "CLibcrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CLibpq", condition: .when(traits: ["PostgreSQL"])),
+            ]
+        ),
+        // Digests of downloads, and of the bodies of queued requests. libcurl is built on the same library.
         .systemLibrary(
             name: "CLibcrypto",
             pkgConfig: "libcrypto",
@@ -152,7 +170,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "RefrainCLI",
-            dependencies: ["Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite"]
+            dependencies: [
+                "Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto",
+            ]
         ),
         // The commit that `refrain --version` says, where the build was told; see Scripts/release.
         .target(name: "BuildStamp", cSettings: Context.environment["REFRAIN_COMMIT"].map(stamp) ?? []),
@@ -193,6 +213,13 @@ let package = Package(
             name: "RefrainCLITests",
             dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TestSupport", "TLSFixture"]
         ),
+        .testTarget(
+            name: "RefrainQueueTests",
+            dependencies: [
+                "RefrainQueue", "RefrainCore", "RefrainHTTP", "RefrainSession", "RefrainTesting", "TestSupport",
+                "QueueLoad",
+            ]
+        ),
         .testTarget(name: "RefrainTestingTests", dependencies: ["RefrainCore", "RefrainTesting", "TLSFixture"]),
 
         // Helpers that the tests of several targets use.
@@ -216,6 +243,12 @@ let package = Package(
         ),
         // Many calls at a high rate of faults, for Scripts/soak.
         .executableTarget(name: "Soak", dependencies: ["Refrain", "RefrainTesting"], path: "Tests/Support/Soak"),
+        // Workers that end at a given point, for the tests of queues, and the queue's benchmark.
+        .executableTarget(
+            name: "QueueLoad",
+            dependencies: ["RefrainQueue", "Refrain", "RefrainCore", "RefrainCurl", "RefrainHTTP"],
+            path: "Tests/Support/QueueLoad"
+        ),
         // Names whose answers change, for tests, without a name server.
         .target(name: "ScriptedResolver", path: "Tests/Support/ScriptedResolver"),
     ],

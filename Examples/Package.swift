@@ -10,6 +10,7 @@ func example(_ name: String) -> Target {
             "Checks",
             .product(name: "Refrain", package: "refrain"),
             .product(name: "RefrainCore", package: "refrain"),
+            .product(name: "RefrainQueue", package: "refrain"),
             .product(name: "RefrainTesting", package: "refrain"),
         ]
     )
@@ -30,6 +31,7 @@ let package = Package(
         example("YourOwnStrategy"),
         example("TestOnVirtualTime"),
         example("LogOut"),
+        example("Outbox"),
         example("Port"),
         example("MigratingFromAlamofire"),
         example("MigratingFromHTTPLoaders"),

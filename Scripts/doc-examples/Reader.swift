@@ -4,6 +4,7 @@
 import Dispatch
 import Refrain
 import RefrainAlamofire
+import RefrainQueue
 import RefrainSimulation
 import RefrainTesting
 
@@ -35,6 +36,9 @@ struct Reader: Sendable {
     let context: RetryContext
     let response: HTTPResponse
 
+    let queue: RequestQueue
+    let database: Database
+
     let url: URL
     let logInURL: URL
     let photoURL: URL
@@ -52,6 +56,10 @@ let tokenURL = "https://api.example.com/token"
 struct User: Codable, Sendable { let name: String }
 
 struct Logger: PluginType {}
+
+struct Database {
+    func execute(_ sql: String, _ values: [RequestQueue.Row.Value]) throws {}
+}
 
 enum GitHub: TargetType {
     case user(String)

@@ -35,12 +35,17 @@ struct ImportTests {
         "RefrainTesting": ["RefrainCore", "RefrainHTTP", "FoundationEssentials"],
         "SimulationShim": [],
         "RefrainSimulation": ["RefrainCore", "RefrainHTTP", "SimulationShim", "FoundationEssentials"],
+        "RefrainQueue": [
+            "RefrainCore", "RefrainHTTP", "RefrainSession", "CSQLite", "CLibcrypto", "CLibpq", "Dispatch",
+            "FoundationEssentials",
+        ],
         "RefrainCLI": [
-            "Refrain", "RefrainTesting", "RefrainSimulation", "BuildStamp", "CLibcrypto", "CSQLite",
+            "Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto",
             "FoundationEssentials",
         ],
         "CLibcrypto": [],
         "CSQLite": [],
+        "CLibpq": [],
         "BuildStamp": [],
     ]
 

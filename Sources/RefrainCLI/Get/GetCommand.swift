@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// `refrain get`: fetches URLs reliably, so many at a time.
 struct GetCommand {

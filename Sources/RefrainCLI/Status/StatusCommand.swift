@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// `refrain status`: shows the state of a list of requests, also while a run is under way.
 struct StatusCommand {

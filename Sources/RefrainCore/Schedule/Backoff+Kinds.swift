@@ -10,6 +10,18 @@ extension Backoff {
         return backoff
     }()
 
+    /// The schedule of webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, 8 attempts within 28 hours.
+    ///
+    /// For a durable queue, which keeps no request in memory during the long waits. A fifth of jitter to either side
+    /// spreads the deliveries that one outage has delayed. The delays are those of Svix, which the Standard Webhooks
+    /// specification recommends in a similar form.
+    public static let webhooks = Backoff.explicit(
+        [
+            .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),
+            .seconds(36_000),
+        ]
+    ).jittered(.proportional(0.2))
+
     /// A schedule without retries.
     public static let never = Backoff(.constant(.zero), maxAttempts: 1)
 

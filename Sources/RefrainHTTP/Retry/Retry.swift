@@ -95,7 +95,7 @@ public struct Retry: HTTPMiddleware {
         }
         do throws(CancellationError) {
             return try await withRetry(timeout: call.remaining, clock: call.clock) { attempt in
-                let sent = call.prepare(attempt)
+                guard let sent = call.prepare(attempt) else { return call.cancelled() }
                 // A stage further in makes no attempts of its own within those that follow the first one (rule R24).
                 return await attempt.number == 1 ? send(sent) : NestedRetry.within { await send(sent) }
             } decide: { attempt, outcome in
@@ -147,6 +147,8 @@ private final class RetryCall {
     /// When the first of the attempts failed that have brought nothing since; nil: none has failed.
     private var failingSince: Duration?
     private var needsFreshConnection = false
+    /// Whether a durable queue has lost the request to another worker, so that no attempt follows.
+    private var isLost = false
     private var log = AttemptLog()
 
     /// The budget of the origin; nil where there is none, or where a stage further in completes the URL.
@@ -175,15 +177,18 @@ private final class RetryCall {
     /// What is left of the timeout of the call; nil: it has none.
     var remaining: Duration? { request.deadline?.remaining }
 
-    /// Returns the request of an attempt, made from the original one (rule R6).
-    func prepare(_ attempt: Attempt) -> HTTPRequest {
-        self.attempt = attempt
+    /// Returns the request of an attempt, made from the original one (rule R6); nil where a durable queue has lost the
+    /// request to another worker during the delay.
+    func prepare(_ attempt: Attempt) -> HTTPRequest? {
         var request = request
         if attempt.number > 1 {
+            isLost = request.durableCall?.isOwned() == false
+            guard !isLost else { return nil }
             attemptBegan = stage.clocks.now
             hasPendingWithdrawal = false
             request.attemptNumber = attempt.number
         }
+        self.attempt = request.durableCall?.continued(attempt) ?? attempt
         if needsFreshConnection { request.needsFreshConnection = true }
         return request
     }
@@ -288,6 +293,9 @@ private final class RetryCall {
         if let remaining, delay >= remaining {
             return Step(decision: .finish(.deadlineExceeded, decision.rules.union([.deadline])))
         }
+        if let durable = request.durableCall, delay > durable.longestWait {
+            return Step(decision: durable.later(decision, after: delay, now: stage.clocks.wallNow))
+        }
         var step = Step(decision: decision, delay: delay)
         if let budget, decision.drawsOnBudget {
             let cause = BudgetCause.of(result, decision)
@@ -297,6 +305,12 @@ private final class RetryCall {
             case .granted: break
             case .grantedAfter(let turn): step.delay = max(delay, turn)
             case .refused:
+                // A limit of this process must not end a request that outlives it.
+                if let durable = request.durableCall {
+                    let delay = max(delay, durable.longestWait)
+                    let later = durable.later(decision, after: delay, now: stage.clocks.wallNow)
+                    return Step(decision: later, credit: answer.credit)
+                }
                 let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
                 return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
             }
@@ -330,6 +344,7 @@ private final class RetryCall {
     // MARK: The record and the budget
 
     private func record(_ result: HTTPResult, _ step: Step, isSuccess: Bool) {
+        guard !isLost else { return }
         let isRetry = if case .retry = step.decision.action { true } else { false }
         let start = attemptBegan - began
         log.add(

@@ -90,7 +90,7 @@ package enum URLText {
     }
 
     /// The URL as text, without user and password.
-    static func redacted(_ url: URL) -> String {
+    package static func redacted(_ url: URL) -> String {
         guard url.user() != nil || url.password() != nil else { return url.absoluteString }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             return "(a URL with credentials)"

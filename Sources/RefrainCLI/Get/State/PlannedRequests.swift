@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// Requests of a new state whose rows are not made yet, in parts: as text, which costs a tenth of their rows.
 ///

@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// The action for each request of a run, according to the state of earlier runs.
 struct RunPlan: Sendable {

@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// What a state knows about lists: whether they were read to their ends, and which requests have left them.
 extension TransferState {

@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 
 /// Reads a state without changing it.
 extension TransferState {

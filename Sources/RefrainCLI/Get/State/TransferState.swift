@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainQueue
 internal import RefrainTesting
 
 /// The outcome of each request of a list, kept between runs in a database.

@@ -1,13 +1,12 @@
 import Testing
 
-@testable import RefrainCLI
+@testable import RefrainQueue
 
 @Suite("Values of a statement")
 struct DatabaseTests {
     @Test("texts come back as they were, empty ones and those beyond ASCII too, and so do the values between them")
     func texts() throws {
-        let scratch = try ScratchFile("")
-        defer { scratch.remove() }
+        let scratch = try ScratchFile()
         let database = try Database(path: scratch.path)
         try database.run("CREATE TABLE t (a TEXT, b TEXT, c INTEGER, d TEXT, e TEXT, f REAL)")
         let insert = try database.prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)")

@@ -3,7 +3,7 @@ internal import CSQLite
 /// A database of SQLite, and the statements that were prepared for it.
 ///
 /// Not `Sendable`: one owner at a time uses it.
-final class Database {
+package final class Database {
     private let handle: OpaquePointer?
     private let path: String
 
@@ -13,7 +13,7 @@ final class Database {
     ///   - readOnly: whether nothing is made or changed.
     ///   - isImmutable: whether nothing else changes it either, so that no file is made beside it.
     /// - Throws: ``DatabaseError``, which names the file.
-    init(path: String, readOnly: Bool = false, isImmutable: Bool = false) throws(DatabaseError) {
+    package init(path: String, readOnly: Bool = false, isImmutable: Bool = false) throws(DatabaseError) {
         Self.settings
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -38,13 +38,13 @@ final class Database {
     private static let settings: Void = refrain_sqlite_keep_no_account()
 
     /// Runs statements that return nothing.
-    func run(_ sql: String) throws(DatabaseError) {
+    package func run(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw DatabaseError(handle, code: code, doing: "cannot use \(path)") }
     }
 
     /// Prepares a statement that is run more than once.
-    func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+    package func prepare(_ sql: String) throws(DatabaseError) -> Statement {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else {
@@ -54,25 +54,29 @@ final class Database {
     }
 
     /// How many rows the last statement has written.
-    var lastChanges: Int32 { sqlite3_changes(handle) }
+    package var lastChanges: Int32 { sqlite3_changes(handle) }
+
+    /// The identifier of the row that was inserted last.
+    package var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// A value of a statement.
-    enum Value {
+    package enum Value {
         case null
         case integer(Int64)
         case real(Double)
         case text(String)
+        case blob([UInt8])
 
-        static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
-        static func optional(_ number: Int64?) -> Value { number.map(Value.integer) ?? .null }
+        package static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
+        package static func optional(_ number: Int64?) -> Value { number.map(Value.integer) ?? .null }
     }
 
     /// A prepared statement.
-    final class Statement {
+    package final class Statement {
         private let statement: OpaquePointer
         private let handle: OpaquePointer?
         private let path: String
-        private var texts: [UInt8] = []
+        private var bytes: [UInt8] = []
 
         fileprivate init(_ statement: OpaquePointer, of handle: OpaquePointer?, _ path: String) {
             self.statement = statement
@@ -83,15 +87,21 @@ final class Database {
         deinit { sqlite3_finalize(statement) }
 
         /// Runs the statement with values for its question marks, and passes each row to a closure.
-        func run(_ values: [Value] = [], _ row: (Statement) -> Void = { _ in }) throws(DatabaseError) {
-            // All texts in one buffer, which is valid while the statement runs; otherwise SQLite would copy
+        package func run(_ values: [Value] = [], _ row: (Statement) -> Void = { _ in }) throws(DatabaseError) {
+            // All texts and blobs in one buffer, which is valid while the statement runs; otherwise SQLite would copy
             // each of them into memory of its own.
-            texts.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: true)
             // Also an empty text needs an address.
-            texts.append(0)
-            for case .text(let text) in values { texts.append(contentsOf: text.utf8) }
-            let code = texts.withUnsafeBytes { texts in
-                bind(values, texts)
+            bytes.append(0)
+            for value in values {
+                switch value {
+                case .text(let text): bytes.append(contentsOf: text.utf8)
+                case .blob(let blob): bytes.append(contentsOf: blob)
+                default: break
+                }
+            }
+            let code = bytes.withUnsafeBytes { bytes in
+                bind(values, bytes)
                 defer {
                     sqlite3_reset(statement)
                     sqlite3_clear_bindings(statement)
@@ -105,7 +115,7 @@ final class Database {
             guard code == SQLITE_DONE else { throw DatabaseError(handle, code: code, doing: "cannot use \(path)") }
         }
 
-        private func bind(_ values: [Value], _ texts: UnsafeRawBufferPointer) {
+        private func bind(_ values: [Value], _ buffer: UnsafeRawBufferPointer) {
             var start = 1
             for (offset, value) in values.enumerated() {
                 let index = Int32(offset + 1)
@@ -115,50 +125,67 @@ final class Database {
                 case .real(let number): sqlite3_bind_double(statement, index, number)
                 case .text(let text):
                     let count = text.utf8.count
-                    let bytes = texts.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
+                    let bytes = buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
                     // Without a destructor it is not copied (SQLITE_STATIC).
                     sqlite3_bind_text64(statement, index, bytes, UInt64(count), nil, UInt8(SQLITE_UTF8))
                     start += count
+                case .blob(let blob):
+                    let bytes = buffer.baseAddress?.advanced(by: start)
+                    sqlite3_bind_blob64(statement, index, bytes, UInt64(blob.count), nil)
+                    start += blob.count
                 }
             }
         }
 
         /// A column of the row at hand, as text; nil for NULL.
-        func text(_ column: Int32) -> String? { sqlite3_column_text(statement, column).map { String(cString: $0) } }
+        package func text(_ column: Int32) -> String? {
+            sqlite3_column_text(statement, column).map { String(cString: $0) }
+        }
+
+        /// A column of the row at hand, as bytes; empty for NULL.
+        package func blob(_ column: Int32) -> [UInt8] {
+            let count = Int(sqlite3_column_bytes(statement, column))
+            guard count > 0, let bytes = sqlite3_column_blob(statement, column) else { return [] }
+            return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+        }
 
         /// A column of the row at hand, as a whole number; nil for NULL.
-        func integer(_ column: Int32) -> Int64? {
+        package func integer(_ column: Int32) -> Int64? {
             sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_int64(statement, column)
         }
 
         /// A column of the row at hand, as a number; nil for NULL.
-        func real(_ column: Int32) -> Double? {
+        package func real(_ column: Int32) -> Double? {
             sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
         }
     }
 }
 
 /// An error of SQLite, with its message.
-struct DatabaseError: Error, Hashable, CustomStringConvertible {
-    let description: String
+package struct DatabaseError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+    /// The primary result code, such as `SQLITE_FULL`.
+    let code: Int32
     /// Whether the file is damaged or not a state of this program, so that another attempt would fail, too.
-    let isUnusable: Bool
+    package let isUnusable: Bool
     /// Whether the file, or one beside it, cannot be opened.
-    let isOpening: Bool
+    package let isOpening: Bool
 
     fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
         let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         description = "\(what): \(text.map { String(cString: $0) } ?? "error \(code)")"
+        self.code = code & 0xFF
         isUnusable = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
         isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
     }
 
-    private init(_ description: String, isUnusable: Bool, isOpening: Bool) {
-        (self.description, self.isUnusable, self.isOpening) = (description, isUnusable, isOpening)
+    private init(_ description: String, _ error: DatabaseError) {
+        (self.description, code) = (description, error.code)
+        (isUnusable, isOpening) = (error.isUnusable, error.isOpening)
     }
 
     /// The error, with what is to be done.
-    func adding(_ advice: String) -> DatabaseError {
-        DatabaseError("\(description); \(advice)", isUnusable: isUnusable, isOpening: isOpening)
+    package func adding(_ advice: String) -> DatabaseError {
+        DatabaseError("\(description); \(advice)", self)
     }
 }

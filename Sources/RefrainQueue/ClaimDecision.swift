@@ -1,0 +1,92 @@
+internal import RefrainCore
+internal import RefrainHTTP
+
+/// Decides what follows from a claim, before anything is sent (rule R37).
+enum ClaimDecision: Hashable, Sendable {
+    /// It is sent; the call ends after this time, when the server may have forgotten its key.
+    case send(within: Duration?)
+    /// It ends without being sent.
+    case end(ClaimResult.Outcome, because: String)
+
+    /// The most claims without a result: a request that ends its workers is not sent for ever.
+    static let maxClaims = 5
+
+    /// Returns the decision for a claim.
+    static func decide(_ claim: Claim, keyLifetime: Duration) -> ClaimDecision {
+        switch (claim.request.safety, claim.age) {
+        case (.once, .some):
+            return .end(.unknown, because: "it may have been sent by a worker that ended before it wrote a result")
+        case (.keyed, let age?) where age > keyLifetime:
+            return .end(.unknown, because: "it may have been sent, and its key is older than \(keyLifetime)")
+        case _ where claim.claims > maxClaims:
+            return .end(.failed, because: "abandoned: \(maxClaims) workers ended before they wrote a result")
+        case (.keyed, let age): return .send(within: keyLifetime - (age ?? .zero))
+        case (.once, nil), (.repeatable, _): return .send(within: nil)
+        }
+    }
+}
+
+/// Decides what a result of the engine means for a row (rule R37).
+struct ResultDecision: Hashable, Sendable {
+    var outcome: ClaimResult.Outcome
+    var error: String?
+    /// Whether the request was not processed for certain.
+    var isUnsent = false
+
+    /// Returns the decision.
+    ///
+    /// - Parameters:
+    ///   - result: what the engine answered.
+    ///   - claim: the claim that was sent.
+    ///   - timeLeft: how long the key lasts; nil: it has none, or needs none.
+    ///   - now: the present time.
+    static func decide(_ result: HTTPResult, _ claim: Claim, timeLeft: Duration?, now: WallClock.Instant)
+        -> ResultDecision
+    {
+        let context = RetryContext(result.request, result, attempt: .first, remaining: nil, now: now)
+        switch result {
+        case .success(let response):
+            let isDone = (200..<300).contains(response.status.rawValue) || response.status == .notModified
+            if isDone { return ResultDecision(outcome: .done) }
+            return ended(result, claim, context, "the answer was \(response.status)")
+        case .failure(let error):
+            if let date = error.retryAfterDate {
+                let delay = max(.zero, now.duration(to: date))
+                let last = error.response.map { "the answer was \($0.status)" } ?? error.lastFailure?.rawValue
+                if let timeLeft, delay >= timeLeft {
+                    return ResultDecision(
+                        outcome: .unknown,
+                        error: "its key ends before its next attempt; \(last ?? "")"
+                    )
+                }
+                // A retry of a request that is sent once follows a certain refusal only.
+                return ResultDecision(outcome: .later(delay), error: last, isUnsent: claim.request.safety == .once)
+            }
+            return ended(result, claim, context, error.message ?? error.code.rawValue)
+        }
+    }
+
+    private static func ended(
+        _ result: HTTPResult,
+        _ claim: Claim,
+        _ context: RetryContext,
+        _ text: String
+    ) -> ResultDecision {
+        if case .failure(let error) = result, error.isCancellation {
+            // The worker ends, or the session was reset: the request waits for another one.
+            let isUnsent = error.bytesSent == 0
+            guard claim.request.safety == .once, !isUnsent else {
+                return ResultDecision(outcome: .later(.zero), error: text, isUnsent: isUnsent)
+            }
+            return ResultDecision(outcome: .unknown, error: "cancelled after it may have been sent: \(text)")
+        }
+        let reason = RetryPolicy.recommended.decide(in: context).reason
+        if [.notReplayable, .replayForbidden, .bodyNotReplayable].contains(reason), context.bytesSent != 0 {
+            return ResultDecision(outcome: .unknown, error: "it may have been processed: \(text)")
+        }
+        if result.attempts.last?.reason == .deadlineExceeded, claim.request.safety == .keyed {
+            return ResultDecision(outcome: .unknown, error: "its key ends before its next attempt: \(text)")
+        }
+        return ResultDecision(outcome: .failed, error: text)
+    }
+}

@@ -1,0 +1,167 @@
+#if PostgreSQL
+internal import CLibpq
+
+/// A connection to PostgreSQL by its own library, and the statements that were prepared on it.
+///
+/// A lost connection is made again by the next call. Not `Sendable`: one thread at a time uses it.
+final class PostgresConnection {
+    private let handle: OpaquePointer?
+    private var prepared: [String: String] = [:]
+    private var isReady = false
+
+    /// What every session sets, whatever the database's defaults are: a claim must not fail for another one's sake, and
+    /// a result that was answered must be on the disk.
+    private static let settings = """
+        SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; SET synchronous_commit = on; \
+        SET client_min_messages = warning; SET bytea_output = hex
+        """
+
+    /// Connects.
+    ///
+    /// - Parameter text: a URL or the words of libpq, such as `postgres://host/database` or `service=orders`.
+    init(_ text: String) throws(QueueError) {
+        handle = PQconnectdb(text)
+        guard PQstatus(handle) == CONNECTION_OK else {
+            let failure = Self.message(handle)
+            PQfinish(handle)
+            throw QueueError(.cannotOpen, "cannot connect to PostgreSQL: \(failure)")
+        }
+        try prepareSession()
+    }
+
+    deinit { PQfinish(handle) }
+
+    private static func message(_ handle: OpaquePointer?) -> String {
+        let text = PQerrorMessage(handle).map { String(cString: $0) } ?? "out of memory"
+        return text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+
+    private func prepareSession() throws(QueueError) {
+        prepared = [:]
+        try check(PQexec(handle, Self.settings))
+        isReady = true
+    }
+
+    private func reconnect() throws(QueueError) {
+        guard !isReady || PQstatus(handle) != CONNECTION_OK else { return }
+        isReady = false
+        PQreset(handle)
+        guard PQstatus(handle) == CONNECTION_OK else { throw QueueError(.disconnected, Self.message(handle)) }
+        try prepareSession()
+    }
+
+    /// Runs statements without parameters.
+    func run(_ sql: String) throws(QueueError) {
+        try reconnect()
+        try check(PQexec(handle, sql))
+    }
+
+    /// Runs a transaction.
+    func transaction<Value>(_ body: () throws(QueueError) -> Value) throws(QueueError) -> Value {
+        try run("BEGIN")
+        do throws(QueueError) {
+            let value = try body()
+            try run("COMMIT")
+            return value
+        } catch {
+            PQclear(PQexec(handle, "ROLLBACK"))
+            throw error
+        }
+    }
+
+    /// Runs a statement with parameters in their textual form, and returns its rows; nil is NULL.
+    func query(_ sql: String, _ parameters: [String?] = []) throws(QueueError) -> [[String?]] {
+        try reconnect()
+        let name: String
+        if let known = prepared[sql] {
+            name = known
+        } else {
+            name = "s\(prepared.count)"
+            try check(PQprepare(handle, name, sql, 0, nil))
+            prepared[sql] = name
+        }
+        // Each text in one buffer, ended by NUL; libpq copies them before it returns.
+        var bytes: [CChar] = []
+        let offsets = parameters.map { parameter -> Int? in
+            guard let parameter else { return nil }
+            defer {
+                bytes.append(contentsOf: parameter.utf8.lazy.map { CChar(bitPattern: $0) })
+                bytes.append(0)
+            }
+            return bytes.count
+        }
+        let result = bytes.withUnsafeBufferPointer { bytes in
+            let pointers = offsets.map { offset in offset.flatMap { bytes.baseAddress?.advanced(by: $0) } }
+            return PQexecPrepared(handle, name, Int32(pointers.count), pointers, nil, nil, 0)
+        }
+        defer { PQclear(result) }
+        try check(result, clears: false)
+        let columns = PQnfields(result)
+        return (0..<PQntuples(result)).map { row in
+            (0..<columns).map { column in
+                guard PQgetisnull(result, row, column) == 0 else { return nil }
+                return PQgetvalue(result, row, column).map { String(cString: $0) }
+            }
+        }
+    }
+
+    private func check(_ result: OpaquePointer?, clears: Bool = true) throws(QueueError) {
+        defer { if clears { PQclear(result) } }
+        let status = PQresultStatus(result)
+        guard status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK else { return }
+        let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+        let isLost = PQstatus(handle) != CONNECTION_OK || state.hasPrefix("08") || state.hasPrefix("57P")
+        if isLost { isReady = false }
+        let code: QueueError.Code =
+            switch state {
+            case _ where isLost: .disconnected
+            case "53100", "53200", "53400": .full
+            case "25006": .readOnly
+            case "40001", "40P01", "55P03": .busy
+            case "42P01", "42703", "42804": .foreign
+            case "XX001", "XX002": .damaged
+            default: .storeFailed
+            }
+        throw QueueError(code, "PostgreSQL: \(Self.message(handle))")
+    }
+
+    // MARK: Forms of values
+
+    /// An array as a parameter.
+    static func array(_ elements: [String?]) -> String {
+        let texts = elements.map { element -> String in
+            guard let element else { return "NULL" }
+            var text = "\""
+            for character in element.unicodeScalars {
+                if character == "\"" || character == "\\" { text.unicodeScalars.append("\\") }
+                text.unicodeScalars.append(character)
+            }
+            return text + "\""
+        }
+        return "{" + texts.joined(separator: ",") + "}"
+    }
+
+    /// Bytes as a parameter.
+    static func text(of bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text = Array("\\x".utf8)
+        text.reserveCapacity(2 + bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Bytes of a result.
+    static func bytes(of text: String?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for digit in (text ?? "").utf8.dropFirst(2) {
+            let value = digit <= UInt8(ascii: "9") ? digit & 15 : (digit & 15) + 9
+            if let first = high.take() { bytes.append(first << 4 | value) } else { high = value }
+        }
+        return bytes
+    }
+}
+#endif

@@ -1,0 +1,289 @@
+internal import RefrainCore
+internal import RefrainHTTP
+
+extension RequestQueue {
+    /// Sends the requests of a queue, so many at a time, and writes their results.
+    ///
+    /// It neither counts attempts nor waits between them: for each claim it calls the engine once, which answers that
+    /// the request is done, has failed, follows later, or that its outcome is unknown.
+    public final class Worker: Sendable {
+        /// How many requests are in flight.
+        public let concurrency: Int
+
+        private let queue: RequestQueue
+        private let send: @Sendable (HTTPRequest) async -> HTTPResult
+        private let wakeup = Wakeup()
+        private let state = Locked(State())
+
+        /// The longest wait between two attempts that stays in memory.
+        static let longestWait = Duration.seconds(10)
+        /// How often rows of dead workers and keys that age are looked for, beside the first time.
+        private static let upkeepInterval = Duration.seconds(5)
+
+        private struct State {
+            var inFlight: [Int64: Flight] = [:]
+            var isStopping = false
+            var failure: QueueError?
+            var refusedResults = 0
+            var onEnd: (@Sendable (Item) -> Void)?
+        }
+
+        /// A claim whose request is on its way.
+        private struct Flight {
+            let claim: Claim
+            let lease: Lease
+            let began: ContinuousClock.Instant
+            var task: Task<Void, Never>?
+        }
+
+        init(
+            _ queue: RequestQueue,
+            concurrency: Int,
+            send: @escaping @Sendable (HTTPRequest) async -> HTTPResult
+        ) {
+            self.queue = queue
+            self.concurrency = max(1, concurrency)
+            self.send = send
+            queue.register(wakeup)
+        }
+
+        /// Sets the handler of requests that have an outcome: done, failed or unknown.
+        ///
+        /// It is called after the outcome was stored, once for each, and not at all if the process ends between the
+        /// two. It replaces an earlier handler.
+        public func onEnd(_ handler: @escaping @Sendable (Item) -> Void) {
+            state.withLock { $0.onEnd = handler }
+        }
+
+        /// How many results were refused, because another worker had taken over their requests.
+        public var refusedResults: Int { state.withLock { $0.refusedResults } }
+
+        /// Works until the task is cancelled; then finishes what is in flight, and gives back what has not begun.
+        ///
+        /// - Parameter grace: how long requests in flight have to end after a cancellation; then they are cancelled,
+        ///   too. Defaults to 30 s.
+        /// - Throws: ``QueueError`` where the store fails: a result that cannot be written ends the run.
+        public func run(grace: Duration = .seconds(30)) async throws(QueueError) {
+            state.withLock { state in (state.isStopping, state.failure) = (false, nil) }
+            // A task of its own, since a cancellation must not reach the requests in flight.
+            let work = Task { () -> QueueError? in
+                do throws(QueueError) {
+                    try await self.takeRequests()
+                } catch {
+                    self.stop(because: error)
+                }
+                await self.drain(grace)
+                return self.state.withLock { $0.failure }
+            }
+            let failure = await withTaskCancellationHandler {
+                await work.value
+            } onCancel: {
+                self.stop(because: nil)
+            }
+            if let failure { throw failure }
+        }
+
+        private func stop(because failure: QueueError?) {
+            state.withLock { state in
+                state.isStopping = true
+                state.failure = state.failure ?? failure
+            }
+            wakeup.signal()
+        }
+
+        // MARK: Claims
+
+        private func takeRequests() async throws(QueueError) {
+            var upkeep = Upkeep(store: queue.store)
+            var wantsBegun = false
+            while !state.withLock({ $0.isStopping }) {
+                var looksAgain = false
+                do throws(QueueError) {
+                    if try await keepUp(&upkeep) { wantsBegun = true }
+                    let free = concurrency - state.withLock { $0.inFlight.count }
+                    if free > 0 {
+                        let count = try await claim(free, wantsBegun: wantsBegun)
+                        // The next look is for all requests, and at once where this one has left slots to fill.
+                        looksAgain = wantsBegun || count == free
+                        wantsBegun = false
+                    }
+                } catch  where error.isTransient {
+                    // The store comes back, or the leases of what is in flight end.
+                    looksAgain = false
+                }
+                if !looksAgain { await wakeup.wait(atMost: queue.store.pollInterval, on: queue.clocks.timer) }
+            }
+        }
+
+        /// When the store is looked after next.
+        private struct Upkeep {
+            var tidying: Duration?
+            var renewal: Duration?
+            let renewalInterval: Duration
+
+            init(store: StoreThread) {
+                renewalInterval = store.lease.map { $0 / 3 } ?? RequestQueue.Worker.upkeepInterval
+            }
+        }
+
+        /// Renews the claims in flight and looks after the rows of dead workers, each in its time.
+        ///
+        /// - Returns: whether requests whose keys age are to be looked for.
+        private func keepUp(_ upkeep: inout Upkeep) async throws(QueueError) -> Bool {
+            let now = queue.clocks.now
+            if now >= upkeep.renewal ?? now {
+                upkeep.renewal = now + upkeep.renewalInterval
+                try await renew()
+            }
+            guard now >= upkeep.tidying ?? now else { return false }
+            upkeep.tidying = now + Self.upkeepInterval
+            let keep = queue.settings.keep
+            try await queue.store.call { store throws(QueueError) in try store.tidy(keep: keep) }
+            return true
+        }
+
+        private func renew() async throws(QueueError) {
+            let start = ContinuousClock.now
+            // What the other workers of this queue have claimed is renewed with it.
+            let tokens = queue.tokens
+            let owned = try await queue.store.call { store throws(QueueError) in
+                try store.renew(tokens.withLock { Set($0.keys) })
+            }
+            guard queue.store.lease != nil else { return }
+            for flight in state.withLock({ Array($0.inFlight.values) }) where flight.began < start {
+                if owned.contains(flight.claim.id) {
+                    flight.lease.renew(from: start)
+                } else {
+                    // Another worker has it: nothing more is sent, and its result would be refused.
+                    flight.lease.end()
+                    flight.task?.cancel()
+                }
+            }
+        }
+
+        private func claim(_ limit: Int, wantsBegun: Bool) async throws(QueueError) -> Int {
+            // Before the call: what the store counts from its own time must not be longer than what is counted here.
+            let began = ContinuousClock.now
+            let token = Int64.random(in: 1...Int64.max)
+            queue.tokens.withLock { $0[token] = 1 }
+            defer { queue.endClaim(of: token) }
+            let claims = try await queue.store.call { store throws(QueueError) -> [Claim] in
+                if try store.isPaused() { return [] }
+                return try store.claim(limit, token: token, wantsBegun: wantsBegun)
+            }
+            queue.tokens.withLock { $0[token, default: 0] += claims.count }
+            for claim in claims { start(claim, Lease(queue.store.lease, from: began), began) }
+            return claims.count
+        }
+
+        private func start(_ claim: Claim, _ lease: Lease, _ began: ContinuousClock.Instant) {
+            state.withLock { $0.inFlight[claim.id] = Flight(claim: claim, lease: lease, began: began) }
+            let task = Task {
+                do throws(QueueError) {
+                    try await self.process(claim, lease)
+                } catch {
+                    // Where the store was away for a moment, the request is claimed again; otherwise the run ends: a
+                    // request whose result cannot be written must not be followed by others.
+                    if !error.isTransient { self.stop(because: error) }
+                }
+                self.state.withLock { $0.inFlight[claim.id] = nil }
+                self.queue.endClaim(of: claim.token)
+                self.wakeup.signal()
+            }
+            state.withLock { $0.inFlight[claim.id]?.task = task }
+        }
+
+        /// Waits for the requests in flight, and cancels them when their time is up.
+        private func drain(_ grace: Duration) async {
+            let end = queue.clocks.now.addingSaturated(grace)
+            var isCancelled = false
+            var upkeep = Upkeep(store: queue.store)
+            while true {
+                // A store that has failed ended the run already.
+                _ = try? await keepUp(&upkeep)
+                let flights = state.withLock { Array($0.inFlight.values) }
+                guard !flights.isEmpty else { return }
+                let left = end - queue.clocks.now
+                if left <= .zero, !isCancelled {
+                    isCancelled = true
+                    for flight in flights { flight.task?.cancel() }
+                }
+                let limit = isCancelled ? queue.store.pollInterval : min(left, queue.store.pollInterval)
+                await wakeup.wait(atMost: limit, on: queue.clocks.timer)
+            }
+        }
+
+        // MARK: One claim
+
+        private func process(_ claim: Claim, _ lease: Lease) async throws(QueueError) {
+            var timeLeft: Duration?
+            switch ClaimDecision.decide(claim, keyLifetime: queue.settings.keyLifetime) {
+            case .end(let outcome, let reason):
+                return try await write(ClaimResult(claim, outcome, error: reason), lease)
+            case .send(let within): timeLeft = within
+            }
+            var request: HTTPRequest
+            do throws(QueueError) {
+                request = try claim.request.request()
+            } catch {
+                return try await write(ClaimResult(claim, .failed, error: error.description), lease)
+            }
+            guard !state.withLock({ $0.isStopping }) else { return try await giveBack(claim) }
+            if claim.request.safety == .once {
+                guard try await queue.store.begin(claim) else { return countRefusal() }
+            }
+            // Directly before the first byte; the engine asks again before each further attempt.
+            guard lease.isValid else { return countRefusal() }
+            request.timeout = timeLeft
+            request.durableCall = DurableCall(earlierAttempts: claim.attempts, longestWait: Self.longestWait) {
+                lease.isValid
+            }
+            let result = await send(request)
+            try await write(self.result(of: claim, result, timeLeft), lease)
+        }
+
+        private func result(of claim: Claim, _ answer: HTTPResult, _ timeLeft: Duration?) -> ClaimResult {
+            let decision = ResultDecision.decide(answer, claim, timeLeft: timeLeft, now: queue.clocks.wallNow)
+            var result = ClaimResult(claim, decision.outcome, error: decision.error)
+            result.isUnsent = decision.isUnsent
+            result.attempts = answer.attempts.count
+            result.status = answer.attempts.last?.status?.rawValue
+            if case .success(let response) = answer { result.status = response.status.rawValue }
+            result.record = RecordText.encode(answer.attempts, after: claim.attempts)
+            return result
+        }
+
+        private func write(_ result: ClaimResult, _ lease: Lease) async throws(QueueError) {
+            let store = queue.store
+            // A task of its own: a result is written also when its request was cancelled. While the store is away, the
+            // result is kept until the lease ends.
+            let writing = Task { () -> Result<Bool, any Error> in
+                do {
+                    let patience = Backoff.constant(delay: .milliseconds(200), maxAttempts: nil)
+                    return .success(
+                        try await withRetry(patience) {
+                            ($0 as? QueueError)?.isTransient == true && lease.isValid
+                        } operation: {
+                            try await store.finish(result)
+                        }
+                    )
+                } catch { return .failure(error) }
+            }
+            switch await writing.value {
+            case .success(true): break
+            case .success(false): return countRefusal()
+            case .failure(let error): throw error as? QueueError ?? QueueError(.storeFailed, "\(error)")
+            }
+            guard result.outcome.state != .ready, let handler = state.withLock({ $0.onEnd }),
+                let item = try await queue.item(result.id)
+            else { return }
+            handler(item)
+        }
+
+        private func giveBack(_ claim: Claim) async throws(QueueError) {
+            try await queue.store.call { store throws(QueueError) in try store.release([claim]) }
+        }
+
+        private func countRefusal() { state.withLock { $0.refusedResults += 1 } }
+    }
+}

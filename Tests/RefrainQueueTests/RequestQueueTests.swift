@@ -1,0 +1,351 @@
+import RefrainCore
+import RefrainHTTP
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainQueue
+
+@Suite("Queues")
+struct RequestQueueTests {
+    /// The URL of an order.
+    private static let url = "https://api.example.com/orders"
+
+    private static func order(_ text: String = "one tea", key: HTTPRequest.IdempotencyKey = .generated) throws
+        -> HTTPRequest
+    {
+        var request = try HTTPRequest(url, method: .post, headers: ["Accept": "text/plain"], body: .text(text))
+        request.idempotencyKey = key
+        return request
+    }
+
+    /// Sends what is in a queue until so many requests have an outcome; returns them.
+    @discardableResult
+    private static func work(
+        _ queue: RequestQueue,
+        on loader: some HTTPLoader,
+        concurrency: Int = 4,
+        until count: Int
+    ) async throws -> [RequestQueue.Item] {
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: loader, concurrency: concurrency)
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        await ended.entries(atLeast: count)
+        run.cancel()
+        try await run.value
+        return ended.entries
+    }
+
+    private static func retrying(_ mock: MockLoader, _ schedule: Backoff = .immediately(maxAttempts: 3))
+        -> some HTTPLoader
+    {
+        Retry(RetryPolicy.recommended.with(schedule: schedule), budgets: nil) --> mock
+    }
+
+    @Test("R37: a request is sent whole, with the key that was stored with it, and is done")
+    func sendsWhole() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        let id = try #require(try await queue.enqueue(try Self.order()))
+        let key = try #require(try await queue.item(id)?.key)
+        let mock = MockLoader().then(.status(503, headers: ["Retry-After": "0"])).then(.status(201))
+        let items = try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.map { $0.headers["Idempotency-Key"] } == [key, key])
+        #expect(mock.requests.allSatisfy { $0.method == .post && $0.url.absoluteString == Self.url })
+        #expect(mock.requests.first?.body.bytesInMemory == Array("one tea".utf8))
+        #expect(mock.requests.first?.body.contentType == "text/plain; charset=utf-8")
+        #expect(mock.requests.first?.headers["Accept"] == "text/plain")
+        let item = try #require(items.first)
+        #expect(item.outcome == .done && item.status == 201 && item.id == id)
+        #expect(item.attempts.map(\.status) == [503, 201])
+        #expect(item.attempts.map(\.number) == [1, 2])
+    }
+
+    @Test("R37: what was enqueued is there after the queue was opened again, and a key of the caller's stays")
+    func survives() async throws {
+        let scratch = try ScratchFile()
+        let first = try await RequestQueue(.sqlite(scratch.path))
+        try await first.enqueue(try Self.order(key: .custom("order-7")))
+        let second = try await RequestQueue(.sqlite(scratch.path))
+        let mock = MockLoader().then(.status(200))
+        try await Self.work(second, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.first?.headers["Idempotency-Key"] == "\"order-7\"")
+        #expect(try await first.items(.done).count == 1)
+    }
+
+    @Test("no key is added to a request that asked for none")
+    func noKey() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order(key: .none))
+        let mock = MockLoader().then(.status(200))
+        try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.first?.headers.contains("Idempotency-Key") == false)
+    }
+
+    @Test("a second request of a name is refused, by enqueue and by the row for a transaction")
+    func duplicates() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        #expect(try await queue.enqueue(try Self.order(), dedupe: "event 41") != nil)
+        #expect(try await queue.enqueue(try Self.order(), dedupe: "event 41") == nil)
+        try Self.insert(try queue.row(for: try Self.order(), dedupe: "event 41"), scratch.path, commits: true)
+        #expect(try await queue.items().count == 1)
+        let other = try await RequestQueue(.sqlite(scratch.path), name: "other")
+        #expect(try await other.enqueue(try Self.order(), dedupe: "event 41") != nil)
+    }
+
+    @Test("R37: a row of the application's transaction is there when that commits, and only then")
+    func transaction() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try Self.insert(try queue.row(for: try Self.order("kept")), scratch.path, commits: true)
+        try Self.insert(try queue.row(for: try Self.order("dropped")), scratch.path, commits: false)
+        let mock = MockLoader().otherwise(.status(200))
+        try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.map { $0.body.bytesInMemory } == [Array("kept".utf8)])
+        #expect(try await queue.items().map(\.outcome) == [.done])
+    }
+
+    /// Inserts a row as an application does, by another connection.
+    private static func insert(_ row: RequestQueue.Row, _ path: String, commits: Bool) throws {
+        let database = try Database(path: path)
+        try database.run("BEGIN IMMEDIATE")
+        let values = row.values.map { value -> Database.Value in
+            switch value {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .text(let text): .text(text)
+            case .bytes(let bytes): .blob(bytes)
+            }
+        }
+        try database.prepare(row.sql).run(values)
+        try database.run(commits ? "COMMIT" : "ROLLBACK")
+    }
+
+    @Test("requests of a lane are sent one after the other in their order, beside those of other lanes")
+    func lanes() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for number in 0..<12 { try await queue.enqueue(try Self.order("\(number)"), lane: number % 2 == 0 ? "a" : "b") }
+        let running = Observed((now: [String: Int](), most: [String: Int]()))
+        let mock = MockLoader().otherwise(
+            MockLoader.Reply { request in
+                let number = Int(String(decoding: request.body.bytesInMemory ?? [], as: UTF8.self)) ?? 0
+                let lane = number % 2 == 0 ? "a" : "b"
+                running.withLock { running in
+                    running.now[lane, default: 0] += 1
+                    running.most[lane] = max(running.most[lane] ?? 0, running.now[lane] ?? 0)
+                }
+                // No event: two requests of one lane would meet here.
+                await Task.yield()
+                running.withLock { $0.now[lane, default: 0] -= 1 }
+                // The first one of a lane fails for good, which does not stop the others.
+                return .success(HTTPResponse(request: request, status: number < 2 ? 400 : 200))
+            }
+        )
+        try await Self.work(queue, on: Self.retrying(mock), concurrency: 8, until: 12)
+        let sent = mock.requests.compactMap { Int(String(decoding: $0.body.bytesInMemory ?? [], as: UTF8.self)) }
+        #expect(sent.filter { $0 % 2 == 0 } == [0, 2, 4, 6, 8, 10])
+        #expect(sent.filter { $0 % 2 == 1 } == [1, 3, 5, 7, 9, 11])
+        #expect(running.value.most == ["a": 1, "b": 1])
+    }
+
+    @Test("secrets are not stored: fields, those that the caller names, and the user of the URL")
+    func secrets() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        var request = try HTTPRequest("https://user:hunter2@api.example.com/", method: .put)
+        request.headers = [
+            "Authorization": "Bearer hunter2", "cookie": "a=hunter2", "X-Mine": "hunter2", "X-Plain": "1",
+        ]
+        request.secretHeaders = ["x-mine"]
+        try await queue.enqueue(request)
+        var stored = ""
+        try Database(path: scratch.path).prepare("SELECT * FROM refrain_request").run { row in
+            for column in 0..<20 { stored += row.text(Int32(column)) ?? "" }
+        }
+        #expect(!stored.contains("hunter2"))
+        #expect(stored.contains("X-Plain: 1"))
+        let mock = MockLoader().then(.status(200))
+        try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.first?.headers["X-Plain"] == "1")
+        // A redirect takes what the worker's session adds.
+        #expect(mock.requests.first?.secretHeaders == ["x-mine"])
+    }
+
+    @Test("R37: a request without a key whose outcome is not known is unknown, and is not sent again")
+    func unknown() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order(key: .none))
+        let mock = MockLoader().otherwise(.failure(.networkConnectionLost, bytesSent: 120))
+        let items = try await Self.work(queue, on: Self.retrying(mock), until: 1)
+        #expect(mock.requests.count == 1)
+        #expect(items.map(\.outcome) == [.unknown])
+        #expect(try await queue.items(.unknown).first?.error?.contains("may have been processed") == true)
+    }
+
+    @Test("one without a key that was refused for certain is sent again, also by the next claim")
+    func refused() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clock.retryClocks())
+        try await queue.enqueue(try Self.order(key: .none))
+        let mock = MockLoader().then(.failure(.cannotConnectToHost, bytesSent: 0)).then(.status(200))
+        let schedule = Backoff.constant(delay: .seconds(60), maxAttempts: 3)
+        let loader = Retry(.recommended.with(schedule: schedule), budgets: nil, clocks: clock.retryClocks()) --> mock
+        let items = try await clock.run { try await Self.work(queue, on: loader, until: 1) }
+        #expect(items.map(\.outcome) == [.done])
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("R37: waits of hours are the queue's: one claim for each attempt, and the schedule goes on where it was")
+    func longWaits() async throws {
+        let scratch = try ScratchFile()
+        let clock = TestClock()
+        let clocks = clock.retryClocks()
+        let queue = try await RequestQueue(.sqlite(scratch.path), clocks: clocks)
+        let id = try #require(try await queue.enqueue(try HTTPRequest(Self.url, method: .put)))
+        let mock = MockLoader().then(times: 4, .status(500)).then(.status(200))
+        let policy = RetryPolicy.recommended.with(schedule: Backoff.webhooks.jittered(.none))
+        let loader = Retry(policy, budgets: nil, clocks: clocks) --> mock
+        let ended = Journal<RequestQueue.Item>()
+        let worker = queue.worker(on: loader, concurrency: 1)
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        // 5 s in memory, the others in the queue; a step of the clock is longer than the wait that is left.
+        var waits: [Duration] = []
+        while ended.entries.isEmpty {
+            await clock.sleepers(atLeast: 1)
+            guard ended.entries.isEmpty else { break }
+            if let item = try await queue.item(id), item.outcome == .ready, let due = item.due {
+                let wait = clocks.wallNow.duration(to: due)
+                if wait > .zero { waits.append(wait) }
+                await clock.advance(by: max(wait, .seconds(1)))
+            } else {
+                await clock.advanceToNextSleeper()
+            }
+        }
+        run.cancel()
+        try await run.value
+        let item = try #require(ended.entries.first)
+        #expect(item.outcome == .done)
+        #expect(item.attempts.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(mock.requests.count == 5)
+        #expect(waits.first.map { $0 > .seconds(280) && $0 <= .seconds(300) } == true)
+        #expect(waits.contains { $0 > .seconds(7000) && $0 <= .seconds(7200) })
+    }
+
+    @Test("attempts that are used up leave a dead letter with every attempt, which can be sent again or be settled")
+    func deadLetters() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try Self.order())
+        let failing = MockLoader().otherwise(.status(500))
+        try await Self.work(queue, on: Self.retrying(failing), until: 1)
+        let dead = try #require(try await queue.items(.failed).first)
+        #expect(dead.attempts.count == 3 && dead.status == 500)
+        try await queue.settle(dead.id, .again)
+        let again = MockLoader().otherwise(.status(500))
+        try await Self.work(queue, on: Self.retrying(again), until: 1)
+        #expect(again.requests.count == 3)
+        #expect(again.requests.first?.headers["Idempotency-Key"] == dead.key)
+        #expect(try await queue.item(dead.id)?.attempts.count == 6)
+        try await queue.settle(dead.id, .again(newKey: true))
+        #expect(try await queue.item(dead.id)?.key != dead.key)
+        let last = MockLoader().otherwise(.status(400))
+        try await Self.work(queue, on: Self.retrying(last), until: 1)
+        try await queue.settle(dead.id, .done)
+        #expect(try await queue.items(.done).count == 1)
+        await #expect(throws: QueueError.self) { try await queue.settle(dead.id, .again) }
+        await #expect(throws: QueueError.self) { try await queue.settle(999, .done) }
+    }
+
+    @Test("a paused queue takes nothing, in every process, until it is resumed")
+    func pause() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.pause()
+        try await queue.enqueue(try Self.order())
+        let mock = MockLoader().otherwise(.status(200))
+        let other = try await RequestQueue(.sqlite(scratch.path))
+        let ended = Journal<RequestQueue.Item>()
+        let worker = other.worker(on: Self.retrying(mock))
+        worker.onEnd { ended.append($0) }
+        let run = Task { try await worker.run() }
+        // The worker has looked at the queue when another call of its store is through.
+        for _ in 0..<3 { _ = try await other.items() }
+        #expect(mock.requests.isEmpty)
+        try await queue.resume()
+        await ended.entries(atLeast: 1)
+        run.cancel()
+        try await run.value
+        #expect(mock.requests.count == 1)
+    }
+
+    @Test("a cancelled worker finishes what is in flight, and takes nothing more")
+    func gracefulEnd() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        for _ in 0..<3 { try await queue.enqueue(try Self.order(key: .none)) }
+        let (started, gate) = (Counter(), Signal())
+        let mock = MockLoader().otherwise(
+            MockLoader.Reply { request in
+                started.increment()
+                await gate.wait()
+                return .success(HTTPResponse(request: request, status: Task.isCancelled ? 500 : 200))
+            }
+        )
+        let worker = queue.worker(on: mock, concurrency: 2)
+        let run = Task { try await worker.run() }
+        await started.reaches(2)
+        run.cancel()
+        gate.set()
+        try await run.value
+        #expect(try await queue.items().map(\.outcome).filter { $0 == .done }.count == 2)
+        #expect(try await queue.items(.ready).count == 1)
+        #expect(started.value == 2)
+    }
+
+    @Test("a large file is referred to, and one that has changed since is not sent")
+    func files() async throws {
+        let scratch = try ScratchFile()
+        let body = try ScratchFile(String(repeating: "x", count: 3 << 20))
+        let small = try ScratchFile("small")
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        try await queue.enqueue(try HTTPRequest(Self.url, method: .put, body: .file(body.path)))
+        try await queue.enqueue(try HTTPRequest(Self.url, method: .put, body: .file(small.path)))
+        let mock = MockLoader().otherwise(.status(200))
+        try await Self.work(queue, on: mock, concurrency: 1, until: 2)
+        #expect(mock.requests.map { $0.body.bytesInMemory } == [nil, Array("small".utf8)])
+        try await queue.enqueue(try HTTPRequest(Self.url, method: .put, body: .file(body.path)))
+        try body.cut(to: 0.9)
+        let items = try await Self.work(queue, on: mock, until: 1)
+        #expect(items.map(\.outcome) == [.failed])
+        #expect(items.first?.error?.contains("has changed") == true)
+        #expect(mock.requests.count == 2)
+    }
+
+    @Test("what cannot be stored is refused with its reason")
+    func refusals() async throws {
+        let scratch = try ScratchFile()
+        let queue = try await RequestQueue(.sqlite(scratch.path))
+        func code(_ request: HTTPRequest, lane: String? = nil) async -> QueueError.Code? {
+            do throws(QueueError) {
+                try await queue.enqueue(request, lane: lane)
+                return nil
+            } catch { return error.code }
+        }
+        let large = HTTPBody.bytes([UInt8](repeating: 0, count: 1 << 20 | 1))
+        #expect(await code(try HTTPRequest(Self.url, method: .put, body: large)) == .bodyTooLarge)
+        let stream = HTTPBody.stream { AsyncStream<[UInt8]> { $0.finish() } }
+        #expect(await code(try HTTPRequest(Self.url, method: .put, body: stream)) == .invalidRequest)
+        #expect(await code(try HTTPRequest(Self.url, headers: ["X": "a\r\nb"])) == .invalidRequest)
+        #expect(await code(try HTTPRequest(Self.url, body: .file("/nonexistent"))) == .invalidRequest)
+        #expect(await code(try HTTPRequest(Self.url), lane: "") == .invalidRequest)
+        #expect(await code(try HTTPRequest(Self.url), lane: "a\0b") == .invalidRequest)
+        #expect(try await queue.items().isEmpty)
+    }
+}

@@ -1,0 +1,200 @@
+import RefrainCore
+import RefrainHTTP
+import Testing
+
+@testable import RefrainQueue
+
+@Suite("Queues in a file of SQLite")
+struct SQLiteStoreTests {
+    private static func store(_ path: String) throws -> SQLiteStore {
+        try SQLiteStore(path: path, queue: "default", clocks: .system)
+    }
+
+    private static func new(_ method: HTTPMethod = .get, lane: String? = nil) throws -> NewRequest {
+        let request = try StoredRequest(try HTTPRequest("https://example.com/", method: method))
+        return NewRequest(request: request, lane: lane, name: nil, delay: .zero)
+    }
+
+    private static func code(_ body: () throws(QueueError) -> Void) -> QueueError.Code? {
+        do throws(QueueError) {
+            try body()
+            return nil
+        } catch { return error.code }
+    }
+
+    @Test("R37: a result without the row's present token changes nothing")
+    func fence() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new()])
+        let late = try #require(try store.claim(1, token: 7, wantsBegun: false).first)
+        // The claim is lost, as by a worker that was taken for dead, and the row is claimed anew.
+        _ = try store.renew([])
+        let present = try #require(try store.claim(1, token: 8, wantsBegun: false).first)
+        #expect(present.claims == 2)
+        #expect(try store.finish([ClaimResult(late, .failed)]) == [false])
+        #expect(try store.begin([late]) == [false])
+        try store.release([late])
+        #expect(try store.rows(.id(late.id)).first?.outcome == .claimed)
+        #expect(try store.finish([ClaimResult(present, .done)]) == [true])
+        #expect(try store.finish([ClaimResult(present, .failed)]) == [false])
+        #expect(try store.rows(.id(late.id)).first?.outcome == .done)
+    }
+
+    @Test("two stores of one file have two slots, and neither takes what the other has")
+    func slots() throws {
+        let scratch = try ScratchFile()
+        let (first, second) = (try Self.store(scratch.path), try Self.store(scratch.path))
+        _ = try first.enqueue([try Self.new(), try Self.new(), try Self.new()])
+        #expect(try first.claim(2, token: 1, wantsBegun: false).count == 2)
+        try second.tidy(keep: .seconds(1))
+        #expect(try second.claim(5, token: 2, wantsBegun: false).count == 1)
+        #expect(Set(try first.rows(.outcome(.claimed, after: 0, limit: 9)).map(\.owner)).count == 2)
+    }
+
+    @Test("what a store has claimed is free when it is gone")
+    func gone() throws {
+        let scratch = try ScratchFile()
+        let second = try Self.store(scratch.path)
+        do {
+            let first = try Self.store(scratch.path)
+            _ = try first.enqueue([try Self.new(.post)])
+            #expect(try first.claim(1, token: 1, wantsBegun: false).count == 1)
+        }
+        // The slot is the same one, and also another slot would find the first one free.
+        #expect(try second.claim(1, token: 2, wantsBegun: false).first?.claims == 2)
+    }
+
+    @Test("a released claim is due at once, uncounted, and not begun")
+    func release() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new()])
+        let claim = try #require(try store.claim(1, token: 1, wantsBegun: false).first)
+        try store.release([claim])
+        let item = try #require(try store.rows(.id(claim.id)).first)
+        #expect(item.outcome == .ready && item.begun == nil && item.claims == 0)
+        #expect(try store.claim(1, token: 2, wantsBegun: true).isEmpty)
+    }
+
+    @Test("what is done is removed after its time, what has failed is not")
+    func tidying() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        _ = try store.enqueue([try Self.new(), try Self.new()])
+        let claims = try store.claim(2, token: 1, wantsBegun: false)
+        _ = try store.finish([ClaimResult(claims[0], .done), ClaimResult(claims[1], .failed)])
+        try store.tidy(keep: .seconds(3600))
+        #expect(try store.rows(.outcome(nil, after: 0, limit: 9)).count == 2)
+        try store.tidy(keep: .seconds(-3600))
+        #expect(try store.rows(.outcome(nil, after: 0, limit: 9)).map(\.outcome) == [.failed])
+    }
+
+    @Test("a clock that was set back by an hour does not make a request wait an hour longer")
+    func clockSetBack() throws {
+        let scratch = try ScratchFile()
+        let time = Locked(WallClock.Instant(sinceEpoch: .seconds(1_000_000)))
+        let clocks = RetryClocks(monotonic: ContinuousClock()) { time.withLock { $0 } }
+        let store = try SQLiteStore(path: scratch.path, queue: "default", clocks: clocks)
+        var new = try Self.new()
+        new.delay = .seconds(5)
+        _ = try store.enqueue([new])
+        time.withLock { $0 = $0.advanced(by: .seconds(-3600)) }
+        try store.tidy(keep: .seconds(3600))
+        #expect(try store.claim(1, token: 1, wantsBegun: false).isEmpty)
+        time.withLock { $0 = $0.advanced(by: .seconds(6)) }
+        #expect(try store.claim(1, token: 1, wantsBegun: false).count == 1)
+    }
+
+    @Test("files that are not a queue are refused with their kind, and left as they are")
+    func badFiles() throws {
+        let text = try ScratchFile(String(repeating: "not a database\n", count: 400))
+        #expect(
+            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: text.path, queue: "q", clocks: .system) }
+                == .damaged
+        )
+
+        let foreign = try ScratchFile()
+        try Database(path: foreign.path).run("CREATE TABLE refrain_request (id INTEGER); CREATE TABLE mine (a)")
+        #expect(
+            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: foreign.path, queue: "q", clocks: .system) }
+                == .foreign
+        )
+
+        let newer = try ScratchFile()
+        _ = try Self.store(newer.path)
+        try Database(path: newer.path).run("UPDATE refrain_queue SET version = 2")
+        #expect(
+            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: newer.path, queue: "q", clocks: .system) }
+                == .newerVersion
+        )
+
+        #expect(
+            Self.code { () throws(QueueError) in
+                _ = try SQLiteStore(path: "/nonexistent/outbox.sqlite", queue: "q", clocks: .system)
+            } == .cannotOpen
+        )
+        // An empty file is one that was made and not filled so far.
+        let empty = try ScratchFile("")
+        #expect(
+            Self.code { () throws(QueueError) in _ = try SQLiteStore(path: empty.path, queue: "q", clocks: .system) }
+                == nil
+        )
+    }
+
+    @Test("a database of the application's own keeps its tables and its journal")
+    func sharedDatabase() throws {
+        let scratch = try ScratchFile()
+        let own = try Database(path: scratch.path)
+        try own.run("CREATE TABLE orders (id INTEGER)")
+        _ = try Self.store(scratch.path).enqueue([try Self.new()])
+        var journal: String?
+        try own.prepare("PRAGMA journal_mode").run { journal = $0.text(0) }
+        #expect(journal == "delete")
+    }
+
+    @Test("a file that was cut off is told of")
+    func torn() throws {
+        let scratch = try ScratchFile()
+        do {
+            // No journal beside the file, so that all of it is in there.
+            try Database(path: scratch.path).run("CREATE TABLE a (b)")
+            let store = try Self.store(scratch.path)
+            for _ in 0..<20 { _ = try store.enqueue([NewRequest](repeating: try Self.new(), count: 500)) }
+        }
+        try scratch.cut(to: 0.5)
+        let code = Self.code { () throws(QueueError) in
+            let store = try SQLiteStore(path: scratch.path, queue: "default", clocks: .system)
+            for _ in 0..<200 { _ = try store.claim(100, token: 1, wantsBegun: false) }
+        }
+        #expect(code == .damaged)
+    }
+
+    @Test("a disk that is full is told of, and nothing is half stored")
+    func full() throws {
+        let scratch = try ScratchFile()
+        let store = try Self.store(scratch.path)
+        try store.limitPages(to: 40)
+        var stored = 0
+        let code = Self.code { () throws(QueueError) in
+            for _ in 0..<1000 {
+                let new = NewRequest(
+                    request: StoredRequest(
+                        head: "GET https://example.com/\n",
+                        body: [UInt8](repeating: 7, count: 2000),
+                        file: nil,
+                        key: nil,
+                        safety: .repeatable
+                    ),
+                    lane: nil,
+                    name: nil,
+                    delay: .zero
+                )
+                _ = try store.enqueue([new, new])
+                stored += 2
+            }
+        }
+        #expect(code == .full)
+        #expect(try store.rows(.outcome(nil, after: 0, limit: 9999)).count == stored)
+    }
+}
