@@ -86,6 +86,13 @@ void *refrain_get_pointer(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) ? 0 : value;
 }
 
+int64_t refrain_connection_number(CURL *easy) {
+    // CURLINFO_CONN_ID; earlier headers do not have it.
+    const CURLINFO connection_number = (CURLINFO)(CURLINFO_OFF_T + 64);
+    curl_off_t value = -1;
+    return curl_easy_getinfo(easy, connection_number, &value) ? -1 : value;
+}
+
 CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -53,7 +53,7 @@ extension CurlLoader.ConnectionOverrides {
 
     /// A setting whose value is a text, by the name of curl's option.
     package enum TextOption: Sendable {
-        case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
+        case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy, proxyCacert
 
         var option: CURLoption {
             switch self {
@@ -64,6 +64,7 @@ extension CurlLoader.ConnectionOverrides {
             case .interface: CURLOPT_INTERFACE
             case .proxyUser: CURLOPT_PROXYUSERPWD
             case .noproxy: CURLOPT_NOPROXY
+            case .proxyCacert: CURLOPT_PROXY_CAINFO
             }
         }
     }

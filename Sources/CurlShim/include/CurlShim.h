@@ -51,6 +51,15 @@ CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void
 /// Call it during a transfer only.
 int refrain_tls_was_ended(CURL *easy);
 
+/// Returns 1 if the TLS layer of a transfer's connection has data that libcurl has not read, 0 if it has none or there
+/// is no such layer, -1 if the TLS library does not tell.
+///
+/// Call it during a transfer only. Of TLS within TLS only the inner layer is checked.
+int refrain_tls_holds_data(CURL *easy);
+
+/// Returns the number of the transfer's connection; -1 before libcurl 8.2, or without a connection.
+int64_t refrain_connection_number(CURL *easy);
+
 /// Sets the callback for libcurl's messages, which is called while CURLOPT_VERBOSE is on.
 CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user);
 

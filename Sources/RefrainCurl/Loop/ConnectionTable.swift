@@ -13,11 +13,17 @@ final class OpenConnection {
 
     init(socket: Int32) { self.socket = socket }
 
-    /// Whether unrequested data has arrived before the next request is sent.
+    /// Whether unrequested data has arrived before the next request is sent (rule R39).
     ///
     /// libcurl (7.88) would take it for the response to that request. Over TLS it may be harmless, such as a late
-    /// session ticket (RFC 8446 §4.6.1), but cannot be distinguished from a response.
-    var isSpoiled: Bool { isSerial && refrain_has_arrived(socket) != 0 }
+    /// session ticket (RFC 8446 §4.6.1), but cannot be distinguished from a response. A TLS record that held the end of
+    /// one response and more is decrypted completely, so its rest is no longer in the socket; a TLS library that does
+    /// not tell whether there is such a rest counts as one that has it.
+    ///
+    /// - Parameter easy: the handle that libcurl has attached to this connection.
+    func isSpoiled(_ easy: UnsafeMutableRawPointer) -> Bool {
+        isSerial && (refrain_has_arrived(socket) != 0 || refrain_tls_holds_data(easy) != 0)
+    }
 
     /// Whether it is open and has no unread data.
     var isQuiet: Bool { refrain_is_quiet(socket) != 0 }
@@ -60,6 +66,9 @@ struct ConnectionTable {
         key = (key ^ UInt64(UInt32(bitPattern: remotePort))) &* prime
         return (key ^ UInt64(UInt32(bitPattern: localPort))) &* prime
     }
+
+    /// Returns the key of a connection without ports, from its number in libcurl.
+    static func key(number: Int64) -> UInt64 { 0x7fff_ffff_0000_0000 | UInt64(truncatingIfNeeded: number) }
 
     /// The connection with this key, if it was recorded.
     subscript(key: UInt64) -> OpenConnection? { connections[key] }

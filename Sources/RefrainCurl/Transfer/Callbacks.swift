@@ -68,7 +68,9 @@ func willSend(
     _ localPort: Int32
 ) -> Int32 {
     guard let transfer = transfer(of: user), let remoteAddress else { return Int32(CURL_PREREQFUNC_ABORT) }
-    let key = ConnectionTable.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+    let key =
+        transfer.keyWithoutPorts
+        ?? ConnectionTable.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
     guard transfer.willSend(on: key, localPort: localPort) else { return Int32(CURL_PREREQFUNC_ABORT) }
     return Int32(CURL_PREREQFUNC_OK)
 }
@@ -114,7 +116,8 @@ func noteProgress(
 
 /// Receives a line of libcurl's verbose log, or data that it has sent.
 ///
-/// Only lines about unprocessed requests, and about the server's public key, are read.
+/// Only lines about unprocessed requests, about data beyond a response, about the server's public key, and with the
+/// number of a connection, are read.
 func receiveVerboseLog(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
@@ -134,9 +137,12 @@ func receiveVerboseLog(
     if !CurlVersion.announcesRequests { transfer(of: user)?.readUnannounced(line) }
     // The first letters of the lines of interest.
     switch line.first {
+    case UInt8(ascii: "E"), UInt8(ascii: "L"):
+        if HTTP2StreamLog.namesExcess(line) { transfer(of: user)?.spoilConnection() }
     case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
         UInt8(ascii: "["), UInt8(ascii: "r"):
         guard let transfer = transfer(of: user) else { break }
+        transfer.readConnectionNumber(line)
         if HTTP2StreamLog.givesUpConnection(line) { transfer.noteRefusalOnReusedConnection() }
         if let last = transfer.stream.read(line) { transfer.connection?.lastProcessed = last }
     case UInt8(ascii: "s"):

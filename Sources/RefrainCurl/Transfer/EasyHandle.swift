@@ -140,8 +140,9 @@ final class EasyHandle {
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         setBuffer(transfer, mayBeHTTP2)
-        // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key.
-        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests)
+        // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key,
+        // and the number of a connection to a Unix domain socket.
+        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests || settings.usesUnixSocket)
         verboseLogTracksSending = mayBeHTTP2 || CurlVersion.requestSize == .verboseLog
     }
 
@@ -153,6 +154,9 @@ final class EasyHandle {
         // Later responses of a proxy to CONNECT, for another connection, are not part of this exchange.
         hideProxyFields(true)
     }
+
+    /// Enables the verbose log for the end of a response, beyond which libcurl (7.88) drops what has arrived with it.
+    func watchExcess() { setVerboseLog(true) }
 
     /// Makes libcurl use a new connection from here on.
     func requireFreshConnection() {

@@ -18,6 +18,8 @@ final class EasySettings {
     let proxy: String?
     let destinations: CurlLoader.DestinationPolicy
     private let environmentNamesProxy: Bool
+    /// Whether requests may use a proxy over TLS.
+    let proxyUsesTLS: Bool
     let speaksHTTP2: Bool
     /// For how many seconds a connection may have been idle to be reused.
     let longestAge: Int
@@ -37,7 +39,9 @@ final class EasySettings {
         destinations = configuration.destinations
         // A policy cannot be enforced on the connections of a proxy.
         proxy = destinations.allowsAll ? configuration.proxy : ""
-        environmentNamesProxy = Self.environmentNamesProxy()
+        let environment = Self.environmentProxies()
+        environmentNamesProxy = !environment.isEmpty
+        proxyUsesTLS = (proxy.map { [$0] } ?? environment).contains { $0.lowercased().hasPrefix("https:") }
         let idleTime = min(max(configuration.maximumIdleTime, .seconds(1)), .seconds(1 << 30))
         longestAge = Int(clamping: idleTime.components.seconds)
         userAgent = configuration.userAgent
@@ -60,11 +64,14 @@ final class EasySettings {
     /// Whether some requests may use a proxy.
     var mayUseProxy: Bool { proxy.map { !$0.isEmpty } ?? environmentNamesProxy }
 
-    /// Whether the environment names a proxy.
-    private static func environmentNamesProxy() -> Bool {
+    /// Whether connections are made to a Unix domain socket; their addresses have no ports.
+    var usesUnixSocket: Bool { overrides.unixSocket != nil }
+
+    /// The proxies that the environment names.
+    private static func environmentProxies() -> [String] {
         // The names that libcurl reads. HTTP_PROXY is not one of them, because the client of a CGI program can set it.
         let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return names.contains { getenv($0) != nil }
+        return names.compactMap { name in getenv(name).map { String(cString: $0) } }
     }
 
     /// The maximum size of the fields that the transport adds.

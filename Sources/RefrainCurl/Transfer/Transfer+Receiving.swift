@@ -48,6 +48,12 @@ extension Transfer {
             exchange.connection?.headSize = handle?.reader.size ?? 0
         }
         connection?.isSerial = head.version != .http2
+        if head.version != .http2 {
+            // What arrives together with such an end libcurl drops, and reuses the connection.
+            if head.isChunked || wireLength == 0 { handle?.watchExcess() }
+            // Of TLS within TLS only the inner layer can be asked for data beyond the response.
+            if isTLS, handle?.settings.proxyUsesTLS == true { spoilConnection() }
+        }
         // A 204 has no content (RFC 9110 §8.6). Content that this one announces may still arrive, and would be read as
         // the next response.
         if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {

@@ -70,6 +70,8 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var stream = HTTP2StreamLog()
     /// The connection of the request, if known.
     @exclusivity(unchecked) var connection: OpenConnection?
+    /// The number of the connection in libcurl according to its verbose log, for connections without ports.
+    var connectionNumber: Int64?
     /// Whether it was stopped before anything was sent, because the connection is unusable.
     var needsOtherConnection = false
     /// Whether it must be sent on a new connection.
@@ -192,7 +194,7 @@ final class Transfer: @unchecked Sendable {
             connection = iteration.connections[key]
         }
         // The last check before libcurl sends: no byte has been sent.
-        if CurlVersion.announcesRequests, !isNew, sends == 0, connection?.isSpoiled == true {
+        if CurlVersion.announcesRequests, !isNew, sends == 0, connection?.isSpoiled(easy) == true {
             needsOtherConnection = true
             return false
         }
@@ -223,6 +225,7 @@ final class Transfer: @unchecked Sendable {
         handle = nil
         sends = 0
         connection = nil
+        connectionNumber = nil
         needsOtherConnection = false
         needsFreshConnection = true
     }
