@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 CURLcode refrain_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -63,6 +65,31 @@ CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void 
     CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, user);
     return code;
+}
+
+CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, user);
+}
+
+int refrain_close_socket(curl_socket_t socket) { return close(socket); }
+
+refrain_name_result refrain_look_up(const char *name) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = 0;
+    switch (getaddrinfo(name, 0, &hints, &found)) {
+    case 0: freeaddrinfo(found); return REFRAIN_NAME_FOUND;
+    case EAI_NONAME:
+#ifdef EAI_NODATA
+#if EAI_NODATA != EAI_NONAME
+    case EAI_NODATA:
+#endif
+#endif
+#ifdef EAI_ADDRFAMILY
+    case EAI_ADDRFAMILY:
+#endif
+        return REFRAIN_NAME_UNKNOWN;
+    default: return REFRAIN_NAME_UNRESOLVED;
+    }
 }
 
 CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user) {

@@ -43,6 +43,25 @@ CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_writ
 /// Sets the progress callback, which is called while CURLOPT_NOPROGRESS is off.
 CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user);
 
+/// Sets the callback that closes sockets; connections keep it, and `user`, for longer than the handle lives.
+CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, void *user);
+
+/// Closes a socket.
+int refrain_close_socket(curl_socket_t socket);
+
+/// How the lookup of a name ends.
+typedef enum {
+    /// The name has an address.
+    REFRAIN_NAME_FOUND,
+    /// The name servers say that there is no such name, or that it has no address.
+    REFRAIN_NAME_UNKNOWN,
+    /// There is no answer: no name server can be reached, or it has failed.
+    REFRAIN_NAME_UNRESOLVED
+} refrain_name_result;
+
+/// Looks a name up, and blocks until that ends.
+refrain_name_result refrain_look_up(const char *name);
+
 /// Sets the callback before a name is resolved.
 CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user);
 

@@ -1,3 +1,4 @@
+internal import CurlShim
 internal import RefrainCore
 internal import RefrainHTTP
 
@@ -11,6 +12,8 @@ enum Command {
     case resume(Transfer)
     /// The response will not be read.
     case discard(Transfer)
+    /// A name that was not found was looked up again.
+    case lookedUp(String, refrain_name_result)
     /// Run this job of a task on the loop's thread.
     case run(UnownedJob)
     /// End all transfers, and accept new ones.

@@ -149,24 +149,20 @@ final class EventLoop: @unchecked Sendable {
     private func startThread() -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self)
-        var everything = sigset_t()
-        var previous = sigset_t()
-        // Signals are for the program's own threads; a new thread inherits the mask of the thread that creates it.
-        sigfillset(&everything)
-        pthread_sigmask(SIG_SETMASK, &everything, &previous)
-        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                refrain_begin_use_or_wait()
-                Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
-                refrain_end_thread()
-                return nil
-            },
-            context.toOpaque()
-        )
+        let result = withSignalsBlocked {
+            pthread_create(
+                &thread,
+                nil,
+                { context in
+                    guard let context else { return nil }
+                    refrain_begin_use_or_wait()
+                    Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+                    refrain_end_thread()
+                    return nil
+                },
+                context.toOpaque()
+            )
+        }
         guard result == 0 else {
             context.release()
             return false
@@ -234,6 +230,43 @@ final class EventLoop: @unchecked Sendable {
         moveJobs()
         for stop in stops { stop.resume() }
     }
+}
+
+/// Runs a closure on a thread of its own, which receives no signals; returns false if the system has no resources.
+func runThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Job {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let job = Unmanaged.passRetained(Job(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    var thread = pthread_t()
+    let result = withSignalsBlocked {
+        pthread_create(
+            &thread,
+            &attributes,
+            { context in
+                if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            },
+            job.toOpaque()
+        )
+    }
+    if result != 0 { job.release() }
+    return result == 0
+}
+
+/// Calls `body` with all signals blocked: they are for the program's own threads, and a new thread inherits the mask.
+private func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
+    var everything = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&everything)
+    pthread_sigmask(SIG_SETMASK, &everything, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+    return body()
 }
 
 /// Calls libcurl where it may change the process's action for SIGPIPE, and restores the action afterwards.

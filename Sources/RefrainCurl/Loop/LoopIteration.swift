@@ -19,6 +19,14 @@ final class LoopIteration {
     /// The transfers whose responses are delivered at the end of the iteration.
     @exclusivity(unchecked) private var answered: [Transfer] = []
 
+    /// Whether a socket was closed that was not yet a connection.
+    ///
+    /// If a host has further addresses, libcurl (7.88) connects to the next one only when it is called again.
+    var hasFailedSocket = false
+
+    /// Records that libcurl closes a socket.
+    func noteClosed(_ socket: Int32) { if !connections.remove(socket: socket) { hasFailedSocket = true } }
+
     /// Adds a transfer whose response is delivered together with the part of its body that arrives in this iteration.
     func note(_ transfer: Transfer) { answered.append(transfer) }
 

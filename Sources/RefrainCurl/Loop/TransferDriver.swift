@@ -43,6 +43,8 @@ final class TransferDriver {
     @exclusivity(unchecked) private var startable: [OriginQueue] = []
     /// The handles of ended transfers that are still in the multi handle.
     @exclusivity(unchecked) private var removable: [HandleRemoval] = []
+    /// The transfers whose names were not found, by the names that are looked up again.
+    var unresolved: [String: [Transfer]] = [:]
     /// The handles whose transfers have ended, and whose name lookups continue.
     var lookups: [EasyHandle] = []
     /// How many transfers may be started, and removed, before libcurl is called and limits are checked again.
@@ -91,6 +93,7 @@ final class TransferDriver {
         case .cancel(let transfer): stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
         case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
+        case .lookedUp(let name, let result): endLookup(of: name, result)
         case .reset(let continuation):
             endAll(.cancelled, "the loader was reset")
             continuation.resume()
@@ -119,6 +122,10 @@ final class TransferDriver {
             keepingPipeAction { curl_multi_perform(multi, &running) }
             now = .now
             mustGoOn = takeMessages(multi)
+            if iteration.hasFailedSocket {
+                iteration.hasFailedSocket = false
+                mustGoOn = true
+            }
             if now >= nextLimit, enforceLimits() { mustGoOn = true }
             if mustGoOn, ended.mayGrow(now: now) { continue }
             completeAll()
@@ -196,7 +203,7 @@ final class TransferDriver {
             end(transfer, error)
             return
         }
-        guard let multi, let handle = idle.take(options) ?? EasyHandle(settings, options) else {
+        guard let multi, let handle = idle.take(options) ?? EasyHandle(settings, options, iteration) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
@@ -242,6 +249,7 @@ final class TransferDriver {
             }
             let result = message.pointee.data.result
             transfer.isLookingUp = false
+            if result == CURLE_COULDNT_RESOLVE_HOST, !transfer.wasLookedUpAgain, lookUpAgain(transfer) { continue }
             if transfer.mustStartOver(after: result) {
                 startOver(transfer)
                 startedAny = true
@@ -275,6 +283,7 @@ final class TransferDriver {
         } else {
             host.addressMayBeStale = false
         }
+        if transfer.head.isComplete { transfer.connection?.idleSince = now }
         let isReusable = error == nil && !transfer.isAnsweredEarly && !transfer.spoilsConnection
         removeFromActive(transfer)
         transfer.handle = nil

@@ -98,6 +98,14 @@ func openSocket(
     return transfer.openSocket(to: address)
 }
 
+/// Closes a socket; `user` is the `LoopIteration`, because a connection outlives the handle that has made it.
+func closeSocket(_ user: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    if let user {
+        Unmanaged<LoopIteration>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.noteClosed(socket) }
+    }
+    return refrain_close_socket(socket)
+}
+
 /// Called on progress, only for transfers over TLS whose body ends with the connection.
 func noteProgress(
     _ user: UnsafeMutableRawPointer?,
@@ -127,6 +135,7 @@ func receiveVerboseLog(
 ) -> Int32 {
     let line = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
     guard kind == CURLINFO_TEXT else {
+        if kind == CURLINFO_DATA_IN { transfer(of: user)?.receiveChunks(line) }
         guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {
             return 0
         }

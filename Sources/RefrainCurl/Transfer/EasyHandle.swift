@@ -61,7 +61,7 @@ final class EasyHandle {
     /// The maximum size of a body that is sent along with the head.
     static let inlineLimit = 16_384
 
-    init?(_ settings: EasySettings, _ trust: TLSOptions) {
+    init?(_ settings: EasySettings, _ trust: TLSOptions, _ iteration: LoopIteration) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.settings = settings
@@ -76,6 +76,8 @@ final class EasyHandle {
         refrain_set_debug(easy, receiveVerboseLog, user)
         refrain_set_progress(easy, noteProgress, user)
         refrain_set_lookup(easy, beginLookup, user)
+        // The driver retains the iteration, and is deallocated after libcurl has closed all connections.
+        refrain_set_close(easy, closeSocket, Unmanaged.passUnretained(iteration).toOpaque())
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
@@ -155,8 +157,9 @@ final class EasyHandle {
         hideProxyFields(true)
     }
 
-    /// Enables the verbose log for the end of a response, beyond which libcurl (7.88) drops what has arrived with it.
-    func watchExcess() { setVerboseLog(true) }
+    /// Enables the verbose log for the rest of a response: it has the chunks before they are decoded, and says when
+    /// libcurl (7.88) drops data that has arrived together with the end.
+    func watchFraming() { setVerboseLog(true) }
 
     /// Makes libcurl use a new connection from here on.
     func requireFreshConnection() {

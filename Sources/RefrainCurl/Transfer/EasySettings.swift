@@ -64,6 +64,9 @@ final class EasySettings {
     /// Whether some requests may use a proxy.
     var mayUseProxy: Bool { proxy.map { !$0.isEmpty } ?? environmentNamesProxy }
 
+    /// Whether connections may be made to another host than the one of the URL.
+    var connectsElsewhere: Bool { !overrides.connectTo.isEmpty || usesUnixSocket }
+
     /// Whether connections are made to a Unix domain socket; their addresses have no ports.
     var usesUnixSocket: Bool { overrides.unixSocket != nil }
 

@@ -94,6 +94,8 @@ extension Transfer {
             } else if stream.answerWasDropped {
                 "the server answered before it had the whole request, and libcurl has dropped the answer; over HTTP/1.1 "
                     + "it is read"
+            } else if result == CURLE_COULDNT_RESOLVE_HOST, isNameServerSilent {
+                "no name server has answered whether there is the host \(nameToLookUp ?? "")"
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
                 "the server's public key is none of those that are pinned for its host; it is "
                     + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
@@ -114,6 +116,7 @@ extension Transfer {
             message: text,
             hasMessage: handle.errorMessage != nil,
             wasSent: sends > 0,
+            isNameServerSilent: isNameServerSilent,
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,

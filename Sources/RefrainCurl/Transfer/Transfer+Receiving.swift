@@ -50,7 +50,9 @@ extension Transfer {
         connection?.isSerial = head.version != .http2
         if head.version != .http2 {
             // What arrives together with such an end libcurl drops, and reuses the connection.
-            if head.isChunked || wireLength == 0 { handle?.watchExcess() }
+            if head.isChunked || wireLength == 0 { handle?.watchFraming() }
+            if head.isChunked { chunks = ChunkFraming() }
+            connection?.keepAlive = head.keepAlive
             // Of TLS within TLS only the inner layer can be asked for data beyond the response.
             if isTLS, handle?.settings.proxyUsesTLS == true { spoilConnection() }
         }
@@ -86,9 +88,22 @@ extension Transfer {
         return true
     }
 
+    /// Checks data of a chunked body before libcurl decodes it.
+    func receiveChunks(_ bytes: UnsafeRawBufferPointer) {
+        guard chunks != nil, chunks?.accepts(bytes) == false else { return }
+        chunks = nil
+        spoilConnection()
+        stopReason = HTTPError(
+            .badServerResponse,
+            request: request,
+            message: "the size of a chunk is malformed (RFC 9112 §7.1)"
+        )
+    }
+
     /// Receives a piece of the body; returns the number of bytes accepted.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
+        guard stopReason == nil else { return 0 }
         // Guard 1: libcurl may deliver a body although the head is incomplete.
         guard head.isComplete else { return bytes.count }
         if isDraining {

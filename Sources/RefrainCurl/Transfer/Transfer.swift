@@ -80,6 +80,10 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var opened = OpenedSockets()
     /// Whether libcurl is resolving a name.
     var isLookingUp = false
+    /// Whether the name was looked up a second time, to find out why the first lookup has failed.
+    var wasLookedUpAgain = false
+    /// Whether the name servers have failed rather than answered that there is no such name.
+    var isNameServerSilent = false
     /// Whether an address was excluded because a connection to it failed before, or by the destination policy.
     var (hasLeftOutAddress, policyRefused) = (false, false)
     /// Whether the excluded addresses are tried now.
@@ -99,6 +103,8 @@ final class Transfer: @unchecked Sendable {
     var spoilsConnection = false
     @exclusivity(unchecked) var decoder: ContentDecoder?
     let bodyLimit: Int
+    /// The check of a chunked body over HTTP/1.
+    @exclusivity(unchecked) var chunks: ChunkFraming?
     /// Whether the body ends with the connection, and TLS was not ended with close_notify.
     var endOfTLSIsMissing = false
     /// Why a callback stopped the transfer.
@@ -194,7 +200,9 @@ final class Transfer: @unchecked Sendable {
             connection = iteration.connections[key]
         }
         // The last check before libcurl sends: no byte has been sent.
-        if CurlVersion.announcesRequests, !isNew, sends == 0, connection?.isSpoiled(easy) == true {
+        if CurlVersion.announcesRequests, !isNew, sends == 0, let connection,
+            connection.isSpoiled(easy) || connection.isExpiring(now: iteration.now)
+        {
             needsOtherConnection = true
             return false
         }
