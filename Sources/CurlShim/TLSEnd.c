@@ -30,6 +30,25 @@ static void look_up(void) {
     mbedtls_pending = (count_pending)dlsym(RTLD_DEFAULT, "mbedtls_ssl_get_bytes_avail");
 }
 
+typedef long (*control)(void *context, int command, long argument, void *pointer);
+
+static CURLcode bound_reads(CURL *easy, void *context, void *user) {
+    const int clear_mode = 78, auto_retry = 4;
+    static control openssl_control;
+    struct curl_tlssessioninfo *info = 0;
+    (void)user;
+    // The context is that of the TLS library in use.
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return CURLE_OK;
+    if (info->backend != CURLSSLBACKEND_OPENSSL) return CURLE_OK;
+    if (!openssl_control) openssl_control = (control)dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
+    if (openssl_control) openssl_control(context, clear_mode, auto_retry, 0);
+    return CURLE_OK;
+}
+
+void refrain_bound_tls_reads(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, bound_reads);
+}
+
 static struct curl_tlssessioninfo *session_of(CURL *easy) {
     struct curl_tlssessioninfo *info = 0;
     pthread_once(&once, look_up);

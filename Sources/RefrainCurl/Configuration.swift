@@ -124,14 +124,17 @@ extension CurlLoader.Configuration {
         guard HTTPToken.isValidFieldValue(userAgent) else {
             throw InvalidArgument("userAgent", is: userAgent, expected: "text without control characters")
         }
-        if case .certificateFile(let path) = trust, path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("trust", is: path, expected: "a file that can be read")
+        if case .certificateFile(let path) = trust, !Self.isReadable(path) {
+            throw InvalidArgument("trust", is: path, expected: Self.readableFile)
         }
-        for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
+        for path in serverTrust?.certificateFiles ?? [] where !Self.isReadable(path) {
+            throw InvalidArgument("serverTrust", is: path, expected: Self.readableFile)
         }
-        for path in clientCertificate?.files ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("clientCertificate", is: path, expected: "a file that can be read")
+        for path in clientCertificate?.files ?? [] where !Self.isReadable(path) {
+            throw InvalidArgument("clientCertificate", is: path, expected: Self.readableFile)
+        }
+        for path in overrides.files where !Self.isReadable(path) {
+            throw InvalidArgument("overrides", is: path, expected: Self.readableFile)
         }
         if let proxy, !proxy.isEmpty, !destinations.allowsAll {
             throw InvalidArgument(
@@ -148,6 +151,17 @@ extension CurlLoader.Configuration {
             )
         }
         return self
+    }
+
+    private static let readableFile = "a regular file of at most 64 MB that can be read"
+
+    /// Whether the TLS library can read a file in a bounded time and amount of memory.
+    ///
+    /// It reads files to their end, on the thread that serves all requests. A pipe may never have an end, or a writer.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        guard !path.utf8.contains(0), access(path, R_OK) == 0, stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_size <= 64 << 20
     }
 
     /// A proxy as errors show it, without its user and password.

@@ -46,6 +46,28 @@ CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void 
 /// Sets the callback that closes sockets; connections keep it, and `user`, for longer than the handle lives.
 CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, void *user);
 
+/// Makes a handle's TLS connections return from a read after each record without data (TLS 1.3: KeyUpdate, session
+/// tickets), of which a peer can send any number; only for OpenSSL, where reads otherwise go on.
+void refrain_bound_tls_reads(CURL *easy);
+
+/// Watches one loop, so that no peer keeps it inside libcurl.
+///
+/// A null pointer, for want of memory, stands for no watch.
+typedef struct refrain_watch refrain_watch;
+refrain_watch *refrain_watch_make(void);
+void refrain_watch_free(refrain_watch *watch);
+
+/// The sockets of the loop's connections: each is added when it is opened, and removed before it is closed.
+void refrain_watch_add(refrain_watch *watch, curl_socket_t socket);
+void refrain_watch_remove(refrain_watch *watch, curl_socket_t socket);
+
+/// Called before and after libcurl may read.
+void refrain_watch_enter(refrain_watch *watch);
+void refrain_watch_exit(refrain_watch *watch);
+
+/// Called in between, when libcurl has delivered data to a transfer.
+void refrain_watch_deliver(refrain_watch *watch);
+
 /// Closes a socket.
 int refrain_close_socket(curl_socket_t socket);
 

@@ -119,7 +119,9 @@ final class TransferDriver {
             removeEnded()
             startListed()
             var running: Int32 = 0
+            refrain_watch_enter(iteration.watch)
             keepingPipeAction { curl_multi_perform(multi, &running) }
+            refrain_watch_exit(iteration.watch)
             now = .now
             mustGoOn = takeMessages(multi)
             if iteration.hasFailedSocket {

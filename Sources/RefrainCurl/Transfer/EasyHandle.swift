@@ -26,6 +26,9 @@ final class EasyHandle {
     /// Whether the body of the response is decoded.
     private(set) var decodes = false
 
+    /// For how many nanoseconds libcurl may pause a transfer in order to keep to a rate limit.
+    let longestPause: Int64
+
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = HeaderListBuffer()
     // No exclusivity checks, as in `TransferDriver`.
@@ -67,6 +70,7 @@ final class EasyHandle {
         self.settings = settings
         self.trust = trust
         longestAge = settings.longestAge
+        longestPause = settings.longestPause
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)

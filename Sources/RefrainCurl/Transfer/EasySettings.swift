@@ -122,6 +122,7 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
+        refrain_bound_tls_reads(easy)
         overrides.apply(to: easy, lists)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
         // No h2c: libcurl before version 8 fails when it reuses such a connection.
@@ -150,7 +151,14 @@ final class EasySettings {
     /// something else arrives on the connection, so the transfer would wait for data that has arrived.
     static let smallBufferSize = 4096
     /// Whether the size depends on the responses; false if the configuration sets it.
-    var adaptsBufferSize: Bool { overrides.receiveBuffer == nil }
+    var adaptsBufferSize: Bool { overrides.bufferSize == nil }
+
+    /// For how many nanoseconds libcurl may pause a transfer in order to keep to a rate limit.
+    var longestPause: Int64 {
+        guard let rate = overrides.bytesPerSecond else { return 0 }
+        let burst = max(CurlLoader.ConnectionOverrides.longestBurst, overrides.bufferSize ?? 0)
+        return Int64(burst) * 1_000_000_000 / Int64(max(1, rate))
+    }
 
     /// The versions of HTTP that are offered, as libcurl's constant.
     var version: Int { speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1 }

@@ -50,6 +50,7 @@ extension Transfer {
             return CURL_SOCKET_BAD
         }
         let socket = refrain_open_socket(address)
+        refrain_watch_add(iteration.watch, socket)
         noteConnecting()
         opened.append(socket, to: key, now: iteration.now, timeLeft: timeToConnect)
         iteration.nextLimit = min(iteration.nextLimit, opened.nextCheck)

@@ -115,4 +115,25 @@ extension Result where Failure == any Error {
         if case .failure(let error) = self { return error is CancellationError }
         return false
     }
+
+    @Test(
+        "R20: a sleep ends in time although the thread of the timer cannot be started, at first or ever",
+        arguments: [3, Int.max]
+    )
+    func noThread(failures: Int) async {
+        let attempts = Locked(0)
+        let timer = TimerThread(mayStart: {
+            attempts.withLock { attempts in
+                attempts += 1
+                return attempts > failures
+            }
+        })
+        for milliseconds in [1, 40, 5] {
+            let isDue = await withUnsafeContinuation { continuation in
+                timer.add(continuation, for: .milliseconds(milliseconds), cancelledBy: nil) { _ in }
+            }
+            #expect(isDue)
+        }
+        #expect(attempts.withLock { $0 } >= 4)
+    }
 }

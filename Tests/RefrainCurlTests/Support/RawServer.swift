@@ -125,15 +125,18 @@ final class RawConnection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func write(_ bytes: [UInt8]) {
+    /// Writes bytes; returns false if the connection has ended.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
         var done = 0
         while done < bytes.count {
             let number = bytes.withUnsafeBytes {
                 send(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, Int32(MSG_NOSIGNAL))
             }
-            guard number > 0 else { return }
+            guard number > 0 else { return false }
             done += number
         }
+        return true
     }
 
     func write(_ text: String) { write(Array(text.utf8)) }
