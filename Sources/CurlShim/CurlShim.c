@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -148,6 +149,11 @@ static __thread void *current_loop;
 void refrain_set_current_loop(void *loop) { current_loop = loop; }
 
 void *refrain_current_loop(void) { return current_loop; }
+
+uint64_t refrain_open_files(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) ? 1024 : limit.rlim_cur;
+}
 
 void refrain_name_thread(pthread_t thread, const char *name) {
 #ifdef __linux__

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CurlShim.h"
 
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -27,6 +28,7 @@ struct refrain_watch {
     _Atomic uint64_t steps;
     // The rest is used with the mutex below.
     uint64_t seen;
+    int stalls;
     curl_socket_t *sockets;
     size_t count, room;
     struct refrain_watch *next;
@@ -141,7 +143,8 @@ static void *watch_all(void *unused) {
         bool is_active = false;
         for (refrain_watch *watch = watches; watch; watch = watch->next) {
             uint64_t steps = atomic_load(&watch->steps);
-            if (steps & 1 && steps == watch->seen) break_flood(watch, steps);
+            watch->stalls = steps & 1 && steps == watch->seen ? watch->stalls + 1 : 0;
+            if (watch->stalls >= 2) break_flood(watch, steps);
             is_active = is_active || steps & 1 || steps != watch->seen;
             watch->seen = steps;
         }

@@ -68,6 +68,24 @@ void refrain_watch_exit(refrain_watch *watch);
 /// Called in between, when libcurl has delivered data to a transfer.
 void refrain_watch_deliver(refrain_watch *watch);
 
+/// Waits for the sockets of many transfers, and calls libcurl only for those on which something has happened.
+typedef struct refrain_poller refrain_poller;
+
+/// Returns NULL if the system has no resources, or no such interface.
+refrain_poller *refrain_poller_make(CURLM *multi);
+void refrain_poller_free(refrain_poller *poller);
+
+/// Waits for at most so many milliseconds.
+void refrain_poller_wait(refrain_poller *poller, int milliseconds);
+
+/// Ends the wait, or the next one; may be called from any thread.
+void refrain_poller_wake(refrain_poller *poller);
+
+/// Performs the transfers for which the wait has found something, or all of them.
+///
+/// All must be performed after curl_multi_perform was called.
+void refrain_poller_perform(refrain_poller *poller, bool all, int *running);
+
 /// Closes a socket.
 int refrain_close_socket(curl_socket_t socket);
 
@@ -116,11 +134,6 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 /// Fails with CURLE_FAILED_INIT if the library that is loaded is older than ``refrain_oldest_version``.
 CURLcode refrain_global_init(void);
 
-/// Makes glibc keep up to 64 MB of freed memory for later allocations instead of returning it immediately.
-///
-/// Does nothing with other C libraries, or if the program has set its own limits (mallopt, GLIBC_TUNABLES).
-void refrain_keep_freed_memory(void);
-
 /// Prevents child processes from inheriting the sockets that wake a handle's poll, if the system identifies them.
 ///
 /// Call it after curl_multi_init, before the first poll; it leaves wake-ups pending.
@@ -157,6 +170,9 @@ void refrain_end_thread(void);
 
 /// Makes the exit of the process wait for threads that use libcurl; call it once, when libcurl is initialized.
 void refrain_wait_at_exit(void);
+
+/// The number of files that the process may have open at a time.
+uint64_t refrain_open_files(void);
 
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);

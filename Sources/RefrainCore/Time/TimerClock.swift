@@ -252,7 +252,7 @@ final class TimerThread: @unchecked Sendable {
 }
 
 extension timespec {
-    fileprivate init(nanoseconds: Int64) {
+    init(nanoseconds: Int64) {
         self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 }

@@ -87,6 +87,8 @@ struct ConnectionTable {
     /// Returns the key of a connection without ports, from its number in libcurl.
     static func key(number: Int64) -> UInt64 { 0x7fff_ffff_0000_0000 | UInt64(truncatingIfNeeded: number) }
 
+    var isEmpty: Bool { connections.isEmpty }
+
     /// The connection with this key, if it was recorded.
     subscript(key: UInt64) -> OpenConnection? { connections[key] }
 

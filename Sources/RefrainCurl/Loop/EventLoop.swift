@@ -44,6 +44,7 @@ final class EventLoop: @unchecked Sendable {
         guard let multi, refrain_begin_use() else { return }
         driver.freeHandles()
         keepingPipeAction { curl_multi_cleanup(multi) }
+        driver.freePoller()
         refrain_end_use()
     }
 
@@ -135,6 +136,8 @@ final class EventLoop: @unchecked Sendable {
         switch how {
         case .not: break
         case .fromPoll: if let multi { curl_multi_wakeup(multi) }
+        // The thread waits with the poller, which it does not change meanwhile.
+        case .fromSocketPoll: if let poller = driver.poller { refrain_poller_wake(poller) }
         case .fromWait: commands.signal()
         }
     }
@@ -173,6 +176,33 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: On the loop's thread
 
+    /// For how many nanoseconds the owner of the loop may wait for a command; nil: for ever.
+    private var longestRest: Int64? {
+        if !BodyBlocks.shared.isEmpty { return BodyBlocks.longestIdle }
+        return driver.hasConnections ? driver.longestIdle : nil
+    }
+
+    /// Waits for a command; closes connections, and returns memory, that nothing has used for long.
+    private func rest() {
+        var isWaiting = true
+        var wait = longestRest
+        while isWaiting {
+            commands.wait(after: { $0.park() }, until: { $0.owner == .thread }, atMost: wait)
+            // A leader may drive the loop now; it is waited for as before.
+            guard commands.withLock({ $0.takeIfFree() }) else {
+                isWaiting = commands.withLock { $0.owner != .thread }
+                continue
+            }
+            refrain_begin_use_or_wait()
+            driver.now = .now
+            BodyBlocks.shared.releaseUnused(now: driver.now)
+            driver.closeOldConnections()
+            refrain_end_use()
+            wait = longestRest
+            isWaiting = commands.withLock { !$0.hasCommands }
+        }
+    }
+
     /// How long the thread sleeps before it polls the sockets of paused transfers, in milliseconds.
     private static let sleepBeforePolling: Int32 = 1
 
@@ -205,15 +235,20 @@ final class EventLoop: @unchecked Sendable {
                 refrain_end_use()
                 defer { refrain_begin_use_or_wait() }
                 if !spins || !spin.wait(until: { commands.withLock { $0.hasCommands } }) {
-                    commands.wait(after: { $0.park() }, until: { $0.owner == .thread })
+                    rest()
                 }
                 continue
             }
-            guard commands.withLock({ $0.prepareToPoll() }) else { continue }
+            let pollsSockets = driver.pollsSockets
+            guard commands.withLock({ $0.prepareToPoll(sockets: pollsSockets) }) else { continue }
             if driver.sleepsBeforePolling { poll(nil, 0, Self.sleepBeforePolling) }
             let wait = driver.pollTimeout()
             refrain_end_use()
-            curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
+            if pollsSockets {
+                driver.waitForSockets(wait)
+            } else {
+                curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
+            }
             refrain_begin_use_or_wait()
         }
         driver.endAll(.sessionInvalidated, "the loader was shut down")

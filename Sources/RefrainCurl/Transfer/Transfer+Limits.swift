@@ -23,7 +23,7 @@ final class Limits: Sendable {
     private init(converting timeouts: Timeout.Limits) {
         connect = timeouts.connect?.delayInNanoseconds ?? .never
         firstByte = timeouts.firstByte?.delayInNanoseconds ?? .never
-        idle = timeouts.idle?.delayInNanoseconds ?? .never
+        idle = timeouts.silence?.delayInNanoseconds ?? .never
         total = timeouts.total?.delayInNanoseconds ?? .never
     }
 }

@@ -145,9 +145,7 @@ extension Transfer {
         } else if let error {
             finish(.failure(error))
         } else if head.isComplete {
-            let whole = response(with: HTTPBody(.bytes(body)))
-            body = Data()
-            finish(.success(whole))
+            finish(.success(response(with: HTTPBody(.bytes(body.take())))))
         } else {
             finish(.failure(HTTPError(.unknown, request: request)))
         }
@@ -190,7 +188,7 @@ extension Transfer {
     private var arrivedResponse: HTTPResponse? {
         guard pipe == nil, !streams, head.isComplete else { return nil }
         exchange.bytesSent = bytesSent
-        return response(with: HTTPBody(.bytes(body)))
+        return response(with: HTTPBody(.bytes(body.bytes)))
     }
 
     /// Makes the response with this body.

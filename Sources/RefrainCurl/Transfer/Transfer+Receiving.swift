@@ -73,11 +73,10 @@ extension Transfer {
         if streams {
             // The part of the body that arrives in this iteration is delivered with the response: mostly all of a small
             // one.
-            if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = ByteChannel() }
+            if let length, length <= Self.smallBody { body.reserve(length) } else { pipe = ByteChannel() }
             iteration.note(self)
         } else if let length {
-            // The length is not reliable: memory beyond this limit is allocated as the bytes arrive.
-            body.reserveCapacity(Int(min(length, 1 << 20)))
+            body.reserve(min(length, Int64(bodyLimit)))
         }
         if isDeferrable {
             handOverLimit = iteration.now.after(Self.graceOfDeferredBodies)
@@ -139,9 +138,9 @@ extension Transfer {
                 return false
             }
             if pipe.append(bytes) { iteration.note(pipe) }
-        } else if let start = bytes.baseAddress {
-            // By its address: as a sequence it would be copied byte by byte.
-            body.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        } else if !body.append(bytes) {
+            stopReason = HTTPError(.unknown, request: request, message: "there is no memory for the body")
+            return false
         }
         return true
     }
@@ -187,8 +186,7 @@ extension Transfer {
         let pipe = pipe ?? ByteChannel()
         self.pipe = pipe
         self.owner = nil
-        if !body.isEmpty { body.withUnsafeBytes { _ = pipe.append($0) } }
-        body = Data()
+        if !body.isEmpty { body.take().withUnsafeBytes { _ = pipe.append($0) } }
         let rest = pipe.body(length: bodyLength, from: TransferSource(self, of: owner))
         finish(.success(response(with: rest)))
     }

@@ -93,7 +93,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var head = ReceivedHead()
     /// The facts of the exchange, once the head is complete.
     @exclusivity(unchecked) var exchange = HTTPResponse.Exchange()
-    @exclusivity(unchecked) var body = Data()
+    @exclusivity(unchecked) var body = ReceivedBody()
     @exclusivity(unchecked) var bodySize = 0
     /// The bytes of the body that were received, before decoding.
     @exclusivity(unchecked) var wireSize: Int64 = 0

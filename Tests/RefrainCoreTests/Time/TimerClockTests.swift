@@ -1,5 +1,6 @@
-import RefrainCore
 import Testing
+
+@testable import RefrainCore
 
 /// Real time: these tests stand for what the other ones take for granted.
 @Suite("TimerClock")
@@ -108,13 +109,6 @@ struct TimerClockTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
-}
-
-extension Result where Failure == any Error {
-    fileprivate var isCancelled: Bool {
-        if case .failure(let error) = self { return error is CancellationError }
-        return false
-    }
 
     @Test(
         "R20: a sleep ends in time although the thread of the timer cannot be started, at first or ever",
@@ -135,5 +129,12 @@ extension Result where Failure == any Error {
             #expect(isDue)
         }
         #expect(attempts.withLock { $0 } >= 4)
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate var isCancelled: Bool {
+        if case .failure(let error) = self { return error is CancellationError }
+        return false
     }
 }

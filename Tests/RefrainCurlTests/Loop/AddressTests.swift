@@ -96,7 +96,8 @@ struct AddressTests {
         request.timeouts.connect = .seconds(60)
         let start = ContinuousClock.now
         #expect(try await loader.response(for: request).status == 200)
-        #expect(ContinuousClock.now - start < .seconds(4))
+        // Half of the time to connect was for the first one.
+        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(server.connectionCount == 1)
     }
 

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: HTTP/2")
+@Suite("CurlLoader: HTTP/2", .timeLimit(.minutes(4)))
 struct HTTP2Tests {
     /// What the server does with a stream.
     enum Answer {

@@ -36,6 +36,23 @@ struct TimeoutTests {
         #expect(clock.now - start < .seconds(60))
     }
 
+    @Test("R20: a limit that the caller has set is longer than the default silence, and counts instead of it")
+    func namedSilence() {
+        var limits = Timeout.Limits.standard
+        #expect(limits.silence == .seconds(60))
+        limits.firstByte = .seconds(75)
+        #expect(limits.silence == .seconds(75) && Limits.of(limits).idle == 75_000_000_000)
+        limits.total = .seconds(300)
+        #expect(limits.silence == .seconds(300))
+        limits.idle = .seconds(5)
+        #expect(limits.silence == .seconds(5))
+        limits.idle = nil
+        #expect(limits.silence == nil)
+        var short = Timeout.Limits.standard
+        short.total = .seconds(10)
+        #expect(short.silence == .seconds(60))
+    }
+
     @Test("R20: the pauses of a rate limit of our own are no silence", arguments: [8_000, 40_000])
     func rateLimit(rate: Int) async throws {
         let server = try FaultServer()

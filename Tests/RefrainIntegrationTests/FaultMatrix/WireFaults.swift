@@ -137,6 +137,18 @@ struct WireFault: Sendable {
             test: "R2: a POST goes over a new connection where the server says that it closes the old one by then"
         ),
         WireFault(
+            fault: "a flood without content: KeyUpdate of TLS 1.3, PING, SETTINGS, WINDOW_UPDATE and others of HTTP/2",
+            outcome: "the timeout or the cancellation ends it; requests to other servers go on",
+            source: "RFC 9113 §10.5, R20",
+            test: "R20: a timeout ends a request to a server that floods, and requests to others go on"
+        ),
+        WireFault(
+            fault: "a pipe or a device in place of a file of authorities or of a client's certificate",
+            outcome: "InvalidArgument, nothing is sent",
+            source: "R31",
+            test: "R31: a pipe or a file without an end is no file of authorities, and refused at once"
+        ),
+        WireFault(
             fault: "a name server that fails or cannot be reached",
             outcome: "dnsLookupFailed, where a name that does not exist is cannotFindHost",
             source: "RFC 2308 §7, R8",
