@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 CURLcode refrain_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -65,6 +68,31 @@ CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void 
     return code;
 }
 
+CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, void *user) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, user);
+}
+
+int refrain_close_socket(curl_socket_t socket) { return close(socket); }
+
+refrain_name_result refrain_look_up(const char *name) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = 0;
+    switch (getaddrinfo(name, 0, &hints, &found)) {
+    case 0: freeaddrinfo(found); return REFRAIN_NAME_FOUND;
+    case EAI_NONAME:
+#ifdef EAI_NODATA
+#if EAI_NODATA != EAI_NONAME
+    case EAI_NODATA:
+#endif
+#endif
+#ifdef EAI_ADDRFAMILY
+    case EAI_ADDRFAMILY:
+#endif
+        return REFRAIN_NAME_UNKNOWN;
+    default: return REFRAIN_NAME_UNRESOLVED;
+    }
+}
+
 CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, begin);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, user);
@@ -84,6 +112,13 @@ int64_t refrain_get_offset(CURL *easy, CURLINFO info) {
 void *refrain_get_pointer(CURL *easy, CURLINFO info) {
     void *value = 0;
     return curl_easy_getinfo(easy, info, &value) ? 0 : value;
+}
+
+int64_t refrain_connection_number(CURL *easy) {
+    // CURLINFO_CONN_ID; earlier headers do not have it.
+    const CURLINFO connection_number = (CURLINFO)(CURLINFO_OFF_T + 64);
+    curl_off_t value = -1;
+    return curl_easy_getinfo(easy, connection_number, &value) ? -1 : value;
 }
 
 CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value) {
@@ -114,6 +149,11 @@ static __thread void *current_loop;
 void refrain_set_current_loop(void *loop) { current_loop = loop; }
 
 void *refrain_current_loop(void) { return current_loop; }
+
+uint64_t refrain_open_files(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) ? 1024 : limit.rlim_cur;
+}
 
 void refrain_name_thread(pthread_t thread, const char *name) {
 #ifdef __linux__

@@ -21,8 +21,9 @@ extension CurlLoader {
         public var maximumConnectionsPerHost = 32
         /// The maximum number of connections kept open for later requests, over all origins.
         ///
-        /// Defaults to 64.
-        public var maximumIdleConnections = 64
+        /// Defaults to 1024. With those in use there are at most three quarters as many as the process may open files;
+        /// the connection that was not used for the longest time is closed first.
+        public var maximumIdleConnections = 1024
         /// How long an idle connection is kept, in whole seconds.
         ///
         /// Defaults to 55 s: many servers close after a minute.
@@ -64,12 +65,6 @@ extension CurlLoader {
         public var versions = Versions.automatic
         /// The `User-Agent` of requests without one.
         public var userAgent = "refrain/0.2.0"
-
-        /// Whether glibc keeps up to 64 MB of freed memory for later bodies over 128 KiB.
-        ///
-        /// It makes bodies of megabytes faster and changes the allocator of the whole process, unless the process has
-        /// limits of its own (`mallopt`, `GLIBC_TUNABLES`). Defaults to false. No effect on other C libraries.
-        public var keepsFreedMemory = false
 
         /// Settings of the command line that differ from libcurl's defaults.
         package var overrides = ConnectionOverrides()
@@ -124,14 +119,17 @@ extension CurlLoader.Configuration {
         guard HTTPToken.isValidFieldValue(userAgent) else {
             throw InvalidArgument("userAgent", is: userAgent, expected: "text without control characters")
         }
-        if case .certificateFile(let path) = trust, path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("trust", is: path, expected: "a file that can be read")
+        if case .certificateFile(let path) = trust, !Self.isReadable(path) {
+            throw InvalidArgument("trust", is: path, expected: Self.readableFile)
         }
-        for path in serverTrust?.certificateFiles ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("serverTrust", is: path, expected: "a file that can be read")
+        for path in serverTrust?.certificateFiles ?? [] where !Self.isReadable(path) {
+            throw InvalidArgument("serverTrust", is: path, expected: Self.readableFile)
         }
-        for path in clientCertificate?.files ?? [] where path.utf8.contains(0) || access(path, R_OK) != 0 {
-            throw InvalidArgument("clientCertificate", is: path, expected: "a file that can be read")
+        for path in clientCertificate?.files ?? [] where !Self.isReadable(path) {
+            throw InvalidArgument("clientCertificate", is: path, expected: Self.readableFile)
+        }
+        for path in overrides.files where !Self.isReadable(path) {
+            throw InvalidArgument("overrides", is: path, expected: Self.readableFile)
         }
         if let proxy, !proxy.isEmpty, !destinations.allowsAll {
             throw InvalidArgument(
@@ -148,6 +146,17 @@ extension CurlLoader.Configuration {
             )
         }
         return self
+    }
+
+    private static let readableFile = "a regular file of at most 64 MB that can be read"
+
+    /// Whether the TLS library can read a file in a bounded time and amount of memory.
+    ///
+    /// It reads files to their end, on the thread that serves all requests. A pipe may never have an end, or a writer.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        guard !path.utf8.contains(0), access(path, R_OK) == 0, stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_size <= 64 << 20
     }
 
     /// A proxy as errors show it, without its user and password.
@@ -180,13 +189,4 @@ extension CurlLoader.Configuration {
                 return code == CURLUE_OK || code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD
             }
     }
-}
-
-/// The tuning of the process's allocator, which ``CurlLoader/Configuration/keepsFreedMemory`` asks for.
-enum MallocTuning {
-    /// Applies the tuning, once per process.
-    ///
-    /// By default glibc returns the memory of a body over 128 KiB to the kernel, and page faults take most of the time
-    /// of a body of 1 MB.
-    static let apply: Void = refrain_keep_freed_memory()
 }

@@ -1,6 +1,14 @@
 internal import CurlShim
 package import RefrainHTTP
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 extension CurlLoader {
     /// The settings of connections that the command line can change, in libcurl's own forms.
     package struct ConnectionOverrides: Sendable, Equatable {
@@ -53,7 +61,7 @@ extension CurlLoader.ConnectionOverrides {
 
     /// A setting whose value is a text, by the name of curl's option.
     package enum TextOption: Sendable {
-        case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy
+        case crlfile, ciphers, tls13Ciphers, curves, interface, proxyUser, noproxy, proxyCacert
 
         var option: CURLoption {
             switch self {
@@ -64,6 +72,7 @@ extension CurlLoader.ConnectionOverrides {
             case .interface: CURLOPT_INTERFACE
             case .proxyUser: CURLOPT_PROXYUSERPWD
             case .noproxy: CURLOPT_NOPROXY
+            case .proxyCacert: CURLOPT_PROXY_CAINFO
             }
         }
     }
@@ -92,6 +101,13 @@ final class OverrideLists {
 }
 
 extension CurlLoader.ConnectionOverrides {
+    /// The files that the TLS library reads; one that does not exist is reported by libcurl.
+    var files: [String] {
+        var files = [TextOption.crlfile, .proxyCacert].compactMap { texts[$0] }
+        if let pinnedKeys, !pinnedKeys.hasPrefix("sha256//") { files.append(pinnedKeys) }
+        return files.filter { access($0, F_OK) == 0 }
+    }
+
     /// Applies the settings to a new handle.
     func apply(to easy: UnsafeMutableRawPointer, _ lists: OverrideLists) {
         if let list = lists.resolve { refrain_set_pointer(easy, CURLOPT_RESOLVE, list) }
@@ -106,15 +122,29 @@ extension CurlLoader.ConnectionOverrides {
             refrain_set_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, Int64(bytesPerSecond))
         }
         if let leastSpeed {
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, leastSpeed.bytesPerSecond)
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, leastSpeed.seconds)
+            // A rate limit makes libcurl pause, which must not count as slowness.
+            let rate = bytesPerSecond.map { max(1, $0 / 2) } ?? .max
+            let pause = bytesPerSecond.map { 2 + 2 * Self.longestBurst / max(1, $0) } ?? 0
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, min(leastSpeed.bytesPerSecond, rate))
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(leastSpeed.seconds, pause))
         }
         if oldestTLS != nil || newestTLS != nil {
             refrain_set_long(easy, CURLOPT_SSLVERSION, Self.number(oldestTLS) | Self.number(newestTLS) << 16)
         }
         for (name, text) in texts { refrain_set_pointer(easy, name.option, text) }
-        if let receiveBuffer { refrain_set_long(easy, CURLOPT_BUFFERSIZE, receiveBuffer) }
+        if let size = bufferSize { refrain_set_long(easy, CURLOPT_BUFFERSIZE, size) }
     }
+
+    /// The maximum number of bytes received at a time; nil: the loader's default.
+    ///
+    /// With a rate limit at most a quarter of a second's: libcurl pauses after each piece until the rate is met again.
+    var bufferSize: Int? {
+        guard let bytesPerSecond else { return receiveBuffer }
+        return min(receiveBuffer ?? EasySettings.bufferSize, max(1024, bytesPerSecond / 4))
+    }
+
+    /// The largest piece that libcurl receives before it pauses: what it has decrypted already, it delivers.
+    static let longestBurst = 16_384
 
     /// A version as libcurl numbers it, which has the same numbers for the newest one, 16 bits further up.
     private static func number(_ version: TLSVersion?) -> Int {

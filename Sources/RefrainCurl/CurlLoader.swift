@@ -31,7 +31,6 @@ public final class CurlLoader: HTTPLoader {
     /// - Throws: `InvalidArgument`, which names the setting that cannot be used.
     public init(configuration: Configuration) throws(InvalidArgument) {
         loop = EventLoop(configuration: try configuration.validated())
-        if configuration.keepsFreedMemory { _ = MallocTuning.apply }
     }
 
     /// Makes a loader whose leaders wait for this many nanoseconds, for tests.

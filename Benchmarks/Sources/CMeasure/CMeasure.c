@@ -42,27 +42,41 @@ static int64_t number_from(const char *text, const char *name) {
 
 bench_arguments bench_parse(int argc, char *const argv[]) {
     if (argc < 4) {
-        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE]\n", argv[0]);
+        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N]\n", argv[0]);
         exit(2);
     }
     bench_arguments arguments = {.url = argv[1], .ca = NULL};
     arguments.requests = number_from(argv[2], "REQUESTS");
     arguments.concurrency = number_from(argv[3], "CONCURRENCY");
     arguments.warmup = arguments.concurrency;
+    arguments.hosts = 1;
     for (int index = 4; index + 1 < argc; index += 2) {
         if (strcmp(argv[index], "--warmup") == 0) arguments.warmup = number_from(argv[index + 1], "--warmup");
         else if (strcmp(argv[index], "--seconds") == 0) seconds_limit = strtod(argv[index + 1], NULL);
         else if (strcmp(argv[index], "--ca") == 0) arguments.ca = argv[index + 1];
+        else if (strcmp(argv[index], "--hosts") == 0) arguments.hosts = number_from(argv[index + 1], "--hosts");
         else {
             fprintf(stderr, "unknown argument \"%s\"\n", argv[index]);
             exit(2);
         }
     }
-    if (arguments.requests < 1 || arguments.concurrency < 1) {
-        fprintf(stderr, "REQUESTS and CONCURRENCY are at least 1\n");
+    if (arguments.requests < 1 || arguments.concurrency < 1 || arguments.hosts < 1) {
+        fprintf(stderr, "REQUESTS, CONCURRENCY and --hosts are at least 1\n");
         exit(2);
     }
     return arguments;
+}
+
+void bench_url(const bench_arguments *arguments, int64_t number, char *output, size_t size) {
+    static const char first[] = "127.0.0.1";
+    const char *host = strstr(arguments->url, first);
+    int index = (int)(number % arguments->hosts);
+    if (arguments->hosts == 1 || !host) {
+        snprintf(output, size, "%s", arguments->url);
+    } else {
+        snprintf(output, size, "%.*s127.0.%d.%d%s", (int)(host - arguments->url), arguments->url, index / 250,
+                 index % 250 + 1, host + sizeof first - 1);
+    }
 }
 
 void bench_begin(int64_t requests, bool measured) {

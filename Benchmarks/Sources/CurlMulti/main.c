@@ -69,19 +69,24 @@ static CURL *make_handle(transfer *one, const bench_arguments *arguments) {
 }
 
 // Gives a free handle to the request that has waited longest; false where none waits.
-static bool start(CURLM *multi, transfer *one) {
+static bool start(CURLM *multi, transfer *one, const bench_arguments *arguments) {
     if (waiting_count == 0) return false;
     one->number = waiting_numbers[waiting_first];
     one->submitted = waiting_since[waiting_first];
     waiting_first = (waiting_first + 1) % waiting_capacity;
     waiting_count--;
     one->length = 0;
+    if (arguments->hosts > 1) {
+        char url[1024];
+        bench_url(arguments, one->number, url, sizeof url);
+        curl_easy_setopt(one->easy, CURLOPT_URL, url);
+    }
     curl_multi_add_handle(multi, one->easy);
     return true;
 }
 
 // Takes over what has finished, and starts what comes next; true where something was started.
-static bool take_messages(CURLM *multi, int *running_transfers) {
+static bool take_messages(CURLM *multi, int *running_transfers, const bench_arguments *arguments) {
     bool started = false;
     int left = 0;
     CURLMsg *message;
@@ -97,7 +102,7 @@ static bool take_messages(CURLM *multi, int *running_transfers) {
         bench_done(one->number, one->submitted, result == CURLE_OK && status == 200 ? (int64_t)one->length : -1);
         int64_t next = bench_next();
         if (next >= 0) submit(next);
-        if (start(multi, one)) started = true;
+        if (start(multi, one, arguments)) started = true;
         else (*running_transfers)--;
     }
     return started;
@@ -129,7 +134,7 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-static void drive_by_epoll(CURLM *multi, int *transfers) {
+static void drive_by_epoll(CURLM *multi, int *transfers, const bench_arguments *arguments) {
     struct epoll_event events[CONNECTIONS];
     int running = 0;
     while (*transfers > 0) {
@@ -146,20 +151,22 @@ static void drive_by_epoll(CURLM *multi, int *transfers) {
             if (events[index].events & (EPOLLERR | EPOLLHUP)) mask |= CURL_CSELECT_ERR;
             curl_multi_socket_action(multi, events[index].data.fd, mask, &running);
         }
-        take_messages(multi, transfers);
+        take_messages(multi, transfers, arguments);
     }
 }
 
-static void drive_by_poll(CURLM *multi, int *transfers) {
+static void drive_by_poll(CURLM *multi, int *transfers, const bench_arguments *arguments) {
     while (*transfers > 0) {
         int running = 0;
         curl_multi_perform(multi, &running);
-        if (take_messages(multi, transfers)) continue;
+        if (take_messages(multi, transfers, arguments)) continue;
         if (*transfers > 0) curl_multi_poll(multi, NULL, 0, 1000, NULL);
     }
 }
 
-static void run(CURLM *multi, transfer *all, int64_t handles, int64_t requests, int64_t in_flight, bool measured) {
+static void run(CURLM *multi, transfer *all, int64_t handles, int64_t requests, const bench_arguments *arguments,
+                bool measured) {
+    const int64_t in_flight = arguments->concurrency;
     bench_begin(requests, measured);
     for (int64_t index = 0; index < in_flight; index++) {
         int64_t number = bench_next();
@@ -167,9 +174,9 @@ static void run(CURLM *multi, transfer *all, int64_t handles, int64_t requests, 
         submit(number);
     }
     int transfers = 0;
-    for (int64_t index = 0; index < handles; index++) transfers += start(multi, &all[index]);
-    if (epoll_descriptor >= 0) drive_by_epoll(multi, &transfers);
-    else drive_by_poll(multi, &transfers);
+    for (int64_t index = 0; index < handles; index++) transfers += start(multi, &all[index], arguments);
+    if (epoll_descriptor >= 0) drive_by_epoll(multi, &transfers, arguments);
+    else drive_by_poll(multi, &transfers, arguments);
 }
 
 int main(int argc, char *argv[]) {
@@ -178,7 +185,7 @@ int main(int argc, char *argv[]) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     CURLM *multi = curl_multi_init();
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)(CONNECTIONS + (arguments.hosts > 1 ? arguments.hosts : 0)));
     if (engine && strcmp(engine, "epoll") == 0) {
         epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
         curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
@@ -192,8 +199,8 @@ int main(int argc, char *argv[]) {
     transfer *all = calloc((size_t)handles, sizeof *all);
     for (int64_t index = 0; index < handles; index++) all[index].easy = make_handle(&all[index], &arguments);
 
-    if (arguments.warmup > 0) run(multi, all, handles, arguments.warmup, arguments.concurrency, false);
-    run(multi, all, handles, arguments.requests, arguments.concurrency, true);
+    if (arguments.warmup > 0) run(multi, all, handles, arguments.warmup, &arguments, false);
+    run(multi, all, handles, arguments.requests, &arguments, true);
     bench_report("curl-multi");
 
     for (int64_t index = 0; index < handles; index++) curl_easy_cleanup(all[index].easy);

@@ -2,8 +2,8 @@ internal import CMeasure
 
 /// The arguments of a client, which are the same for all.
 public struct LoadArguments: Sendable {
-    /// Where the requests go.
-    public let url: String
+    /// Where the requests go, in turn: one URL per host.
+    public let urls: [String]
     /// How many of them are in flight at a time.
     public let concurrency: Int
     /// The certificates to trust, a PEM file; nil: the system's.
@@ -13,8 +13,12 @@ public struct LoadArguments: Sendable {
 
     /// Reads the arguments of the process; ends it where they are wrong.
     public init() {
-        let arguments = bench_parse(CommandLine.argc, CommandLine.unsafeArgv)
-        url = String(cString: arguments.url)
+        var arguments = bench_parse(CommandLine.argc, CommandLine.unsafeArgv)
+        urls = (0..<arguments.hosts).map { number in
+            var text = [CChar](repeating: 0, count: 1024)
+            bench_url(&arguments, number, &text, text.count)
+            return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
         concurrency = Int(arguments.concurrency)
         certificateFile = arguments.ca.map { String(cString: $0) }
         requests = arguments.requests
@@ -25,8 +29,9 @@ public struct LoadArguments: Sendable {
     ///
     /// - Parameters:
     ///   - client: the name of the client.
-    ///   - load: makes one request, and returns how many bytes its body had; negative if it failed.
-    public func run(_ client: String, load: @escaping @Sendable () async -> Int) async {
+    ///   - load: makes one request to the host of this number, and returns how many bytes its body had; negative if it
+    ///     failed.
+    public func run(_ client: String, load: @escaping @Sendable (Int) async -> Int) async {
         if warmup > 0 {
             bench_begin(warmup, false)
             await runPhase(load)
@@ -36,7 +41,7 @@ public struct LoadArguments: Sendable {
         bench_report(client)
     }
 
-    private func runPhase(_ load: @escaping @Sendable () async -> Int) async {
+    private func runPhase(_ load: @escaping @Sendable (Int) async -> Int) async {
         await withDiscardingTaskGroup { group in
             for _ in 0..<concurrency {
                 group.addTask {
@@ -44,7 +49,7 @@ public struct LoadArguments: Sendable {
                         let number = bench_next()
                         guard number >= 0 else { return }
                         let began = bench_now()
-                        let bytes = await load()
+                        let bytes = await load(Int(number) % urls.count)
                         bench_done(number, began, Int64(bytes))
                     }
                 }

@@ -9,9 +9,11 @@ struct LoaderClient {
         var configuration = CurlLoader.Configuration()
         if let file = arguments.certificateFile { configuration.trust = .certificateFile(file) }
         let loader = try CurlLoader(configuration: configuration)
-        let request = try HTTPRequest(arguments.url)
-        await arguments.run("loader") {
-            guard case .success(let response) = await loader.load(request), response.status == 200 else { return -1 }
+        let requests = try arguments.urls.map { try HTTPRequest($0) }
+        await arguments.run("loader") { host in
+            guard case .success(let response) = await loader.load(requests[host]), response.status == 200 else {
+                return -1
+            }
             return response.data?.count ?? -1
         }
     }

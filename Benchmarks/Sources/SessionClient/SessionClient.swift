@@ -15,9 +15,9 @@ struct SessionClient {
         } else {
             session = Session()
         }
-        let url = try HTTPRequest(arguments.url).url
-        await arguments.run("session") {
-            let response = await session.request(url).serializingData().response
+        let urls = try arguments.urls.map { try HTTPRequest($0).url }
+        await arguments.run("session") { host in
+            let response = await session.request(urls[host]).serializingData().response
             guard response.response?.status == 200, case .success(let data) = response.result else { return -1 }
             return data.count
         }

@@ -15,9 +15,9 @@ struct SessionDecodableClient {
         } else {
             session = Session()
         }
-        let url = try HTTPRequest(arguments.url).url
-        await arguments.run("session-decodable") {
-            let response = await session.request(url).validate().serializingDecodable(Int.self).response
+        let urls = try arguments.urls.map { try HTTPRequest($0).url }
+        await arguments.run("session-decodable") { host in
+            let response = await session.request(urls[host]).validate().serializingDecodable(Int.self).response
             // The body is the two digits of this number.
             guard case .success(11) = response.result else { return -1 }
             return 2

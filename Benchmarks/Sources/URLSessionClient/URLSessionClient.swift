@@ -14,9 +14,10 @@ struct URLSessionClient {
         configuration.httpMaximumConnectionsPerHost = min(64, arguments.concurrency)
         configuration.urlCache = nil
         let session = URLSession(configuration: configuration)
-        guard let url = URL(string: arguments.url) else { throw URLError(.badURL) }
-        await arguments.run("urlsession") {
-            guard let (data, response) = try? await session.data(from: url),
+        let urls = arguments.urls.compactMap { URL(string: $0) }
+        guard urls.count == arguments.urls.count else { throw URLError(.badURL) }
+        await arguments.run("urlsession") { host in
+            guard let (data, response) = try? await session.data(from: urls[host]),
                 (response as? HTTPURLResponse)?.statusCode == 200
             else { return -1 }
             return data.count

@@ -43,6 +43,65 @@ CURLcode refrain_set_callbacks(CURL *easy, curl_write_callback header, curl_writ
 /// Sets the progress callback, which is called while CURLOPT_NOPROGRESS is off.
 CURLcode refrain_set_progress(CURL *easy, curl_xferinfo_callback progress, void *user);
 
+/// Sets the callback that closes sockets; connections keep it, and `user`, for longer than the handle lives.
+CURLcode refrain_set_close(CURL *easy, curl_closesocket_callback close_socket, void *user);
+
+/// Makes a handle's TLS connections return from a read after each record without data (TLS 1.3: KeyUpdate, session
+/// tickets), of which a peer can send any number; only for OpenSSL, where reads otherwise go on.
+void refrain_bound_tls_reads(CURL *easy);
+
+/// Watches one loop, so that no peer keeps it inside libcurl.
+///
+/// A null pointer, for want of memory, stands for no watch.
+typedef struct refrain_watch refrain_watch;
+refrain_watch *refrain_watch_make(void);
+void refrain_watch_free(refrain_watch *watch);
+
+/// The sockets of the loop's connections: each is added when it is opened, and removed before it is closed.
+void refrain_watch_add(refrain_watch *watch, curl_socket_t socket);
+void refrain_watch_remove(refrain_watch *watch, curl_socket_t socket);
+
+/// Called before and after libcurl may read.
+void refrain_watch_enter(refrain_watch *watch);
+void refrain_watch_exit(refrain_watch *watch);
+
+/// Called in between, when libcurl has delivered data to a transfer.
+void refrain_watch_deliver(refrain_watch *watch);
+
+/// Waits for the sockets of many transfers, and calls libcurl only for those on which something has happened.
+typedef struct refrain_poller refrain_poller;
+
+/// Returns NULL if the system has no resources, or no such interface.
+refrain_poller *refrain_poller_make(CURLM *multi);
+void refrain_poller_free(refrain_poller *poller);
+
+/// Waits for at most so many milliseconds.
+void refrain_poller_wait(refrain_poller *poller, int milliseconds);
+
+/// Ends the wait, or the next one; may be called from any thread.
+void refrain_poller_wake(refrain_poller *poller);
+
+/// Performs the transfers for which the wait has found something, or all of them.
+///
+/// All must be performed after curl_multi_perform was called.
+void refrain_poller_perform(refrain_poller *poller, bool all, int *running);
+
+/// Closes a socket.
+int refrain_close_socket(curl_socket_t socket);
+
+/// How the lookup of a name ends.
+typedef enum {
+    /// The name has an address.
+    REFRAIN_NAME_FOUND,
+    /// The name servers say that there is no such name, or that it has no address.
+    REFRAIN_NAME_UNKNOWN,
+    /// There is no answer: no name server can be reached, or it has failed.
+    REFRAIN_NAME_UNRESOLVED
+} refrain_name_result;
+
+/// Looks a name up, and blocks until that ends.
+refrain_name_result refrain_look_up(const char *name);
+
 /// Sets the callback before a name is resolved.
 CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void *user);
 
@@ -50,6 +109,15 @@ CURLcode refrain_set_lookup(CURL *easy, curl_resolver_start_callback begin, void
 ///
 /// Call it during a transfer only.
 int refrain_tls_was_ended(CURL *easy);
+
+/// Returns 1 if the TLS layer of a transfer's connection has data that libcurl has not read, 0 if it has none or there
+/// is no such layer, -1 if the TLS library does not tell.
+///
+/// Call it during a transfer only. Of TLS within TLS only the inner layer is checked.
+int refrain_tls_holds_data(CURL *easy);
+
+/// Returns the number of the transfer's connection; -1 before libcurl 8.2, or without a connection.
+int64_t refrain_connection_number(CURL *easy);
 
 /// Sets the callback for libcurl's messages, which is called while CURLOPT_VERBOSE is on.
 CURLcode refrain_set_debug(CURL *easy, curl_debug_callback debug, void *user);
@@ -65,11 +133,6 @@ CURLMcode refrain_multi_set_long(CURLM *multi, CURLMoption option, long value);
 ///
 /// Fails with CURLE_FAILED_INIT if the library that is loaded is older than ``refrain_oldest_version``.
 CURLcode refrain_global_init(void);
-
-/// Makes glibc keep up to 64 MB of freed memory for later allocations instead of returning it immediately.
-///
-/// Does nothing with other C libraries, or if the program has set its own limits (mallopt, GLIBC_TUNABLES).
-void refrain_keep_freed_memory(void);
 
 /// Prevents child processes from inheriting the sockets that wake a handle's poll, if the system identifies them.
 ///
@@ -107,6 +170,9 @@ void refrain_end_thread(void);
 
 /// Makes the exit of the process wait for threads that use libcurl; call it once, when libcurl is initialized.
 void refrain_wait_at_exit(void);
+
+/// The number of files that the process may have open at a time.
+uint64_t refrain_open_files(void);
 
 /// Names a thread for debuggers and `ps`, if the system allows that for other threads.
 void refrain_name_thread(pthread_t thread, const char *name);

@@ -63,7 +63,8 @@ struct CommandPolicy: RetryStrategy {
         guard case .retry(let delay) = decision.action else {
             return decision.reason == .attemptsUsedUp ? retryAfterTooLong(in: context) ?? decision : decision
         }
-        let isUnknownName = [.failure(.cannotFindHost), .failure(.dnsLookupFailed)].contains(context.outcome)
+        // A name server that has failed may come back; a name that does not exist will not.
+        let isUnknownName = context.outcome == .failure(.cannotFindHost)
         let isOver =
             window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3

@@ -120,7 +120,6 @@ enum TransportSettings {
     ) throws(UsageError) -> CurlLoader.Configuration {
         var configuration = CurlLoader.Configuration()
         configuration.maximumConnectionsPerHost = concurrency
-        configuration.keepsFreedMemory = true
         let left = (openFiles - filesOfOurs - 3 * concurrency) / count
         configuration.maximumIdleConnections = max(1, min(left, max(64, concurrency)))
         configuration.overrides = try overrides(arguments)

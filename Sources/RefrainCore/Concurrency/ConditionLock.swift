@@ -23,7 +23,15 @@ package final class ConditionLock<State>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         change = .allocate(capacity: 1)
         change.initialize(to: pthread_cond_t())
+        #if canImport(Darwin)
         pthread_cond_init(change, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(change, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #endif
     }
 
     deinit {
@@ -43,11 +51,28 @@ package final class ConditionLock<State>: @unchecked Sendable {
     }
 
     /// Runs `begin`, and then waits until the condition holds; it is looked at after each ``signal()``.
-    package func wait(after begin: (inout State) -> Void, until holds: (State) -> Bool) {
+    ///
+    /// With a limit it waits for at most so many nanoseconds.
+    package func wait(after begin: (inout State) -> Void, until holds: (State) -> Bool, atMost limit: Int64? = nil) {
+        let deadline = limit.map { SystemTime.monotonicNanoseconds.addingSaturated($0) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         begin(&state.pointee)
-        while !holds(state.pointee) { pthread_cond_wait(change, mutex) }
+        while !holds(state.pointee) {
+            guard let deadline else {
+                pthread_cond_wait(change, mutex)
+                continue
+            }
+            let left = deadline - SystemTime.monotonicNanoseconds
+            guard left > 0 else { return }
+            #if canImport(Darwin)
+            var time = timespec(nanoseconds: left)
+            pthread_cond_timedwait_relative_np(change, mutex, &time)
+            #else
+            var time = timespec(nanoseconds: deadline)
+            pthread_cond_timedwait(change, mutex, &time)
+            #endif
+        }
     }
 
     /// Wakes the waiting thread, which looks at its condition again.

@@ -102,7 +102,11 @@ final class TimerThread: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let earlier: UnsafeMutablePointer<pthread_cond_t>
 
-    private init() {
+    /// Whether the system has resources for a thread, apart from pthread_create; for tests.
+    private let mayStart: @Sendable () -> Bool
+
+    init(mayStart: @escaping @Sendable () -> Bool = { true }) {
+        self.mayStart = mayStart
         state = .allocate(capacity: 1)
         state.initialize(to: State())
         mutex = .allocate(capacity: 1)
@@ -138,7 +142,7 @@ final class TimerThread: @unchecked Sendable {
         }
         let isEarliest = state.pointee.timers.nextDue.map { due < $0 } ?? true
         store(state.pointee.timers.insert(continuation, due: due, token: token))
-        if !state.pointee.isRunning { state.pointee.isRunning = startThread() }
+        if !state.pointee.isRunning { start() }
         if isEarliest { pthread_cond_signal(earlier) }
         pthread_mutex_unlock(mutex)
     }
@@ -161,10 +165,40 @@ final class TimerThread: @unchecked Sendable {
         for continuation in continuations { continuation.resume(returning: false) }
     }
 
-    /// Starts the thread.
+    /// Starts the thread, with the mutex held.
     ///
-    /// Where that fails, the next sleep tries again.
+    /// If the system has no resources for a thread at this moment, a task takes its place, and tries again.
+    private func start() {
+        state.pointee.isRunning = true
+        guard !startThread() else { return }
+        Task.detached { [self] in
+            repeat { try? await Task.sleep(nanoseconds: Self.retryInterval) } while !takeOver()
+        }
+    }
+
+    /// How long the task that takes the place of the thread sleeps, in nanoseconds.
+    private static let retryInterval: UInt64 = 5_000_000
+
+    /// Starts the thread, or resumes the sleeps that are due; returns whether the thread runs.
+    private func takeOver() -> Bool {
+        guard !startThread() else { return true }
+        pthread_mutex_lock(mutex)
+        let due = removeDue()
+        pthread_mutex_unlock(mutex)
+        for continuation in due { continuation.resume(returning: true) }
+        return false
+    }
+
+    /// Removes the sleeps that are due, with the mutex held.
+    private func removeDue() -> [UnsafeContinuation<Bool, Never>] {
+        let now = SystemTime.monotonicNanoseconds
+        var due: [UnsafeContinuation<Bool, Never>] = []
+        while let continuation = state.pointee.timers.removeFirst(dueBy: now) { due.append(continuation) }
+        return due
+    }
+
     private func startThread() -> Bool {
+        guard mayStart() else { return false }
         #if canImport(Darwin)
         var thread: pthread_t?
         #else
@@ -173,11 +207,15 @@ final class TimerThread: @unchecked Sendable {
         let result = pthread_create(
             &thread,
             nil,
-            { _ in
-                TimerThread.shared.run()
+            { context in
+                #if !canImport(Darwin)
+                guard let context else { return nil }
+                #endif
+                Unmanaged<TimerThread>.fromOpaque(context).takeUnretainedValue().run()
                 return nil
             },
-            nil
+            // There is one timer per process, which is never deallocated.
+            Unmanaged.passRetained(self).toOpaque()
         )
         #if canImport(Darwin)
         if let thread { pthread_detach(thread) }
@@ -214,7 +252,7 @@ final class TimerThread: @unchecked Sendable {
 }
 
 extension timespec {
-    fileprivate init(nanoseconds: Int64) {
+    init(nanoseconds: Int64) {
         self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 }

@@ -1,3 +1,4 @@
+internal import CurlShim
 internal import RefrainCore
 internal import RefrainHTTP
 
@@ -11,6 +12,8 @@ enum Command {
     case resume(Transfer)
     /// The response will not be read.
     case discard(Transfer)
+    /// A name that was not found was looked up again.
+    case lookedUp(String, refrain_name_result)
     /// Run this job of a task on the loop's thread.
     case run(UnownedJob)
     /// End all transfers, and accept new ones.
@@ -31,6 +34,8 @@ struct CommandQueue {
         case thread
         /// The loop's thread, which waits for sockets.
         case poll
+        /// The same, with libcurl's socket interface.
+        case socketPoll
         /// No owner: no transfer is active, and the loop's thread waits for a command.
         case none
         /// A calling thread that drives its own request; the loop's thread waits for ownership.
@@ -39,8 +44,8 @@ struct CommandQueue {
         case waitingLeader
     }
 
-    /// How to wake the loop's thread: not at all, from its poll, or from its wait for ownership.
-    enum Wake { case not, fromPoll, fromWait }
+    /// How to wake the loop's thread: not at all, from its poll of either kind, or from its wait for ownership.
+    enum Wake { case not, fromPoll, fromSocketPoll, fromWait }
 
     var phase = Phase.idle
     private(set) var owner = Owner.thread
@@ -58,6 +63,9 @@ struct CommandQueue {
         case .poll:
             owner = .thread
             return .fromPoll
+        case .socketPoll:
+            owner = .thread
+            return .fromSocketPoll
         case .none:
             owner = .thread
             return .fromWait
@@ -79,15 +87,22 @@ struct CommandQueue {
     }
 
     /// Returns whether the thread may wait for sockets; if so, the next command wakes it.
-    mutating func prepareToPoll() -> Bool {
+    mutating func prepareToPoll(sockets: Bool = false) -> Bool {
         guard pending.isEmpty else { return false }
-        owner = .poll
+        owner = sockets ? .socketPoll : .poll
         return true
     }
 
     /// Gives up ownership, unless there are commands.
     mutating func park() {
-        if pending.isEmpty { owner = .none }
+        if owner == .thread, pending.isEmpty { owner = .none }
+    }
+
+    /// Takes ownership if there is no owner.
+    mutating func takeIfFree() -> Bool {
+        guard owner == .none else { return false }
+        owner = .thread
+        return true
     }
 
     // MARK: A leader

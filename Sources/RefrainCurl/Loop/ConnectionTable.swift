@@ -3,39 +3,62 @@ internal import CurlShim
 /// The record of a connection that requests were sent on.
 final class OpenConnection {
     /// Its socket.
-    ///
-    /// libcurl may have closed it, and another file may have its number.
     fileprivate let socket: Int32
+    /// Whether libcurl has closed the socket; another file may have its number.
+    fileprivate var isClosed = false
     /// Whether it carries one exchange at a time, according to its last response.
     var isSerial = false
     /// The last stream that the server has processed or will process; nil before a GOAWAY (RFC 9113 §6.8).
     var lastProcessed: Int?
 
+    /// For how many nanoseconds after a response the server keeps it open, according to that response.
+    var keepAlive: Int64?
+    /// When the last response on it was complete.
+    var idleSince = MonotonicTime.never
+
     init(socket: Int32) { self.socket = socket }
 
-    /// Whether unrequested data has arrived before the next request is sent.
+    /// Whether the server closes it before a request arrives, or may do so while it is being sent.
+    ///
+    /// The request would be lost, and one that must not be repeated would have failed. The margin is 2 s, or half of
+    /// a shorter time: the server measures from when it sent the response to when the request arrives, and may check
+    /// once a second.
+    func isExpiring(now: MonotonicTime) -> Bool {
+        guard let keepAlive, idleSince != .never else { return false }
+        return now >= idleSince.after(keepAlive - min(Self.keepAliveMargin, keepAlive / 2))
+    }
+
+    private static let keepAliveMargin: Int64 = 2_000_000_000
+
+    /// Whether unrequested data has arrived before the next request is sent (rule R39).
     ///
     /// libcurl (7.88) would take it for the response to that request. Over TLS it may be harmless, such as a late
-    /// session ticket (RFC 8446 §4.6.1), but cannot be distinguished from a response.
-    var isSpoiled: Bool { isSerial && refrain_has_arrived(socket) != 0 }
+    /// session ticket (RFC 8446 §4.6.1), but cannot be distinguished from a response. A TLS record that held the end of
+    /// one response and more is decrypted completely, so its rest is no longer in the socket; a TLS library that does
+    /// not tell whether there is such a rest counts as one that has it.
+    ///
+    /// - Parameter easy: the handle that libcurl has attached to this connection.
+    func isSpoiled(_ easy: UnsafeMutableRawPointer) -> Bool {
+        isSerial && (isClosed || refrain_has_arrived(socket) != 0 || refrain_tls_holds_data(easy) != 0)
+    }
 
     /// Whether it is open and has no unread data.
-    var isQuiet: Bool { refrain_is_quiet(socket) != 0 }
+    var isQuiet: Bool { !isClosed && refrain_is_quiet(socket) != 0 }
 
     /// Shuts it down, so that nothing can be sent on it.
-    func end() { refrain_end_connection(socket) }
+    func end() { if !isClosed { refrain_end_connection(socket) } }
 
     /// Returns for how many milliseconds the peer has not acknowledged data that was sent; 0 if none is outstanding.
     ///
     /// At most the time since the last byte of a request was sent: before that nothing may have been outstanding.
     func silence(since lastActivity: MonotonicTime, now: MonotonicTime) -> Int {
-        guard lastActivity < now else { return 0 }
+        guard !isClosed, lastActivity < now else { return 0 }
         let age = Int((now &- lastActivity) / 1_000_000)
         return min(refrain_silence(socket, age), age)
     }
 
     /// Whether the server has closed it while it is in use.
-    var hasEnded: Bool { refrain_has_ended(socket) != 0 }
+    var hasEnded: Bool { isClosed || refrain_has_ended(socket) != 0 }
 }
 
 /// The connections of a loop, by their addresses.
@@ -61,13 +84,16 @@ struct ConnectionTable {
         return (key ^ UInt64(UInt32(bitPattern: localPort))) &* prime
     }
 
+    /// Returns the key of a connection without ports, from its number in libcurl.
+    static func key(number: Int64) -> UInt64 { 0x7fff_ffff_0000_0000 | UInt64(truncatingIfNeeded: number) }
+
+    var isEmpty: Bool { connections.isEmpty }
+
     /// The connection with this key, if it was recorded.
     subscript(key: UInt64) -> OpenConnection? { connections[key] }
 
     /// Records a new connection.
     ///
-    /// libcurl does not report when a connection is closed. Records are removed when the number of their socket, or
-    /// their key, is used again, so there are at most as many as the process has had open at a time.
     mutating func note(_ key: UInt64, socket: Int32) -> OpenConnection {
         // Another connection, with another socket, may have the former key by now.
         if let former = keys.updateValue(key, forKey: socket), former != key, connections[former]?.socket == socket {
@@ -76,6 +102,16 @@ struct ConnectionTable {
         let connection = OpenConnection(socket: socket)
         connections[key] = connection
         return connection
+    }
+
+    /// Removes the record of the connection with this socket, which is being closed; returns false if there is none.
+    mutating func remove(socket: Int32) -> Bool {
+        guard let key = keys.removeValue(forKey: socket) else { return false }
+        if let connection = connections[key], connection.socket == socket {
+            connection.isClosed = true
+            connections[key] = nil
+        }
+        return true
     }
 
     /// Removes the record of an earlier connection with this key.

@@ -44,6 +44,7 @@ final class EventLoop: @unchecked Sendable {
         guard let multi, refrain_begin_use() else { return }
         driver.freeHandles()
         keepingPipeAction { curl_multi_cleanup(multi) }
+        driver.freePoller()
         refrain_end_use()
     }
 
@@ -135,6 +136,8 @@ final class EventLoop: @unchecked Sendable {
         switch how {
         case .not: break
         case .fromPoll: if let multi { curl_multi_wakeup(multi) }
+        // The thread waits with the poller, which it does not change meanwhile.
+        case .fromSocketPoll: if let poller = driver.poller { refrain_poller_wake(poller) }
         case .fromWait: commands.signal()
         }
     }
@@ -149,24 +152,20 @@ final class EventLoop: @unchecked Sendable {
     private func startThread() -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self)
-        var everything = sigset_t()
-        var previous = sigset_t()
-        // Signals are for the program's own threads; a new thread inherits the mask of the thread that creates it.
-        sigfillset(&everything)
-        pthread_sigmask(SIG_SETMASK, &everything, &previous)
-        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                refrain_begin_use_or_wait()
-                Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
-                refrain_end_thread()
-                return nil
-            },
-            context.toOpaque()
-        )
+        let result = withSignalsBlocked {
+            pthread_create(
+                &thread,
+                nil,
+                { context in
+                    guard let context else { return nil }
+                    refrain_begin_use_or_wait()
+                    Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+                    refrain_end_thread()
+                    return nil
+                },
+                context.toOpaque()
+            )
+        }
         guard result == 0 else {
             context.release()
             return false
@@ -176,6 +175,33 @@ final class EventLoop: @unchecked Sendable {
     }
 
     // MARK: On the loop's thread
+
+    /// For how many nanoseconds the owner of the loop may wait for a command; nil: for ever.
+    private var longestRest: Int64? {
+        if !BodyBlocks.shared.isEmpty { return BodyBlocks.longestIdle }
+        return driver.hasConnections ? driver.longestIdle : nil
+    }
+
+    /// Waits for a command; closes connections, and returns memory, that nothing has used for long.
+    private func rest() {
+        var isWaiting = true
+        var wait = longestRest
+        while isWaiting {
+            commands.wait(after: { $0.park() }, until: { $0.owner == .thread }, atMost: wait)
+            // A leader may drive the loop now; it is waited for as before.
+            guard commands.withLock({ $0.takeIfFree() }) else {
+                isWaiting = commands.withLock { $0.owner != .thread }
+                continue
+            }
+            refrain_begin_use_or_wait()
+            driver.now = .now
+            BodyBlocks.shared.releaseUnused(now: driver.now)
+            driver.closeOldConnections()
+            refrain_end_use()
+            wait = longestRest
+            isWaiting = commands.withLock { !$0.hasCommands }
+        }
+    }
 
     /// How long the thread sleeps before it polls the sockets of paused transfers, in milliseconds.
     private static let sleepBeforePolling: Int32 = 1
@@ -209,15 +235,20 @@ final class EventLoop: @unchecked Sendable {
                 refrain_end_use()
                 defer { refrain_begin_use_or_wait() }
                 if !spins || !spin.wait(until: { commands.withLock { $0.hasCommands } }) {
-                    commands.wait(after: { $0.park() }, until: { $0.owner == .thread })
+                    rest()
                 }
                 continue
             }
-            guard commands.withLock({ $0.prepareToPoll() }) else { continue }
+            let pollsSockets = driver.pollsSockets
+            guard commands.withLock({ $0.prepareToPoll(sockets: pollsSockets) }) else { continue }
             if driver.sleepsBeforePolling { poll(nil, 0, Self.sleepBeforePolling) }
             let wait = driver.pollTimeout()
             refrain_end_use()
-            curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
+            if pollsSockets {
+                driver.waitForSockets(wait)
+            } else {
+                curl_multi_poll(multi, nil, 0, canBeWoken ? wait : Swift.min(wait, 5), nil)
+            }
             refrain_begin_use_or_wait()
         }
         driver.endAll(.sessionInvalidated, "the loader was shut down")
@@ -234,6 +265,43 @@ final class EventLoop: @unchecked Sendable {
         moveJobs()
         for stop in stops { stop.resume() }
     }
+}
+
+/// Runs a closure on a thread of its own, which receives no signals; returns false if the system has no resources.
+func runThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Job {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let job = Unmanaged.passRetained(Job(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    var thread = pthread_t()
+    let result = withSignalsBlocked {
+        pthread_create(
+            &thread,
+            &attributes,
+            { context in
+                if let context { Unmanaged<Job>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            },
+            job.toOpaque()
+        )
+    }
+    if result != 0 { job.release() }
+    return result == 0
+}
+
+/// Calls `body` with all signals blocked: they are for the program's own threads, and a new thread inherits the mask.
+private func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
+    var everything = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&everything)
+    pthread_sigmask(SIG_SETMASK, &everything, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+    return body()
 }
 
 /// Calls libcurl where it may change the process's action for SIGPIPE, and restores the action afterwards.

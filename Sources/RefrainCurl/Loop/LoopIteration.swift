@@ -1,3 +1,4 @@
+internal import CurlShim
 internal import RefrainHTTP
 
 /// The state of one iteration of a loop, which its transfers share.
@@ -18,6 +19,22 @@ final class LoopIteration {
     @exclusivity(unchecked) private var pipes: [ByteChannel] = []
     /// The transfers whose responses are delivered at the end of the iteration.
     @exclusivity(unchecked) private var answered: [Transfer] = []
+
+    /// Whether a socket was closed that was not yet a connection.
+    ///
+    /// If a host has further addresses, libcurl (7.88) connects to the next one only when it is called again.
+    var hasFailedSocket = false
+
+    /// The watch over the time that libcurl takes.
+    let watch = refrain_watch_make()
+
+    deinit { refrain_watch_free(watch) }
+
+    /// Records that libcurl closes a socket.
+    func noteClosed(_ socket: Int32) {
+        refrain_watch_remove(watch, socket)
+        if !connections.remove(socket: socket) { hasFailedSocket = true }
+    }
 
     /// Adds a transfer whose response is delivered together with the part of its body that arrives in this iteration.
     func note(_ transfer: Transfer) { answered.append(transfer) }

@@ -84,6 +84,41 @@ extension TransferDriver {
         handle.free()
     }
 
+    /// Looks a name up again that libcurl has not found, because libcurl does not say why; returns false if that is not
+    /// possible.
+    ///
+    /// A name that does not exist will not exist a second later either. A name server that has failed or cannot be
+    /// reached (while a machine starts, or its network changes) may be back in seconds.
+    func lookUpAgain(_ transfer: Transfer) -> Bool {
+        guard let loop, let name = transfer.nameToLookUp else { return false }
+        transfer.wasLookedUpAgain = true
+        if unresolved[name] != nil {
+            unresolved[name]?.append(transfer)
+            return true
+        }
+        guard unresolved.count < Self.maximumLookups else { return false }
+        let hasThread = runThread { loop.post(.lookedUp(name, refrain_look_up(name))) }
+        // libcurl fails in the same way without a thread for its own lookup.
+        guard hasThread else {
+            transfer.isNameServerSilent = true
+            return false
+        }
+        unresolved[name] = [transfer]
+        return true
+    }
+
+    /// Ends the transfers to a name that was looked up again.
+    func endLookup(of name: String, _ result: refrain_name_result) {
+        for transfer in unresolved.removeValue(forKey: name) ?? [] {
+            // Now found, it was the name server that had failed.
+            transfer.isNameServerSilent = result != REFRAIN_NAME_UNKNOWN
+            end(transfer, transfer.outcome(of: CURLE_COULDNT_RESOLVE_HOST))
+        }
+    }
+
+    /// The maximum number of names that are looked up again at a time.
+    private static let maximumLookups = 16
+
     /// Releases all of these handles, at the end of the loop only: libcurl may block until the lookups end.
     func releaseLookups() {
         while let handle = lookups.last { releaseLookup(handle) }

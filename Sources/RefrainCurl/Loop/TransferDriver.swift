@@ -1,4 +1,5 @@
 internal import CurlShim
+internal import RefrainCore
 internal import RefrainHTTP
 
 /// Starts transfers, calls libcurl to perform them, and ends them; used only by the owner of the loop.
@@ -36,6 +37,9 @@ final class TransferDriver {
     private var heldAnswers = HeldAnswers()
     /// By origin rather than by name: libcurl also counts the connections of a host independently of its spelling.
     private var hosts: [Origin?: OriginQueue] = [:]
+    /// The number of origins from which on those without requests are forgotten.
+    private var maximumHosts = TransferDriver.hosts
+    private static let hosts = 4096
     @exclusivity(unchecked) private var lastHost: (name: String, queue: OriginQueue)?
     @exclusivity(unchecked) private var idle = IdleHandles()
     @exclusivity(unchecked) private var ended = EndedTransfers()
@@ -43,8 +47,20 @@ final class TransferDriver {
     @exclusivity(unchecked) private var startable: [OriginQueue] = []
     /// The handles of ended transfers that are still in the multi handle.
     @exclusivity(unchecked) private var removable: [HandleRemoval] = []
+    /// The transfers whose names were not found, by the names that are looked up again.
+    var unresolved: [String: [Transfer]] = [:]
     /// The handles whose transfers have ended, and whose name lookups continue.
     var lookups: [EasyHandle] = []
+    /// The sockets of many transfers, once there were many.
+    private(set) var poller: OpaquePointer?
+    /// Whether libcurl is called only for transfers whose sockets are ready.
+    private(set) var pollsSockets = false
+    /// Whether it must be called for all of them once.
+    private var mustPerformAll = false
+    /// The number of connections that libcurl keeps at present.
+    private var connectionLimit = 0
+    /// Three quarters of the files that the process may open.
+    private let openFiles = Int(clamping: refrain_open_files()) / 4 * 3
     /// How many transfers may be started, and removed, before libcurl is called and limits are checked again.
     private var startsLeft = TransferDriver.transfersPerIteration
     private var removalsLeft = TransferDriver.transfersPerIteration
@@ -59,7 +75,6 @@ final class TransferDriver {
         settings = EasySettings(configuration)
         mayHaveTLS = settings.mayUseProxy
         guard let multi else { return }
-        refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         if !settings.mayUseProxy {
             // The queues enforce this limit themselves, unless a server accepts fewer streams per connection than they
             // start. libcurl treats all origins behind a proxy that is not a tunnel as one host.
@@ -91,6 +106,7 @@ final class TransferDriver {
         case .cancel(let transfer): stop(transfer, transfer.failure(.cancelled, message: "the task was cancelled"))
         case .resume(let transfer): resume(transfer)
         case .discard(let transfer): discard(transfer)
+        case .lookedUp(let name, let result): endLookup(of: name, result)
         case .reset(let continuation):
             endAll(.cancelled, "the loader was reset")
             continuation.resume()
@@ -116,14 +132,91 @@ final class TransferDriver {
             removeEnded()
             startListed()
             var running: Int32 = 0
-            keepingPipeAction { curl_multi_perform(multi, &running) }
+            limitConnections(multi)
+            choosePolling()
+            refrain_watch_enter(iteration.watch)
+            keepingPipeAction {
+                if let poller, pollsSockets {
+                    refrain_poller_perform(poller, mustPerformAll, &running)
+                    mustPerformAll = false
+                } else {
+                    curl_multi_perform(multi, &running)
+                }
+            }
+            refrain_watch_exit(iteration.watch)
             now = .now
             mustGoOn = takeMessages(multi)
-            if now >= nextLimit, enforceLimits() { mustGoOn = true }
+            if iteration.hasFailedSocket {
+                iteration.hasFailedSocket = false
+                (mustGoOn, mustPerformAll) = (true, true)
+            }
+            if now >= nextLimit, enforceLimits() { (mustGoOn, mustPerformAll) = (true, true) }
             if mustGoOn, ended.mayGrow(now: now) { continue }
             completeAll()
         }
     }
+
+    /// Chooses between calling libcurl for all transfers, and only for those whose sockets are ready.
+    ///
+    /// The latter costs more for each event, and less for each transfer that waits. Over HTTP/2 libcurl (7.88) keeps
+    /// data of other transfers that only a call for all of them delivers.
+    private func choosePolling() {
+        let count = heldAnswers.transfers > 0 ? 0 : active.count
+        guard count >= (pollsSockets ? Self.fewTransfers : Self.manyTransfers) else {
+            pollsSockets = false
+            return
+        }
+        guard !pollsSockets, let multi else { return }
+        if poller == nil { poller = refrain_poller_make(multi) }
+        pollsSockets = poller != nil
+        mustPerformAll = true
+    }
+
+    /// Waits for the sockets of the transfers for at most so many milliseconds.
+    func waitForSockets(_ milliseconds: Int32) {
+        if let poller { refrain_poller_wait(poller, milliseconds) }
+    }
+
+    /// The number of transfers from which on libcurl is called only for those whose sockets are ready, and the number
+    /// below which it is called for all again.
+    private static let (manyTransfers, fewTransfers) = (512, 256)
+
+    /// Sets how many connections libcurl keeps: as many as are in use, and those that may be idle.
+    ///
+    /// libcurl counts both. With a limit for idle ones alone it would close a connection after each request while many
+    /// are in use.
+    private func limitConnections(_ multi: UnsafeMutableRawPointer) {
+        let sum = active.count.addingSaturated(max(1, configuration.maximumIdleConnections))
+        let limit = max(1, min(sum, openFiles))
+        guard limit != connectionLimit else { return }
+        connectionLimit = limit
+        refrain_multi_set_long(multi, CURLMOPT_MAXCONNECTS, limit)
+    }
+
+    /// Whether there are connections that become too old while no transfer is active.
+    var hasConnections: Bool { !iteration.connections.isEmpty }
+
+    /// Closes the connections that have been idle for too long, which libcurl itself does only for another request.
+    func closeOldConnections() {
+        guard let multi, hasConnections, let easy = curl_easy_init() else { return }
+        // A request that is refused before it connects: libcurl looks for connections that are too old before that.
+        refrain_set_pointer(easy, CURLOPT_URL, "http://127.0.0.1:1/")
+        refrain_set_pointer(easy, CURLOPT_NOPROXY, "*")
+        refrain_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        refrain_set_long(easy, CURLOPT_MAXAGE_CONN, settings.longestAge)
+        refrain_set_callbacks(easy, { _, _, _, _ in 0 }, { _, _, _, _ in 0 }, nil, nil, { _, _, _ in -1 }, nil)
+        var running: Int32 = 0
+        if curl_multi_add_handle(multi, easy) == CURLM_OK {
+            keepingPipeAction {
+                curl_multi_perform(multi, &running)
+                curl_multi_remove_handle(multi, easy)
+            }
+        }
+        curl_easy_cleanup(easy)
+    }
+
+    /// For how many nanoseconds a connection may be idle, with a margin for libcurl's whole seconds.
+    var longestIdle: Int64 { Int64(settings.longestAge) * 1_000_000_000 + 1_500_000_000 }
 
     /// Ends all transfers, active and waiting.
     func endAll(_ code: HTTPError.Code, _ message: String) {
@@ -136,6 +229,9 @@ final class TransferDriver {
     }
 
     func freeHandles() { idle.free() }
+
+    /// Frees the poller, after libcurl has closed all connections.
+    func freePoller() { refrain_poller_free(poller) }
 
     // MARK: Beginning
 
@@ -181,9 +277,17 @@ final class TransferDriver {
     private func queue(for transfer: Transfer) -> OriginQueue {
         if let lastHost, transfer.goes(to: lastHost.name) { return lastHost.queue }
         let origin = transfer.request.origin
-        if hosts.count > 1024 { hosts = hosts.filter { !$0.value.isUnused } }
-        let queue = hosts[origin] ?? OriginQueue(connections: configuration.maximumConnectionsPerHost)
-        hosts[origin] = queue
+        let queue: OriginQueue
+        if let known = hosts[origin] {
+            queue = known
+        } else {
+            if hosts.count >= maximumHosts {
+                hosts = hosts.filter { !$0.value.isUnused }
+                maximumHosts = max(Self.hosts, 2 * hosts.count)
+            }
+            queue = OriginQueue(connections: configuration.maximumConnectionsPerHost)
+            hosts[origin] = queue
+        }
         lastHost = (transfer.hostName, queue)
         return queue
     }
@@ -196,7 +300,7 @@ final class TransferDriver {
             end(transfer, error)
             return
         }
-        guard let multi, let handle = idle.take(options) ?? EasyHandle(settings, options) else {
+        guard let multi, let handle = idle.take(options) ?? EasyHandle(settings, options, iteration) else {
             end(transfer, transfer.failure(.unknown, message: "there is no memory for a transfer"))
             return
         }
@@ -242,6 +346,7 @@ final class TransferDriver {
             }
             let result = message.pointee.data.result
             transfer.isLookingUp = false
+            if result == CURLE_COULDNT_RESOLVE_HOST, !transfer.wasLookedUpAgain, lookUpAgain(transfer) { continue }
             if transfer.mustStartOver(after: result) {
                 startOver(transfer)
                 startedAny = true
@@ -275,6 +380,7 @@ final class TransferDriver {
         } else {
             host.addressMayBeStale = false
         }
+        if transfer.head.isComplete { transfer.connection?.idleSince = now }
         let isReusable = error == nil && !transfer.isAnsweredEarly && !transfer.spoilsConnection
         removeFromActive(transfer)
         transfer.handle = nil

@@ -68,7 +68,9 @@ func willSend(
     _ localPort: Int32
 ) -> Int32 {
     guard let transfer = transfer(of: user), let remoteAddress else { return Int32(CURL_PREREQFUNC_ABORT) }
-    let key = ConnectionTable.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
+    let key =
+        transfer.keyWithoutPorts
+        ?? ConnectionTable.key(remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort)
     guard transfer.willSend(on: key, localPort: localPort) else { return Int32(CURL_PREREQFUNC_ABORT) }
     return Int32(CURL_PREREQFUNC_OK)
 }
@@ -96,6 +98,14 @@ func openSocket(
     return transfer.openSocket(to: address)
 }
 
+/// Closes a socket; `user` is the `LoopIteration`, because a connection outlives the handle that has made it.
+func closeSocket(_ user: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    if let user {
+        Unmanaged<LoopIteration>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.noteClosed(socket) }
+    }
+    return refrain_close_socket(socket)
+}
+
 /// Called on progress, only for transfers over TLS whose body ends with the connection.
 func noteProgress(
     _ user: UnsafeMutableRawPointer?,
@@ -114,7 +124,8 @@ func noteProgress(
 
 /// Receives a line of libcurl's verbose log, or data that it has sent.
 ///
-/// Only lines about unprocessed requests, and about the server's public key, are read.
+/// Only lines about unprocessed requests, about data beyond a response, about the server's public key, and with the
+/// number of a connection, are read.
 func receiveVerboseLog(
     _ easy: UnsafeMutableRawPointer?,
     _ kind: curl_infotype,
@@ -124,6 +135,7 @@ func receiveVerboseLog(
 ) -> Int32 {
     let line = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
     guard kind == CURLINFO_TEXT else {
+        if kind == CURLINFO_DATA_IN { transfer(of: user)?.receiveChunks(line) }
         guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {
             return 0
         }
@@ -134,9 +146,12 @@ func receiveVerboseLog(
     if !CurlVersion.announcesRequests { transfer(of: user)?.readUnannounced(line) }
     // The first letters of the lines of interest.
     switch line.first {
+    case UInt8(ascii: "E"), UInt8(ascii: "L"):
+        if HTTP2StreamLog.namesExcess(line) { transfer(of: user)?.spoilConnection() }
     case UInt8(ascii: "C"), UInt8(ascii: "D"), UInt8(ascii: "H"), UInt8(ascii: "R"), UInt8(ascii: "U"),
         UInt8(ascii: "["), UInt8(ascii: "r"):
         guard let transfer = transfer(of: user) else { break }
+        transfer.readConnectionNumber(line)
         if HTTP2StreamLog.givesUpConnection(line) { transfer.noteRefusalOnReusedConnection() }
         if let last = transfer.stream.read(line) { transfer.connection?.lastProcessed = last }
     case UInt8(ascii: "s"):

@@ -17,6 +17,8 @@ struct CurlErrorMapping {
     var hasMessage = true
     /// Whether libcurl began to send the request.
     var wasSent = false
+    /// Whether no name server has answered.
+    var isNameServerSilent = false
     var headIsComplete = false
     var isPaused = false
     var resendWasRefused = false
@@ -44,7 +46,7 @@ struct CurlErrorMapping {
         case CURLE_URL_MALFORMAT: return .badURL
         // Also "Received HTTP/0.9 when not allowed".
         case CURLE_UNSUPPORTED_PROTOCOL: return wasSent ? .badServerResponse : .unsupportedURL
-        case CURLE_COULDNT_RESOLVE_HOST: return .cannotFindHost
+        case CURLE_COULDNT_RESOLVE_HOST: return isNameServerSilent ? .dnsLookupFailed : .cannotFindHost
         case CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindProxy
         case CURLE_COULDNT_CONNECT: return connectCode
         // The interface or address to connect from, which may become available.

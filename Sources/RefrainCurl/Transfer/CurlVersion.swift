@@ -29,6 +29,9 @@ enum CurlVersion {
     /// Whether libcurl calls a callback before it sends a request, which can prevent that.
     static let announcesRequests = refrain_version() >= 0x075000
 
+    /// Whether only the verbose log has the number of a connection.
+    static let logsConnectionNumbers = refrain_version() < 0x080200
+
     /// Whether libcurl resets the process's action for SIGPIPE to the default, which ends programs that ignore it.
     static let resetsPipeAction = (0x080900..<0x080A00).contains(refrain_version())
 

@@ -5,6 +5,7 @@ extension EasyHandle {
     /// The key of the connection, and its local port; nil without a connection.
     var connectionKey: (UInt64, Int32)? {
         guard let address = refrain_get_pointer(easy, CURLINFO_PRIMARY_IP) else { return nil }
+        if let key = transfer?.keyWithoutPorts { return (key, 0) }
         let port = Int32(truncatingIfNeeded: refrain_get_long(easy, CURLINFO_LOCAL_PORT))
         let key = ConnectionTable.key(
             remoteAddress: address.assumingMemoryBound(to: CChar.self),

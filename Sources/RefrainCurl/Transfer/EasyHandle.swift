@@ -26,6 +26,9 @@ final class EasyHandle {
     /// Whether the body of the response is decoded.
     private(set) var decodes = false
 
+    /// For how many nanoseconds libcurl may pause a transfer in order to keep to a rate limit.
+    let longestPause: Int64
+
     private let errorText: UnsafeMutablePointer<CChar>
     private let fields = HeaderListBuffer()
     // No exclusivity checks, as in `TransferDriver`.
@@ -61,12 +64,13 @@ final class EasyHandle {
     /// The maximum size of a body that is sent along with the head.
     static let inlineLimit = 16_384
 
-    init?(_ settings: EasySettings, _ trust: TLSOptions) {
+    init?(_ settings: EasySettings, _ trust: TLSOptions, _ iteration: LoopIteration) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.settings = settings
         self.trust = trust
         longestAge = settings.longestAge
+        longestPause = settings.longestPause
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         settings.apply(to: easy)
@@ -76,6 +80,8 @@ final class EasyHandle {
         refrain_set_debug(easy, receiveVerboseLog, user)
         refrain_set_progress(easy, noteProgress, user)
         refrain_set_lookup(easy, beginLookup, user)
+        // The driver retains the iteration, and is deallocated after libcurl has closed all connections.
+        refrain_set_close(easy, closeSocket, Unmanaged.passUnretained(iteration).toOpaque())
         refrain_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
     }
 
@@ -140,8 +146,9 @@ final class EasyHandle {
             refrain_set_long(easy, CURLOPT_PIPEWAIT, mayBeHTTP2 ? 1 : 0)
         }
         setBuffer(transfer, mayBeHTTP2)
-        // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key.
-        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests)
+        // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key,
+        // and the number of a connection to a Unix domain socket.
+        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests || settings.usesUnixSocket)
         verboseLogTracksSending = mayBeHTTP2 || CurlVersion.requestSize == .verboseLog
     }
 
@@ -153,6 +160,10 @@ final class EasyHandle {
         // Later responses of a proxy to CONNECT, for another connection, are not part of this exchange.
         hideProxyFields(true)
     }
+
+    /// Enables the verbose log for the rest of a response: it has the chunks before they are decoded, and says when
+    /// libcurl (7.88) drops data that has arrived together with the end.
+    func watchFraming() { setVerboseLog(true) }
 
     /// Makes libcurl use a new connection from here on.
     func requireFreshConnection() {

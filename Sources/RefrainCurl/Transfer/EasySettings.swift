@@ -18,6 +18,8 @@ final class EasySettings {
     let proxy: String?
     let destinations: CurlLoader.DestinationPolicy
     private let environmentNamesProxy: Bool
+    /// Whether requests may use a proxy over TLS.
+    let proxyUsesTLS: Bool
     let speaksHTTP2: Bool
     /// For how many seconds a connection may have been idle to be reused.
     let longestAge: Int
@@ -37,7 +39,9 @@ final class EasySettings {
         destinations = configuration.destinations
         // A policy cannot be enforced on the connections of a proxy.
         proxy = destinations.allowsAll ? configuration.proxy : ""
-        environmentNamesProxy = Self.environmentNamesProxy()
+        let environment = Self.environmentProxies()
+        environmentNamesProxy = !environment.isEmpty
+        proxyUsesTLS = (proxy.map { [$0] } ?? environment).contains { $0.lowercased().hasPrefix("https:") }
         let idleTime = min(max(configuration.maximumIdleTime, .seconds(1)), .seconds(1 << 30))
         longestAge = Int(clamping: idleTime.components.seconds)
         userAgent = configuration.userAgent
@@ -60,11 +64,17 @@ final class EasySettings {
     /// Whether some requests may use a proxy.
     var mayUseProxy: Bool { proxy.map { !$0.isEmpty } ?? environmentNamesProxy }
 
-    /// Whether the environment names a proxy.
-    private static func environmentNamesProxy() -> Bool {
+    /// Whether connections may be made to another host than the one of the URL.
+    var connectsElsewhere: Bool { !overrides.connectTo.isEmpty || usesUnixSocket }
+
+    /// Whether connections are made to a Unix domain socket; their addresses have no ports.
+    var usesUnixSocket: Bool { overrides.unixSocket != nil }
+
+    /// The proxies that the environment names.
+    private static func environmentProxies() -> [String] {
         // The names that libcurl reads. HTTP_PROXY is not one of them, because the client of a CGI program can set it.
         let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return names.contains { getenv($0) != nil }
+        return names.compactMap { name in getenv(name).map { String(cString: $0) } }
     }
 
     /// The maximum size of the fields that the transport adds.
@@ -112,6 +122,7 @@ final class EasySettings {
         refrain_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         refrain_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
         refrain_set_long(easy, CURLOPT_TCP_FASTOPEN, 0)
+        refrain_bound_tls_reads(easy)
         overrides.apply(to: easy, lists)
         refrain_set_long(easy, CURLOPT_MAXAGE_CONN, longestAge)
         // No h2c: libcurl before version 8 fails when it reuses such a connection.
@@ -140,7 +151,14 @@ final class EasySettings {
     /// something else arrives on the connection, so the transfer would wait for data that has arrived.
     static let smallBufferSize = 4096
     /// Whether the size depends on the responses; false if the configuration sets it.
-    var adaptsBufferSize: Bool { overrides.receiveBuffer == nil }
+    var adaptsBufferSize: Bool { overrides.bufferSize == nil }
+
+    /// For how many nanoseconds libcurl may pause a transfer in order to keep to a rate limit.
+    var longestPause: Int64 {
+        guard let rate = overrides.bytesPerSecond else { return 0 }
+        let burst = max(CurlLoader.ConnectionOverrides.longestBurst, overrides.bufferSize ?? 0)
+        return Int64(burst) * 1_000_000_000 / Int64(max(1, rate))
+    }
 
     /// The versions of HTTP that are offered, as libcurl's constant.
     var version: Int { speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1 }

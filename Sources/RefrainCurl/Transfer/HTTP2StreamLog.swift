@@ -38,6 +38,11 @@ struct HTTP2StreamLog {
     /// Whether libcurl reports that it will use another connection.
     static func givesUpConnection(_ line: UnsafeRawBufferPointer) -> Bool { line.begins(with: "Connection died") }
 
+    /// Whether libcurl reports that it has dropped data beyond a response.
+    static func namesExcess(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.begins(with: "Excess found") || line.begins(with: "Leftovers after chunking")
+    }
+
     /// Records and returns whether nghttp2 rejects further data on the connection.
     mutating func refusesInput(_ line: UnsafeRawBufferPointer) -> Bool {
         guard

@@ -72,6 +72,7 @@ struct HeadReader {
             head.contentLength = meaning.contentLength
             head.isChunked = meaning.isChunked
             head.coding = meaning.coding
+            head.keepAlive = meaning.keepAlive
             return endOfHead()
         case .different(let skipped):
             let memory = memory
@@ -98,7 +99,8 @@ struct HeadReader {
                     headers: head.headers,
                     contentLength: head.contentLength,
                     isChunked: head.isChunked,
-                    coding: head.coding
+                    coding: head.coding,
+                    keepAlive: head.keepAlive
                 )
             )
         }
@@ -191,6 +193,8 @@ struct HeadReader {
         switch colon {
         case 14 where HTTPHeaders.isSame(name, "Content-Length"):
             guard noteLength(value) else { return .refuse("Content-Length is malformed, or contradicts itself") }
+        case 10 where HTTPHeaders.isSame(name, "Keep-Alive"):
+            head.keepAlive = Self.keepAlive(String(decoding: value, as: UTF8.self)) ?? head.keepAlive
         case 17 where HTTPHeaders.isSame(name, "Transfer-Encoding"):
             guard noteTransferCoding(value) else { return .refuse("the transfer coding is not chunked") }
             guard timesChunked < 2 || !CurlVersion.undoesRepeatedChunks else {
@@ -274,6 +278,25 @@ struct HeadReader {
             }
     }
 
+    /// Reads `Keep-Alive` (RFC 2068 §19.7.1.1): the time until the server closes the connection, in nanoseconds.
+    ///
+    /// Returns nil if the field has no time. A connection for no further request (`max=0`) is closed immediately.
+    static func keepAlive(_ value: String) -> Int64? {
+        var time: Int64?
+        for parameter in value.split(whereSeparator: { $0 == "," || $0 == ";" }) {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            let name = parts[0].trimmed.lowercased()
+            let digits = parts[1].trimmed.drop { $0 == "\"" }.prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty else { continue }
+            // More digits than a number can have are an eternity.
+            let number = min(Int64(digits) ?? .max, 1_000_000_000)
+            if name == "timeout" { time = min(time ?? .max, number * 1_000_000_000) }
+            if name == "max", number == 0 { return 0 }
+        }
+        return time
+    }
+
     /// Reads a length; returns false if it is malformed or contradicts an earlier one (RFC 9112 §6.3).
     private mutating func noteLength(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         var length: Int64 = 0
@@ -331,5 +354,15 @@ struct ProxyHead {
         let name = String(decoding: line[..<colon], as: UTF8.self)
         guard HTTPToken.isValid(name) else { return }
         headers.add(name, bytes: HeadReader.trimmed(line, from: colon + 1))
+    }
+}
+
+extension Substring {
+    /// The text without spaces and tabs around it.
+    fileprivate var trimmed: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
     }
 }

@@ -22,6 +22,7 @@ struct HeaderCache {
         var contentLength: Int64?
         var isChunked: Bool
         var coding: ContentCoding
+        var keepAlive: Int64?
     }
 
     private var bytes: [UInt8] = []

@@ -17,6 +17,8 @@ struct ReceivedHead {
     /// The value of `Content-Length`, if it is the length of the body.
     var contentLength: Int64?
     var coding = ContentCoding.none
+    /// For how many nanoseconds the server keeps the connection open for the next request, according to `Keep-Alive`.
+    var keepAlive: Int64?
 
     /// Resets a head of which some lines may have been read.
     mutating func startOver() {
@@ -32,6 +34,7 @@ struct ReceivedHead {
         isChunked = false
         hasTransferCoding = false
         coding = .none
+        keepAlive = nil
     }
 
     /// Copies what is needed of another head before it is complete.

@@ -50,6 +50,7 @@ extension Transfer {
             return CURL_SOCKET_BAD
         }
         let socket = refrain_open_socket(address)
+        refrain_watch_add(iteration.watch, socket)
         noteConnecting()
         opened.append(socket, to: key, now: iteration.now, timeLeft: timeToConnect)
         iteration.nextLimit = min(iteration.nextLimit, opened.nextCheck)
@@ -61,7 +62,9 @@ extension Transfer {
         defer { opened.removeAll() }
         let opened = opened.entries
         // If a name has several addresses, several sockets may have been opened.
-        guard let index = opened.lastIndex(where: { refrain_local_port($0.socket) == localPort }) else {
+        let usesUnixSocket = handle?.settings.usesUnixSocket == true
+        guard let index = opened.lastIndex(where: { usesUnixSocket || refrain_local_port($0.socket) == localPort })
+        else {
             iteration.connections.forget(key)
             return nil
         }
@@ -73,6 +76,23 @@ extension Transfer {
             iteration.failedAddresses.note(other.address, now: iteration.now)
         }
         return iteration.connections.note(key, socket: made.socket)
+    }
+
+    /// The key of the connection if its addresses have no ports; nil for all others.
+    var keyWithoutPorts: UInt64? {
+        guard let handle, handle.settings.usesUnixSocket else { return nil }
+        let number = CurlVersion.logsConnectionNumbers ? connectionNumber : refrain_connection_number(handle.easy)
+        return ConnectionTable.key(number: number ?? -1)
+    }
+
+    /// Reads the number of the connection from a line of the verbose log, for connections without ports.
+    func readConnectionNumber(_ line: UnsafeRawBufferPointer) {
+        guard handle?.settings.usesUnixSocket == true, CurlVersion.logsConnectionNumbers,
+            line.begins(with: "Connected to ") || line.begins(with: "Re-using existing connection"),
+            let mark = line.lastIndex(of: UInt8(ascii: "#"))
+        else { return }
+        let digits = line[(mark + 1)...].prefix { (0x30...0x39).contains($0) }
+        connectionNumber = Int64(String(decoding: digits, as: UTF8.self))
     }
 
     /// Called when libcurl replaces a reused connection, both after it was lost and after the server has refused the

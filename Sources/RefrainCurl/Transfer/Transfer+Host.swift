@@ -19,6 +19,17 @@ extension Transfer {
     /// The scheme and authority of the URL.
     var hostName: String { url.withUTF8Bytes { String(decoding: $0[..<hostEnd], as: UTF8.self) } }
 
+    /// The name of the host, if it is the URL's own name that libcurl has looked up.
+    var nameToLookUp: String? {
+        guard let handle, !handle.settings.connectsElsewhere else { return nil }
+        let authority = hostName.drop { $0 != "/" }.dropFirst(2)
+        let host = authority[
+            (authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex)...
+        ]
+        guard host.first != "[" else { return nil }
+        return String(host.prefix { $0 != ":" })
+    }
+
     /// Whether the URL has this scheme and authority.
     func goes(to name: String) -> Bool {
         guard name.utf8.count == hostEnd else { return false }

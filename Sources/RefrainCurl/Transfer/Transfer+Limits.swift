@@ -1,3 +1,4 @@
+internal import CurlShim
 internal import RefrainCore
 internal import RefrainHTTP
 
@@ -22,7 +23,7 @@ final class Limits: Sendable {
     private init(converting timeouts: Timeout.Limits) {
         connect = timeouts.connect?.delayInNanoseconds ?? .never
         firstByte = timeouts.firstByte?.delayInNanoseconds ?? .never
-        idle = timeouts.idle?.delayInNanoseconds ?? .never
+        idle = timeouts.silence?.delayInNanoseconds ?? .never
         total = timeouts.total?.delayInNanoseconds ?? .never
     }
 }
@@ -67,6 +68,7 @@ extension Transfer {
     func noteActivity() {
         lastActivity = iteration.now
         iteration.hadActivity = true
+        refrain_watch_deliver(iteration.watch)
     }
 
     /// When the transfer exceeds a limit, unless its state changes.
@@ -74,13 +76,16 @@ extension Transfer {
         var limit = min(totalLimit, head.hasBegun ? .never : firstByteLimit, drainLimit)
         if sends == 0, !waitsForOthers { limit = min(limit, connectLimit) }
         if sends > 0, !isReceivePaused, !isSendPaused || isAnswering {
-            limit = min(limit, lastActivity.after(limits.idle))
+            limit = min(limit, lastActivity.after(limits.idle).after(ownPause))
         }
         if isAnsweredEarly, !isReceivePaused, !awaitsBodyAfterAnswer {
             limit = min(limit, lastActivity.after(Self.graceOfAnsweredRequests))
         }
         return limit
     }
+
+    /// For how long the transfer may be silent because of a rate limit of our own.
+    private var ownPause: Int64 { handle?.longestPause ?? 0 }
 
     /// Whether it waits for a stream on another transfer's connection, or for that connection, rather than for its own.
     ///

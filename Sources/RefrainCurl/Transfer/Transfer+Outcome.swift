@@ -94,6 +94,8 @@ extension Transfer {
             } else if stream.answerWasDropped {
                 "the server answered before it had the whole request, and libcurl has dropped the answer; over HTTP/1.1 "
                     + "it is read"
+            } else if result == CURLE_COULDNT_RESOLVE_HOST, isNameServerSilent {
+                "no name server has answered whether there is the host \(nameToLookUp ?? "")"
             } else if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
                 "the server's public key is none of those that are pinned for its host; it is "
                     + "\(shownKey ?? "unknown"), to be pinned only if you know from elsewhere that it is the server's"
@@ -114,6 +116,7 @@ extension Transfer {
             message: text,
             hasMessage: handle.errorMessage != nil,
             wasSent: sends > 0,
+            isNameServerSilent: isNameServerSilent,
             headIsComplete: head.isComplete,
             isPaused: isReceivePaused,
             resendWasRefused: resendWasRefused,
@@ -142,9 +145,7 @@ extension Transfer {
         } else if let error {
             finish(.failure(error))
         } else if head.isComplete {
-            let whole = response(with: HTTPBody(.bytes(body)))
-            body = Data()
-            finish(.success(whole))
+            finish(.success(response(with: HTTPBody(.bytes(body.take())))))
         } else {
             finish(.failure(HTTPError(.unknown, request: request)))
         }
@@ -187,7 +188,7 @@ extension Transfer {
     private var arrivedResponse: HTTPResponse? {
         guard pipe == nil, !streams, head.isComplete else { return nil }
         exchange.bytesSent = bytesSent
-        return response(with: HTTPBody(.bytes(body)))
+        return response(with: HTTPBody(.bytes(body.bytes)))
     }
 
     /// Makes the response with this body.

@@ -48,6 +48,14 @@ extension Transfer {
             exchange.connection?.headSize = handle?.reader.size ?? 0
         }
         connection?.isSerial = head.version != .http2
+        if head.version != .http2 {
+            // What arrives together with such an end libcurl drops, and reuses the connection.
+            if head.isChunked || wireLength == 0 { handle?.watchFraming() }
+            if head.isChunked { chunks = ChunkFraming() }
+            connection?.keepAlive = head.keepAlive
+            // Of TLS within TLS only the inner layer can be asked for data beyond the response.
+            if isTLS, handle?.settings.proxyUsesTLS == true { spoilConnection() }
+        }
         // A 204 has no content (RFC 9110 §8.6). Content that this one announces may still arrive, and would be read as
         // the next response.
         if head.status == 204, head.version != .http2, head.isChunked || (head.contentLength ?? 0) > 0 {
@@ -65,11 +73,10 @@ extension Transfer {
         if streams {
             // The part of the body that arrives in this iteration is delivered with the response: mostly all of a small
             // one.
-            if let length, length <= Self.smallBody { body.reserveCapacity(Int(length)) } else { pipe = ByteChannel() }
+            if let length, length <= Self.smallBody { body.reserve(length) } else { pipe = ByteChannel() }
             iteration.note(self)
         } else if let length {
-            // The length is not reliable: memory beyond this limit is allocated as the bytes arrive.
-            body.reserveCapacity(Int(min(length, 1 << 20)))
+            body.reserve(min(length, Int64(bodyLimit)))
         }
         if isDeferrable {
             handOverLimit = iteration.now.after(Self.graceOfDeferredBodies)
@@ -80,9 +87,22 @@ extension Transfer {
         return true
     }
 
+    /// Checks data of a chunked body before libcurl decodes it.
+    func receiveChunks(_ bytes: UnsafeRawBufferPointer) {
+        guard chunks != nil, chunks?.accepts(bytes) == false else { return }
+        chunks = nil
+        spoilConnection()
+        stopReason = HTTPError(
+            .badServerResponse,
+            request: request,
+            message: "the size of a chunk is malformed (RFC 9112 §7.1)"
+        )
+    }
+
     /// Receives a piece of the body; returns the number of bytes accepted.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
+        guard stopReason == nil else { return 0 }
         // Guard 1: libcurl may deliver a body although the head is incomplete.
         guard head.isComplete else { return bytes.count }
         if isDraining {
@@ -118,9 +138,9 @@ extension Transfer {
                 return false
             }
             if pipe.append(bytes) { iteration.note(pipe) }
-        } else if let start = bytes.baseAddress {
-            // By its address: as a sequence it would be copied byte by byte.
-            body.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        } else if !body.append(bytes) {
+            stopReason = HTTPError(.unknown, request: request, message: "there is no memory for the body")
+            return false
         }
         return true
     }
@@ -166,8 +186,7 @@ extension Transfer {
         let pipe = pipe ?? ByteChannel()
         self.pipe = pipe
         self.owner = nil
-        if !body.isEmpty { body.withUnsafeBytes { _ = pipe.append($0) } }
-        body = Data()
+        if !body.isEmpty { body.take().withUnsafeBytes { _ = pipe.append($0) } }
         let rest = pipe.body(length: bodyLength, from: TransferSource(self, of: owner))
         finish(.success(response(with: rest)))
     }

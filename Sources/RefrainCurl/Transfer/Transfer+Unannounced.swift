@@ -22,7 +22,9 @@ extension Transfer {
         guard sends == 0, let handle, let (key, _) = handle.connectionKey else { return }
         connection = iteration.connections[key]
         // No byte has been sent.
-        guard let connection, connection.isSpoiled else { return }
+        guard let connection, connection.isSpoiled(handle.easy) || connection.isExpiring(now: iteration.now) else {
+            return
+        }
         needsOtherConnection = true
         handle.requireFreshConnection()
         connection.end()

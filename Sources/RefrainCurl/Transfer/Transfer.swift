@@ -70,6 +70,8 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var stream = HTTP2StreamLog()
     /// The connection of the request, if known.
     @exclusivity(unchecked) var connection: OpenConnection?
+    /// The number of the connection in libcurl according to its verbose log, for connections without ports.
+    var connectionNumber: Int64?
     /// Whether it was stopped before anything was sent, because the connection is unusable.
     var needsOtherConnection = false
     /// Whether it must be sent on a new connection.
@@ -78,6 +80,10 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var opened = OpenedSockets()
     /// Whether libcurl is resolving a name.
     var isLookingUp = false
+    /// Whether the name was looked up a second time, to find out why the first lookup has failed.
+    var wasLookedUpAgain = false
+    /// Whether the name servers have failed rather than answered that there is no such name.
+    var isNameServerSilent = false
     /// Whether an address was excluded because a connection to it failed before, or by the destination policy.
     var (hasLeftOutAddress, policyRefused) = (false, false)
     /// Whether the excluded addresses are tried now.
@@ -87,7 +93,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var head = ReceivedHead()
     /// The facts of the exchange, once the head is complete.
     @exclusivity(unchecked) var exchange = HTTPResponse.Exchange()
-    @exclusivity(unchecked) var body = Data()
+    @exclusivity(unchecked) var body = ReceivedBody()
     @exclusivity(unchecked) var bodySize = 0
     /// The bytes of the body that were received, before decoding.
     @exclusivity(unchecked) var wireSize: Int64 = 0
@@ -97,6 +103,8 @@ final class Transfer: @unchecked Sendable {
     var spoilsConnection = false
     @exclusivity(unchecked) var decoder: ContentDecoder?
     let bodyLimit: Int
+    /// The check of a chunked body over HTTP/1.
+    @exclusivity(unchecked) var chunks: ChunkFraming?
     /// Whether the body ends with the connection, and TLS was not ended with close_notify.
     var endOfTLSIsMissing = false
     /// Why a callback stopped the transfer.
@@ -192,7 +200,9 @@ final class Transfer: @unchecked Sendable {
             connection = iteration.connections[key]
         }
         // The last check before libcurl sends: no byte has been sent.
-        if CurlVersion.announcesRequests, !isNew, sends == 0, connection?.isSpoiled == true {
+        if CurlVersion.announcesRequests, !isNew, sends == 0, let connection,
+            connection.isSpoiled(easy) || connection.isExpiring(now: iteration.now)
+        {
             needsOtherConnection = true
             return false
         }
@@ -223,6 +233,7 @@ final class Transfer: @unchecked Sendable {
         handle = nil
         sends = 0
         connection = nil
+        connectionNumber = nil
         needsOtherConnection = false
         needsFreshConnection = true
     }

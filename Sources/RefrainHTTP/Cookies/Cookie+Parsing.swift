@@ -85,7 +85,7 @@ extension CookieJar.Cookie {
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
             guard !text.hasPrefix("-"), digits.contains(where: { $0 != "0" }) else { return .distantPast }
             let seconds = min(Int64(digits) ?? .max, CivilTime.writable.upperBound)
-            return WallClock.Instant(sinceEpoch: now.sinceEpoch + .seconds(seconds))
+            return now.advanced(by: .seconds(seconds))
         }
     }
 }

@@ -99,7 +99,7 @@ extension CookieJar.Cookie {
     /// The cookie as a line of a file.
     @_optimize(none)
     var netscapeLine: String {
-        let seconds = expires.map { max(1, Int64($0.sinceEpoch.components.seconds)) } ?? 0
+        let seconds = expires.map { max(1, $0.sinceEpoch.withinClocks.components.seconds) } ?? 0
         return [
             (isHTTPOnly ? "#HttpOnly_" : "") + (includesSubdomains ? "." : "") + domain,
             includesSubdomains ? "TRUE" : "FALSE", path, isSecure ? "TRUE" : "FALSE", "\(seconds)", name, value,

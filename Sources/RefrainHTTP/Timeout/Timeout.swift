@@ -99,6 +99,17 @@ extension Timeout {
             }
         }
 
+        /// The maximum time of silence, for transports: ``idle``, or without one of the caller's the longest limit that
+        /// the caller has set for the first byte or the whole attempt, if that is longer.
+        ///
+        /// A server that is allowed five minutes may be silent for so long.
+        package var silence: Duration? {
+            guard let idle, !chosen.contains(.idle) else { return idle }
+            let first = chosen.contains(.firstByte) ? firstByte : nil
+            let whole = chosen.contains(.total) ? total : nil
+            return [first, whole].compactMap { $0 }.reduce(idle, max)
+        }
+
         private var chosen: Parts
 
         /// The default limits: 10 s to connect, 60 s of inactivity.

@@ -11,7 +11,7 @@ extension RetryPolicy: RequestInterceptor {
         switch decision.action {
         case .finish: return .doNotRetry
         case .retry(let wanted): delay = wanted.sample(using: session.settings.random)
-        case .retryAfterTooLong(let date): delay = date.sinceEpoch - context.now.sinceEpoch
+        case .retryAfterTooLong(let date): delay = context.now.duration(to: date)
         }
         PendingDecision.note(decision)
         return .retryWithDelay(delay)

@@ -1,5 +1,6 @@
-import RefrainCore
 import Testing
+
+@testable import RefrainCore
 
 /// Real time: these tests stand for what the other ones take for granted.
 @Suite("TimerClock")
@@ -107,6 +108,27 @@ struct TimerClockTests {
         try? await clock.sleep(for: .milliseconds(2))
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(
+        "R20: a sleep ends in time although the thread of the timer cannot be started, at first or ever",
+        arguments: [3, Int.max]
+    )
+    func noThread(failures: Int) async {
+        let attempts = Locked(0)
+        let timer = TimerThread(mayStart: {
+            attempts.withLock { attempts in
+                attempts += 1
+                return attempts > failures
+            }
+        })
+        for milliseconds in [1, 40, 5] {
+            let isDue = await withUnsafeContinuation { continuation in
+                timer.add(continuation, for: .milliseconds(milliseconds), cancelledBy: nil) { _ in }
+            }
+            #expect(isDue)
+        }
+        #expect(attempts.withLock { $0 } >= 4)
     }
 }
 

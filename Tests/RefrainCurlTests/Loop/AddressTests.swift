@@ -87,6 +87,20 @@ struct AddressTests {
         withExtendedLifetime(hole) {}
     }
 
+    @Test("R33: an address that refuses is followed by the next one at once, however many refuse")
+    func refusingAddresses() async throws {
+        let server = try FaultServer()
+        let refusing = (2...9).map { "127.0.0.\($0)" }.joined(separator: ",")
+        let loader = try loader(["many.test:\(server.port):\(refusing),127.0.0.1"])
+        var request = try HTTPRequest("http://many.test:\(server.port)/ok")
+        request.timeouts.connect = .seconds(60)
+        let start = ContinuousClock.now
+        #expect(try await loader.response(for: request).status == 200)
+        // Half of the time to connect was for the first one.
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(server.connectionCount == 1)
+    }
+
     @Test("R33: an attempt that runs out of time at an address leaves the next one to the others")
     func tooSlowAddress() async throws {
         let server = try FaultServer()

@@ -21,7 +21,9 @@ struct ChangingNameTests {
         /// How often it was looked up.
         var lookups: Int { Int(scripted_resolver_lookups(host)) }
 
-        init(_ host: String, _ addresses: String...) throws {
+        init(_ host: String, _ addresses: String...) throws { try self.init(host, addresses) }
+
+        init(_ host: String, _ addresses: [String]) throws {
             self.host = host
             var texts: [UnsafePointer<CChar>?] = addresses.map { strdup($0).map { UnsafePointer($0) } }
             defer { for text in texts { free(UnsafeMutablePointer(mutating: text)) } }
@@ -46,6 +48,27 @@ struct ChangingNameTests {
 
     private func url(_ name: ChangingName, _ path: String = "/ok") -> String {
         "http://\(name.host):\(server.port)\(path)"
+    }
+
+    @Test("R8: a name server that fails has another code than a name that does not exist")
+    func silentNameServer() async throws {
+        for (addresses, code) in [(["again"], HTTPError.Code.dnsLookupFailed), ([], .cannotFindHost)] {
+            let name = try ChangingName("lookup-\(addresses.count).test", addresses)
+            let loader = CurlLoader()
+            try await concurrently(20, inFlight: 20) { _ in
+                let error = try failure(of: await loader.load(HTTPRequest(url(name))))
+                #expect(error.code == code, "\(error)")
+                #expect(error.bytesSent == 0)
+            }
+        }
+    }
+
+    @Test("R8: a name server that comes back is waited for by further attempts")
+    func recoveringNameServer() async throws {
+        let name = try ChangingName("recovering.test", ["again", "again", "again", "again", "127.0.0.1"])
+        let response = try await chain(attempts: 9).response(for: HTTPRequest(url(name)))
+        #expect(response.status == 200)
+        #expect(response.attempts.dropLast().allSatisfy { $0.error == .dnsLookupFailed })
     }
 
     @Test("R33: after a failed connect the name is looked up anew, and the new address is used")

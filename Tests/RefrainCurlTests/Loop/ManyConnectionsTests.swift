@@ -87,4 +87,52 @@ struct ManyConnectionsTests {
         try await Task.sleep(for: .milliseconds(300))
         #expect(server.accepted.value == accepted)
     }
+
+    @Test("Many open responses deliver, end and are cancelled, and requests beside them go on", .timeLimit(.minutes(3)))
+    func openResponses() async throws {
+        let (heads, isReleased) = (Counter(), Locked(false))
+        let server = RawServer(LoopbackListener(backlog: 4096)) { connection in
+            while let head = connection.readHead() {
+                guard head.hasPrefix("GET /open") else {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    continue
+                }
+                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n")
+                heads.add(1)
+                while !isReleased.withLock({ $0 }) { usleep(100_000) }
+                connection.write("2\r\ncd\r\n0\r\n\r\n")
+            }
+        }
+        var configuration = CurlLoader.Configuration()
+        configuration.maximumConnectionsPerHost = 2000
+        let loader = try CurlLoader(configuration: configuration)
+        let url = "http://127.0.0.1:\(server.port)"
+        var open = try HTTPRequest(url + "/open")
+        open.streamsResponse = true
+        let sent = open
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<700 {
+                group.addTask {
+                    let response = try await loader.response(for: sent)
+                    var text: [UInt8] = []
+                    for try await chunk in response.body {
+                        text += chunk
+                        // Some are dropped unread.
+                        if number.isMultiple(of: 7) { return false }
+                    }
+                    return text == Array("abcd".utf8)
+                }
+            }
+            #expect(await eventually { heads.value == 700 })
+            for _ in 1...2 {
+                try await concurrently(400, inFlight: 16) { _ in
+                    let response = try await loader.response(for: HTTPRequest(url + "/ok"))
+                    #expect(try await response.body.collect() == Array("ok".utf8))
+                }
+                isReleased.withLock { $0 = true }
+            }
+            #expect(try await group.reduce(0) { $0 + ($1 ? 1 : 0) } == 600)
+        }
+        #expect(try await loader.response(for: HTTPRequest(url + "/ok")).status == 200)
+    }
 }

@@ -30,6 +30,21 @@ struct LoopbackListener: Sendable {
         port = UInt16(bigEndian: address.sin_port)
     }
 
+    /// Listens on a Unix domain socket.
+    init(path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        port = 0
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        listen(descriptor, 128)
+    }
+
     /// Waits for the next connection; nil after `stop()`.
     ///
     /// The thread that accepts closes the descriptor. Were `stop()` to do it, the thread might go on to accept from
@@ -55,13 +70,17 @@ struct LoopbackListener: Sendable {
 
 /// A loopback server that hands each connection to a closure, for what is not HTTP/1.1.
 final class RawServer: Sendable {
-    private let listener = LoopbackListener(backlog: 128)
+    private let listener: LoopbackListener
     private let accepted = Counter()
 
     var port: UInt16 { listener.port }
     var connectionCount: Int { accepted.value }
 
-    init(_ serve: @escaping @Sendable (RawConnection) -> Void) {
+    init(
+        _ listener: LoopbackListener = LoopbackListener(backlog: 128),
+        _ serve: @escaping @Sendable (RawConnection) -> Void
+    ) {
+        self.listener = listener
         startThread { [listener, accepted] in
             while let descriptor = listener.accept() {
                 accepted.add(1)
@@ -106,15 +125,18 @@ final class RawConnection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func write(_ bytes: [UInt8]) {
+    /// Writes bytes; returns false if the connection has ended.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
         var done = 0
         while done < bytes.count {
             let number = bytes.withUnsafeBytes {
                 send(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, Int32(MSG_NOSIGNAL))
             }
-            guard number > 0 else { return }
+            guard number > 0 else { return false }
             done += number
         }
+        return true
     }
 
     func write(_ text: String) { write(Array(text.utf8)) }

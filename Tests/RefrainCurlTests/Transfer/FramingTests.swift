@@ -1,8 +1,9 @@
 import CurlShim
-import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
+
+@testable import RefrainCurl
 
 @Suite("CurlLoader: where a body ends")
 struct FramingTests {
@@ -86,6 +87,57 @@ struct FramingTests {
             #expect(try failure(of: result).code == .badServerResponse)
         } else {
             #expect(try await result.get().body.collect() == Array("2\r\nab\r\n0\r\n\r\n".utf8))
+        }
+    }
+
+    @Test(
+        "R10: a malformed size of a chunk is garbage, whatever digits it begins with (RFC 9112 §7.1)",
+        arguments: [
+            "8g\r\n01234567\r\n0\r\n\r\n", "0x8\r\n01234567\r\n0\r\n\r\n", "8 8\r\n01234567\r\n0\r\n\r\n",
+            "8,\r\n01234567\r\n0\r\n\r\n", "8\r;\r\n01234567\r\n0\r\n\r\n", "8\u{0}\r\n01234567\r\n0\r\n\r\n",
+            "8.\r\n01234567\r\n0\r\n\r\n", "8\r\n01234567\r\n0 0\r\n\r\n", "8\r\n01234567\r\n0x\r\n\r\n",
+            "8\r\n01234567\r\n8g\r\n01234567\r\n0\r\n\r\n", "+8\r\n01234567\r\n0\r\n\r\n",
+            "-8\r\n01234567\r\n0\r\n\r\n",
+            " 8\r\n01234567\r\n0\r\n\r\n", "\r\n0\r\n\r\n", "00000000000000008\r\n01234567\r\n0\r\n\r\n",
+        ],
+        [false, true]
+    )
+    func chunkSizes(chunks: String, streams: Bool) async throws {
+        let request = try request("Transfer-Encoding: chunked\r\n\r\n" + chunks, streams: streams)
+        let error = try await #require(throws: HTTPError.self) {
+            _ = try await loader.response(for: request).body.collect()
+        }
+        #expect(error.code == .badServerResponse, "\(error)")
+    }
+
+    @Test(
+        "a size of a chunk with zeros, capital digits, white space or an extension is read as it is meant",
+        arguments: [
+            "5\r\n01234\r\n0\r\n\r\n", "005\r\n01234\r\n000\r\n\r\n", "5 \r\n01234\r\n0\t\r\n\r\n",
+            "5;a=b\r\n01234\r\n0;c\r\n\r\n", "5 ; a=\"b;c\"\r\n01234\r\n0\r\nX: y\r\n\r\n", "5\n01234\n0\n\n",
+        ],
+        [false, true]
+    )
+    func readableChunkSizes(chunks: String, streams: Bool) async throws {
+        let request = try request("Transfer-Encoding: chunked\r\n\r\n" + chunks, streams: streams)
+        #expect(try await loader.response(for: request).body.collect() == Array("01234".utf8))
+    }
+
+    @Test("chunks are checked wherever the pieces in which they arrive are cut")
+    func cutChunks() {
+        for (text, isGood) in [
+            ("a;x=y\r\n0123456789\r\nA \r\n0123456789\r\n0\r\nT: 8g\r\n\r\n", true), ("1\r\n8\r\n8g\r\n", false),
+            ("ffffffffffffffff\r\nxyz", true),
+        ] {
+            let bytes = Array(text.utf8)
+            for size in 1...bytes.count {
+                var chunks = ChunkFraming()
+                let accepted = stride(from: 0, to: bytes.count, by: size)
+                    .allSatisfy { start in
+                        bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { chunks.accepts($0) }
+                    }
+                #expect(accepted == isGood)
+            }
         }
     }
 

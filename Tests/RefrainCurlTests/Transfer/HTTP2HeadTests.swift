@@ -3,7 +3,7 @@ import RefrainHTTP
 import TLSFixture
 import Testing
 
-@Suite("CurlLoader: heads over HTTP/2")
+@Suite("CurlLoader: heads over HTTP/2", .timeLimit(.minutes(4)))
 struct HTTP2HeadTests {
     /// A literal field without an index (RFC 7541 §6.2.2), with a value of 1,000 bytes.
     private static let field = [0, 1, UInt8(ascii: "x"), 0x7f, 0xe9, 6] + [UInt8](repeating: 0x61, count: 1000)

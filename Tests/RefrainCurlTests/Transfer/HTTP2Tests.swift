@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("CurlLoader: HTTP/2")
+@Suite("CurlLoader: HTTP/2", .timeLimit(.minutes(4)))
 struct HTTP2Tests {
     /// What the server does with a stream.
     enum Answer {
@@ -390,6 +390,65 @@ struct HTTP2Tests {
         }
         other.cancel()
         #expect(try failure(of: await other.value).code == .cancelled)
+    }
+
+    /// A response that RST_STREAM with NO_ERROR follows, and how it is cut into writes.
+    struct Followed: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var length = true
+        /// Whether the head, and the reset, are written with the body.
+        var headApart = false
+        var resetApart = false
+
+        static let all = [
+            Followed(testDescription: "all at once"),
+            Followed(testDescription: "all at once, without a length", length: false),
+            Followed(testDescription: "the head apart", headApart: true),
+            Followed(testDescription: "the head apart, without a length", length: false, headApart: true),
+            Followed(testDescription: "the reset apart", resetApart: true),
+            Followed(testDescription: "the reset apart, without a length", length: false, resetApart: true),
+        ]
+    }
+
+    @Test(
+        "R10: a complete response with RST_STREAM(NO_ERROR) behind it is complete, and never cut short (RFC 9113 §8.1)",
+        arguments: Followed.all,
+        [HTTPMethod.get, .put]
+    )
+    func followedByReset(followed: Followed, method: HTTPMethod) async throws {
+        let server = RawServer { connection in
+            guard let start = connection.read(3) else { return }
+            guard start == Array("PRI".utf8) else {
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
+                return
+            }
+            guard connection.read(21) != nil else { return }
+            connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
+            while let (type, _, stream) = connection.readFrame() {
+                guard type == 1 else { continue }
+                // content-length: 4, a literal whose name has number 28 in the static table (RFC 7541 §6.2.2).
+                let block: [UInt8] = [0x88] + (followed.length ? [0x0f, 0x0d, 1, 0x34] : [])
+                let head = [0, 0, UInt8(block.count), 1, 4] + stream + block
+                let body = [0, 0, 4, 0, 1] + stream + Array("body".utf8)
+                let reset: [UInt8] = [0, 0, 4, 3, 0] + stream + [0, 0, 0, 0]
+                if followed.headApart { connection.write(head) }
+                if followed.headApart { usleep(50_000) }
+                connection.write((followed.headApart ? [] : head) + body + (followed.resetApart ? [] : reset))
+                if followed.resetApart { usleep(50_000) }
+                if followed.resetApart { connection.write(reset) }
+            }
+        }
+        let fixture = try TLSFixture(upstreamPort: server.port, alpn: ["h2", "http/1.1"])
+        defer { withExtendedLifetime(server) { fixture.stop() } }
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: 3))
+        let loader = Retry(policy, budgets: nil) --> (try loader(trusting: fixture))
+        for _ in 1...3 {
+            let body: HTTPBody = method == .put ? .text("abc") : .empty
+            let request = try HTTPRequest(fixture.baseURL + "/", method: method, body: body)
+            let response = try await loader.response(for: request)
+            #expect(try await response.body.collect() == Array("body".utf8))
+        }
     }
 
     @Test("R33: where libcurl drops an answer that came too early, the next attempt goes over HTTP/1.1 and reads it")

@@ -5,6 +5,12 @@ import RefrainTesting
 import TLSFixture
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 @Suite("CurlLoader: TLS")
 struct TLSTests {
     let server: FaultServer
@@ -51,6 +57,21 @@ struct TLSTests {
         #expect(try await loader.response(for: HTTPRequest(fixture.baseURL + "/ok")).exchange.reusedConnection)
         let error = try failure(of: await CurlLoader().load(HTTPRequest(fixture.baseURL + "/ok")))
         #expect(error.code == .serverCertificateHasUnknownRoot)
+    }
+
+    @Test("R31: a pipe or a file without an end is no file of authorities, and refused at once")
+    func endlessAuthorities() async throws {
+        let path = "/tmp/refrain-\(getpid())-\(UInt32.random(in: .min ... .max)).fifo"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        for file in [path, "/dev/zero", "/tmp"] {
+            var configuration = CurlLoader.Configuration()
+            configuration.trust = .certificateFile(file)
+            #expect(throws: InvalidArgument.self) { try CurlLoader(configuration: configuration) }
+            configuration = CurlLoader.Configuration()
+            configuration.clientCertificate = .pem(file)
+            #expect(throws: InvalidArgument.self) { try CurlLoader(configuration: configuration) }
+        }
     }
 
     @Test("the agent is named over TLS too, once, and the caller's own instead of ours")

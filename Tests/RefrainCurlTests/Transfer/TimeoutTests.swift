@@ -1,8 +1,9 @@
 import RefrainCore
-import RefrainCurl
 import RefrainHTTP
 import RefrainTesting
 import Testing
+
+@testable import RefrainCurl
 
 @Suite("CurlLoader: limits of time, and cancellation")
 struct TimeoutTests {
@@ -33,6 +34,39 @@ struct TimeoutTests {
         #expect(clock.now - start >= .milliseconds(99))
         // Without the limit it would never end. How late the answer is told depends on how busy the machine is.
         #expect(clock.now - start < .seconds(60))
+    }
+
+    @Test("R20: a limit that the caller has set is longer than the default silence, and counts instead of it")
+    func namedSilence() {
+        var limits = Timeout.Limits.standard
+        #expect(limits.silence == .seconds(60))
+        limits.firstByte = .seconds(75)
+        #expect(limits.silence == .seconds(75) && Limits.of(limits).idle == 75_000_000_000)
+        limits.total = .seconds(300)
+        #expect(limits.silence == .seconds(300))
+        limits.idle = .seconds(5)
+        #expect(limits.silence == .seconds(5))
+        limits.idle = nil
+        #expect(limits.silence == nil)
+        var short = Timeout.Limits.standard
+        short.total = .seconds(10)
+        #expect(short.silence == .seconds(60))
+    }
+
+    @Test("R20: the pauses of a rate limit of our own are no silence", arguments: [8_000, 40_000])
+    func rateLimit(rate: Int) async throws {
+        let server = try FaultServer()
+        var configuration = CurlLoader.Configuration()
+        configuration.overrides.bytesPerSecond = rate
+        configuration.overrides.receiveBuffer = 524_288
+        configuration.overrides.leastSpeed = .init(bytesPerSecond: rate, seconds: 1)
+        let loader = try CurlLoader(configuration: configuration)
+        var request = try HTTPRequest(server.baseURL + "/bytes/\(rate * 3)")
+        request.timeouts.idle = .milliseconds(700)
+        let start = ContinuousClock.now
+        let response = try await loader.response(for: request)
+        #expect(try await response.body.collect().count == rate * 3)
+        #expect(ContinuousClock.now - start > .milliseconds(1500))
     }
 
     @Test("the connect limit ends an attempt to connect that gets no answer")

@@ -113,6 +113,54 @@ struct WireFault: Sendable {
             test: "a coding is undone however its field is written: as a list, over several lines, folded"
         ),
         WireFault(
+            fault: "bytes beyond a response, on TCP, TLS, through proxies and tunnels, on a Unix socket",
+            outcome: "the connection ends; the next request gets its own response, on another connection",
+            source: "RFC 9112 §9.2, R39",
+            test: "R39: bytes beyond a response end the connection, on each kind of connection"
+        ),
+        WireFault(
+            fault: "the sizes 8g, 0x8 and the like of a chunk",
+            outcome: "badServerResponse",
+            source: "RFC 9112 §7.1, R10",
+            test: "R10: a malformed size of a chunk is garbage, whatever digits it begins with (RFC 9112 §7.1)"
+        ),
+        WireFault(
+            fault: "HTTP/2: RST_STREAM(NO_ERROR) right behind a complete response",
+            outcome: "the response, with all of its body",
+            source: "RFC 9113 §8.1, R10",
+            test: "R10: a complete response with RST_STREAM(NO_ERROR) behind it is complete"
+        ),
+        WireFault(
+            fault: "Keep-Alive: timeout=1, and a request about a second later",
+            outcome: "it goes over a new connection, a POST too",
+            source: "RFC 9112 §9.3, R2",
+            test: "R2: a POST goes over a new connection where the server says that it closes the old one by then"
+        ),
+        WireFault(
+            fault: "a flood without content: KeyUpdate of TLS 1.3, PING, SETTINGS, WINDOW_UPDATE and others of HTTP/2",
+            outcome: "the timeout or the cancellation ends it; requests to other servers go on",
+            source: "RFC 9113 §10.5, R20",
+            test: "R20: a timeout ends a request to a server that floods, and requests to others go on"
+        ),
+        WireFault(
+            fault: "a pipe or a device in place of a file of authorities or of a client's certificate",
+            outcome: "InvalidArgument, nothing is sent",
+            source: "R31",
+            test: "R31: a pipe or a file without an end is no file of authorities, and refused at once"
+        ),
+        WireFault(
+            fault: "a name server that fails or cannot be reached",
+            outcome: "dnsLookupFailed, where a name that does not exist is cannotFindHost",
+            source: "RFC 2308 §7, R8",
+            test: "R8: a name server that fails has another code than a name that does not exist"
+        ),
+        WireFault(
+            fault: "a name whose first addresses refuse",
+            outcome: "200, by the first one that does not, at once",
+            source: "RFC 1123 §2.3, R33",
+            test: "R33: an address that refuses is followed by the next one at once, however many refuse"
+        ),
+        WireFault(
             fault: "an answer before the request's body was read, and no more reading",
             outcome: "the answer counts: 200, 401, 413",
             source: "RFC 9112 §9.3, RFC 9110 §9.3.4",

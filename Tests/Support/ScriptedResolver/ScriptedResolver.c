@@ -94,5 +94,6 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     }
     pthread_mutex_unlock(&mutex);
     if (is_unknown) return EAI_NONAME;
+    if (strcmp(address, "again") == 0) return EAI_AGAIN;
     return next(found != NULL ? address : name, service, hints, result);
 }

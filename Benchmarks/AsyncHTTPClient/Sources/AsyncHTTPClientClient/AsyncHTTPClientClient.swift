@@ -11,10 +11,10 @@ struct AsyncHTTPClientClient {
         // Requests wait for a connection as long as they have to, as those of the others do.
         configuration.timeout.connect = .seconds(60)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let url = arguments.url
-        await arguments.run("async-http-client") {
+        let urls = arguments.urls
+        await arguments.run("async-http-client") { host in
             do {
-                let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
+                let response = try await client.execute(HTTPClientRequest(url: urls[host]), timeout: .seconds(60))
                 guard response.status == .ok else { return -1 }
                 return try await response.body.collect(upTo: 1 << 24).readableBytes
             } catch {

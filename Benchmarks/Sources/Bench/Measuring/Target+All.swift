@@ -9,10 +9,11 @@ extension Target {
                 else { return nil }
                 return ours - theirs
             },
-            atLeast(0.9, "× libcurl multi", of: "Session, 1 MB") { samples in
+            atLeast(0.95, "× libcurl multi", of: "Session, 1 MB") { samples in
                 samples.ratio("64-1m", Metric.rate, "session", to: "curl-multi")
             },
         ]
+        + connections + bodies
         + waiting("withRetry", "100,000 calls of withRetry in back-off")
         + waiting("Retry stage", "100,000 requests of a chain in back-off")
         + waiting("Session", "100,000 requests of Session in back-off") + transfers + others
@@ -52,6 +53,24 @@ extension Target {
             },
         ]
     }
+
+    private static let connections = [
+        atLeast(0.9, "× its rate with one host", of: "Session, HTTPS, eight hosts") { samples in
+            samples.ratio("hosts-8-tls", Metric.rate, "session", to: "session", in: "hosts-1-tls")
+        },
+        atLeast(0.6, "× its rate with one host", of: "Session, 1,000 hosts") { samples in
+            samples.ratio("hosts-1000", Metric.rate, "session", to: "session", in: "64-2b")
+        },
+    ]
+
+    private static let bodies = [
+        atLeast(0.95, "× libcurl multi", of: "Session, 256 KB") { samples in
+            samples.ratio("256k", Metric.rate, "session", to: "curl-multi")
+        },
+        atLeast(0.85, "× libcurl multi", of: "Session, 10 MB") { samples in
+            samples.ratio("10m", Metric.rate, "session", to: "curl-multi")
+        },
+    ]
 
     /// The call of the README, which the targets of the session are read from.
     private static let decodable = [

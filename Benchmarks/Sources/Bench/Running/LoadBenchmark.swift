@@ -8,6 +8,8 @@ struct LoadBenchmark: Benchmark {
     let path: String
     var isSecure = false
     let concurrency: Int
+    /// The number of hosts, which are addresses of loopback.
+    var hosts = 1
     /// How long each client makes requests in a round; those that are under way then are awaited.
     var seconds = 1.0
     let clients: [Client]
@@ -46,7 +48,7 @@ struct LoadBenchmark: Benchmark {
 
     func runOnce(_ bench: Workbench, _ samples: inout Samples) throws {
         for client in clients where client != .wrk && bench.has(client) {
-            let count = path == "/1m" ? 200 : max(2000, 3 * concurrency)
+            let count = ["/1m", "/10m"].contains(path) ? 200 : max(2000, 3 * concurrency)
             guard let mallocs = try run(bench, client, [String(count)], counts: true)[Metric.mallocs] else {
                 throw BenchFailure("\(client.label) counted no mallocs")
             }
@@ -79,6 +81,7 @@ struct LoadBenchmark: Benchmark {
         var arguments =
             [url(bench)] + count + [String(concurrency), "--warmup", String(max(200, concurrency))] + further
         if isSecure { arguments += ["--ca", bench.nginx.certificateFile] }
+        if hosts > 1 { arguments += ["--hosts", String(hosts)] }
         let metrics = try bench.run(client.rawValue, arguments, counts: counts).first?.metrics ?? [:]
         let failures = metrics[Metric.failures] ?? 0
         guard failures == 0 else {
@@ -89,6 +92,7 @@ struct LoadBenchmark: Benchmark {
 }
 
 extension LoadBenchmark {
+    private static let bodies: [Client] = [.curlMulti, .loader, .session]
     private static let plain: [Client] = [.wrk, .curlMulti, .loader, .session, .urlSession, .asyncHTTPClient]
     /// The clients of cases whose body is JSON.
     private static let all2B: [Client] = [
@@ -105,6 +109,8 @@ extension LoadBenchmark {
         ),
         LoadBenchmark(name: "64-2b", title: "64 in flight, 2 B", path: "/2b", concurrency: 64, clients: all2B),
         LoadBenchmark(name: "64-16k", title: "64 in flight, 16 KB", path: "/16k", concurrency: 64, clients: plain),
+        LoadBenchmark(name: "256k", title: "64 in flight, 256 KB", path: "/256k", concurrency: 64, clients: bodies),
+        LoadBenchmark(name: "10m", title: "8 in flight, 10 MB", path: "/10m", concurrency: 8, clients: bodies),
         LoadBenchmark(name: "64-1m", title: "64 in flight, 1 MB", path: "/1m", concurrency: 64, clients: plain),
         LoadBenchmark(
             name: "10000",
@@ -113,6 +119,31 @@ extension LoadBenchmark {
             concurrency: 10_000,
             // wrk alone would open a connection for each request in flight.
             clients: [.curlMulti, .loader, .session, .sessionDecodable, .urlSession, .asyncHTTPClient]
+        ),
+        LoadBenchmark(
+            name: "hosts-1-tls",
+            title: "HTTPS, 256 in flight to one host, 2 B",
+            path: "/2b",
+            isSecure: true,
+            concurrency: 256,
+            clients: [.curlMulti, .loader, .session]
+        ),
+        LoadBenchmark(
+            name: "hosts-8-tls",
+            title: "HTTPS, 256 in flight to eight hosts, 2 B",
+            path: "/2b",
+            isSecure: true,
+            concurrency: 256,
+            hosts: 8,
+            clients: [.curlMulti, .loader, .session]
+        ),
+        LoadBenchmark(
+            name: "hosts-1000",
+            title: "64 in flight to 1,000 hosts, 2 B",
+            path: "/2b",
+            concurrency: 64,
+            hosts: 1000,
+            clients: [.curlMulti, .loader, .session]
         ),
         LoadBenchmark(
             name: "http2",

@@ -28,7 +28,10 @@ final class Nginx {
         certificateFile = folder + "/certificate.pem"
         mkdir(folder + "/files", 0o755)
         // Digits, so that the smallest body is JSON as well.
-        for (name, size) in [("2b", 2), ("2k", 2000), ("16k", 16_384), ("1m", 1_048_576), ("5m", 5_000_000)] {
+        for (name, size) in [
+            ("2b", 2), ("2k", 2000), ("16k", 16_384), ("64k", 65_536), ("128k", 131_072), ("256k", 262_144),
+            ("512k", 524_288), ("1m", 1_048_576), ("5m", 5_000_000), ("10m", 10_485_760),
+        ] {
             try Self.write([UInt8](repeating: UInt8(ascii: "1"), count: size), to: folder + "/files/" + name)
         }
         // Without blocks on the disk.
@@ -41,7 +44,8 @@ final class Nginx {
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                 "-subj", "/CN=127.0.0.1",
-                "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder + "/key.pem", "-out", certificateFile,
+                "-addext", "subjectAltName=" + (1...8).map { "IP:127.0.0.\($0)" }.joined(separator: ","), "-keyout",
+                folder + "/key.pem", "-out", certificateFile,
                 "-batch",
             ],
             silently: true
@@ -121,13 +125,13 @@ final class Nginx {
             scgi_temp_path \(folder)/scgi;
             root \(folder)/files;
             server {
-                listen 127.0.0.1:\(plain) backlog=16384;
+                listen \(plain) backlog=16384;
                 # Any number of names for one file.
                 location ~ ^/many/(?<size>[0-9a-z]+)/ { try_files /$size =404; }
                 location = /fail { access_log \(folder)/fail.log line; return 503 "no"; }
             }
             server {
-                listen 127.0.0.1:\(secure) ssl http2 backlog=16384;
+                listen \(secure) ssl http2 backlog=16384;
                 ssl_certificate \(folder)/certificate.pem;
                 ssl_certificate_key \(folder)/key.pem;
             }

@@ -2,6 +2,7 @@
 #define CMEASURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The measurements of every client: the same arguments, the same clocks, the same line of JSON.
@@ -18,10 +19,15 @@ typedef struct {
     int64_t warmup;
     // The certificates to trust (PEM), or NULL.
     const char *ca;
+    /// The number of hosts to which the requests go in turn.
+    int64_t hosts;
 } bench_arguments;
 
 // Reads the arguments; ends the process with status 2 and a message where they are wrong.
 bench_arguments bench_parse(int argc, char *const argv[]);
+
+/// The URL of a request: hosts after the first one are further addresses of loopback.
+void bench_url(const bench_arguments *arguments, int64_t number, char *output, size_t size);
 
 // Monotonic time in nanoseconds.
 int64_t bench_now(void);

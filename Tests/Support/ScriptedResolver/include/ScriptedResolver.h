@@ -5,6 +5,7 @@
 
 /// Answers look-ups of a name: the first one with the first address, and so on; the last address holds from then on.
 ///
+/// The address `again` stands for a name server that fails or cannot be reached.
 /// A name without addresses is never found, whatever the machine's name server does.
 ///
 /// The name is in lower case, the addresses are numbers. Every look-up that this process makes with getaddrinfo is

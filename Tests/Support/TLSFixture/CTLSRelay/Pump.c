@@ -132,3 +132,20 @@ void pump_run(SSL *tls, int client, int upstream, int close_notify, atomic_size_
         if (poll(entries, 2, -1) < 0 && errno != EINTR) return;
     }
 }
+
+void pump_flood(SSL *tls, int client) {
+    char request[4096];
+    int result;
+    while ((result = SSL_read(tls, request, sizeof request)) <= 0) {
+        short events = wanted(tls, result);
+        if (events == 0 || !wait_for(client, events, 60000)) return;
+    }
+    for (;;) {
+        ERR_clear_error();
+        if (!SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED)) return;
+        while ((result = SSL_do_handshake(tls)) != 1) {
+            short events = wanted(tls, result);
+            if (events == 0 || !wait_for(client, events, 60000)) return;
+        }
+    }
+}

@@ -12,4 +12,7 @@ int pump_accept(SSL *tls, int client);
 /// The bytes that were written to the client are added to `passed_on`.
 void pump_run(SSL *tls, int client, int upstream, int close_notify, atomic_size_t *passed_on);
 
+/// Reads a request, and then updates the keys over and over until the client leaves.
+void pump_flood(SSL *tls, int client);
+
 #endif

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct tls_relay {
     int handshakes;
     int stopping;
     atomic_size_t passed_on;
+    atomic_bool floods;
 };
 
 // In one step where the system has it: a process that another test starts in between would keep the connection open.
@@ -121,7 +123,8 @@ static void *serve(void *argument) {
         pthread_mutex_unlock(&relay->mutex);
         if (connected) {
             prepare(upstream);
-            pump_run(tls, self->client, upstream, relay->close_notify, &relay->passed_on);
+            if (atomic_load(&relay->floods)) pump_flood(tls, self->client);
+            else pump_run(tls, self->client, upstream, relay->close_notify, &relay->passed_on);
         }
     } else {
         linger(self->client);
@@ -241,6 +244,8 @@ int tls_relay_handshakes(tls_relay *relay) {
     pthread_mutex_unlock(&relay->mutex);
     return count;
 }
+
+void tls_relay_flood(tls_relay *relay) { atomic_store(&relay->floods, true); }
 
 size_t tls_relay_passed_on(tls_relay *relay) { return atomic_load(&relay->passed_on); }
 

@@ -114,6 +114,9 @@ public final class TLSFixture: Sendable {
         handle.withLock { $0.map { Int(tls_relay_passed_on($0.relay)) } ?? 0 }
     }
 
+    /// Answers requests on later connections with TLS 1.3's KeyUpdate, over and over, and nothing else.
+    public func flood() { handle.withLock { if let handle = $0 { tls_relay_flood(handle.relay) } } }
+
     /// Ends every connection and waits for the relay's threads.
     ///
     /// Further calls do nothing.

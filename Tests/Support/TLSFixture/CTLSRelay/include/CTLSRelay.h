@@ -29,6 +29,9 @@ tls_relay *tls_relay_start(
     uint16_t upstream_port, tls_identity identity, int close_notify, const uint8_t *alpn, size_t alpn_length,
     const char *ca_path, const char *clients_folder, int is_old, char *error, size_t error_size);
 
+/// From the next connection on, a request is answered with TLS 1.3's KeyUpdate, over and over, and nothing else.
+void tls_relay_flood(tls_relay *relay);
+
 /// The port on which the relay listens.
 uint16_t tls_relay_port(const tls_relay *relay);
 
