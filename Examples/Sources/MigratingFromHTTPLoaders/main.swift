@@ -14,7 +14,7 @@ import Foundation
 struct Person: Codable, Sendable { let name: String }
 
 func values(_ base: String, _ server: FaultServer) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: values
     var request = try HTTPRequest("\(base)/people", method: .post, body: .json(Person(name: "Ada")))
     request.headers["Accept"] = "application/json"
@@ -68,7 +68,7 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     check(request.priority == 3, "and is set on a request")
 
     // Guide: retry
-    let loader = Retry() --> CurlLoader()
+    let loader = Retry() --> PlatformLoader()
     var warm = try HTTPRequest("\(base)/status/503?times=3")
     warm.retryStrategy = WarmingUp()
     let response = try await loader.response(for: warm)
@@ -83,7 +83,7 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     check(bare.attempts.count == 1, "a bare chain sends once")
 
     // Guide: server directed
-    let polite = Retry(RetryAfterStrategy()) --> CurlLoader()
+    let polite = Retry(RetryAfterStrategy()) --> PlatformLoader()
     let waited = try await polite.response(for: HTTPRequest("\(base)/status/429?times=1&retry-after=1"))
     // End
     check(waited.attempts.first.map { $0.delay >= .seconds(1) } == true, "Retry-After is kept")
@@ -92,7 +92,7 @@ func retries(_ base: String, _ server: FaultServer) async throws {
 func throttles(_ base: String, _ server: FaultServer) async throws {
     // Guide: throttle
     let throttle = Throttle(maximumNumberOfRequests: 1)
-    let loader = throttle --> CurlLoader()
+    let loader = throttle --> PlatformLoader()
     let slow = loader.load(try HTTPRequest("\(base)/delay?ms=300")) { _ in }
     while throttle.numberOfRunningRequests == 0 { await Task.yield() }
     var refresh = try HTTPRequest("\(base)/ok?refresh=1")
@@ -118,8 +118,8 @@ func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ k
 
 func orders(_ base: String, _ server: FaultServer) async throws {
     // Guide: orders
-    let inOrder = Throttle(maximumNumberOfRequests: 1) --> Retry() --> CurlLoader()
-    let overtaking = Retry() --> Throttle(maximumNumberOfRequests: 1) --> CurlLoader()
+    let inOrder = Throttle(maximumNumberOfRequests: 1) --> Retry() --> PlatformLoader()
+    let overtaking = Retry() --> Throttle(maximumNumberOfRequests: 1) --> PlatformLoader()
     // End
     check(try await order(inOrder, base, server, "1") == "AAAAB", "Throttle, then Retry: B waits for all attempts of A")
     let seen = try await order(overtaking, base, server, "2")
@@ -140,7 +140,7 @@ func stages(_ base: String, _ server: FaultServer) async throws {
         request.headers["X-Tag"] = "a"
         return request
     }
-    let loader = ApplyEnvironment(staging) --> tagged --> PrintLoader() --> CurlLoader()
+    let loader = ApplyEnvironment(staging) --> tagged --> PrintLoader() --> PlatformLoader()
     let response = try await loader.response(for: HTTPRequest(path: "people"))
     // End
     check(response.status == 200, "a relative URL is completed")
@@ -163,7 +163,7 @@ func stages(_ base: String, _ server: FaultServer) async throws {
 
 func resets(_ base: String, _ server: FaultServer) async throws {
     // Guide: reset
-    let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> CurlLoader()
+    let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> PlatformLoader()
     let task = loader.load(try HTTPRequest("\(base)/hang")) { result in print(result) }
     task.addCancelHandler { print("\(task.id) is no longer wanted") }
     task.addCompletionHandler { _ in print("it is over") }
@@ -176,7 +176,7 @@ func resets(_ base: String, _ server: FaultServer) async throws {
     check(try await loader.response(for: HTTPRequest("\(base)/ok")).status == 200, "and the chain goes on afterwards")
 
     // Guide: task
-    let other = (Autocancel() --> CurlLoader()).load(try HTTPRequest("\(base)/hang?key=a")) { _ in }
+    let other = (Autocancel() --> PlatformLoader()).load(try HTTPRequest("\(base)/hang?key=a")) { _ in }
     other.cancel()
     // End
     if case .failure(let error) = await other.result { check(error.code == .cancelled, "a task is cancelled") }
@@ -185,7 +185,7 @@ func resets(_ base: String, _ server: FaultServer) async throws {
 func sharing(_ base: String, _ server: FaultServer) async throws {
     // Guide: deduplicate
     let stage = Deduplicate()
-    let loader = ResetGuard() --> stage --> Retry(RetryPolicy.recommended) --> CurlLoader()
+    let loader = ResetGuard() --> stage --> Retry(RetryPolicy.recommended) --> PlatformLoader()
     async let first = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
     async let second = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
     let both = try await [first, second]
@@ -201,7 +201,7 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
         print("credentials for \(request.origin)")
         return try BasicAuth.Credentials(user: "ada", password: "right")
     }
-    let signed = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
+    let signed = Retry(RetryPolicy.recommended) --> basic --> PlatformLoader()
     let page = try await signed.response(for: HTTPRequest("\(base)/basic"))
     // End
     check(page.status == 200, "the user is asked, and the request is signed")
@@ -212,12 +212,12 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
     let oauth = OAuth(store: store, refreshWindow: .standard) { token in
         var request = try HTTPRequest("\(base)/token", method: .post)
         request.body = .form([("refresh_token", token.refreshToken ?? "")])
-        let text = try await CurlLoader().response(for: request).text ?? ""
+        let text = try await PlatformLoader().response(for: request).text ?? ""
         return OAuth.Token(accessToken: text, refreshToken: token.refreshToken)
     } logIn: {
         nil
     }
-    let bearer = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
+    let bearer = Retry(RetryPolicy.recommended) --> oauth --> PlatformLoader()
     let secret = try await bearer.response(for: HTTPRequest("\(base)/auth?token=fresh"))
     // End
     check(secret.status == 200, "the token is refreshed")
@@ -226,7 +226,7 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
 
     // Guide: auth
     let auth = Auth([.basic: basic, .oauth: oauth], default: .oauth)
-    let routed = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> CurlLoader()
+    let routed = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> PlatformLoader()
     var request = try HTTPRequest("\(base)/basic")
     request.authentication = .basic
     let asAda = try await routed.response(for: request)

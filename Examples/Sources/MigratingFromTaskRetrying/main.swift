@@ -11,7 +11,7 @@ struct Busy: Error {}
 /// Fetches a path once; throws for a status other than success, because a throwing operation reports failures only by
 /// errors.
 func load(_ path: String, from server: FaultServer) async throws -> String {
-    let response = try await CurlLoader().response(for: HTTPRequest(server.baseURL + path))
+    let response = try await PlatformLoader().response(for: HTTPRequest(server.baseURL + path))
     guard response.status.isSuccess else { throw Busy() }
     return response.text ?? ""
 }

@@ -15,7 +15,7 @@ struct User: Decodable, Sendable { let name: String }
 
 func data(_ base: String, _ server: FaultServer) async throws {
     // Guide: data
-    let loader = Redirect() --> Retry(RetryPolicy.recommended) --> CurlLoader()
+    let loader = Redirect() --> Retry(RetryPolicy.recommended) --> PlatformLoader()
     let response = try await loader.response(for: HTTPRequest("\(base)/users/1"))
     guard response.status == .ok else { throw HTTPError(.badServerResponse, request: response.request) }
     let user = try response.decode(User.self)
@@ -46,7 +46,7 @@ func data(_ base: String, _ server: FaultServer) async throws {
 }
 
 func errors(_ base: String) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: errors
     var request = try HTTPRequest("\(base)/hang")
     request.attemptTimeout = .milliseconds(200)
@@ -83,7 +83,7 @@ func files(_ base: String, _ server: FaultServer, _ folder: URL) async throws {
     // Guide: bytes
     var streamed = try HTTPRequest("\(base)/bytes/50000")
     streamed.streamsResponse = true
-    let response = try await CurlLoader().response(for: streamed)
+    let response = try await PlatformLoader().response(for: streamed)
     var count = 0
     for try await chunk in response.body { count += chunk.count }
     // End
@@ -91,7 +91,7 @@ func files(_ base: String, _ server: FaultServer, _ folder: URL) async throws {
 }
 
 func tasks(_ base: String) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: callback
     let task = loader.load(try HTTPRequest("\(base)/hang?key=a")) { result in
         print(result)

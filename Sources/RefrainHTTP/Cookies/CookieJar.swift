@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// ```swift
 /// let jar = CookieJar()
-/// let session = Session(loader: jar --> CurlLoader())
+/// let session = Session(loader: jar --> PlatformLoader())
 /// _ = try await session.request(logInURL, method: .post, parameters: form).validate().serializingData().value
 /// // Later requests of the session to that host carry the session's cookie.
 /// ```
