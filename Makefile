@@ -14,7 +14,8 @@ ARGS ?=
 DESTDIR ?=
 PREFIX ?= /usr/local
 
-.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak release install check
+.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak \
+	release install check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,7 +62,7 @@ fuzz: ## Fuzz each parser that sees the network (FUZZ_SECONDS=60 for each)
 	Scripts/fuzz
 
 docs: ## Build the documentation site into out/docs
-	@Scripts/setup
+	@Scripts/setup --api
 	Scripts/docs
 
 site: docs ## Build the documentation site and look at it in a browser

@@ -15,7 +15,7 @@ extension CurlLoader {
         /// The maximum rate at which a transfer receives and sends, in bytes per second; nil: no limit.
         package var bytesPerSecond: Int?
         /// The minimum rate of a response, below which the attempt ends; nil: none, only the idle timeout.
-        package var leastSpeed: LeastSpeed?
+        package var minimumSpeed: MinimumSpeed?
         /// Settings whose values are texts.
         package var texts: [TextOption: String] = [:]
         /// The keys of which a server must have one: a file, or hashes in libcurl's form; nil: any.
@@ -37,7 +37,7 @@ extension CurlLoader {
 
 extension CurlLoader.ConnectionOverrides {
     /// A minimum rate, and for how long the rate may be below it.
-    package struct LeastSpeed: Sendable, Equatable {
+    package struct MinimumSpeed: Sendable, Equatable {
         package let bytesPerSecond: Int
         package let seconds: Int
 
@@ -105,9 +105,9 @@ extension CurlLoader.ConnectionOverrides {
             refrain_set_offset(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int64(bytesPerSecond))
             refrain_set_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, Int64(bytesPerSecond))
         }
-        if let leastSpeed {
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, leastSpeed.bytesPerSecond)
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, leastSpeed.seconds)
+        if let minimumSpeed {
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, minimumSpeed.bytesPerSecond)
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, minimumSpeed.seconds)
         }
         if oldestTLS != nil || newestTLS != nil {
             refrain_set_long(easy, CURLOPT_SSLVERSION, Self.number(oldestTLS) | Self.number(newestTLS) << 16)

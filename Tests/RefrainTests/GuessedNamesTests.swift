@@ -135,11 +135,16 @@ struct GuessedNamesTests {
 
     @Test("Timeout takes the limit of an attempt without a label")
     func timeout() async throws {
-        let clocks = TestClock(.autoAdvancing).retryClocks()
+        let clock = TestClock()
         let gate = MockLoader.Gate()
         let mock = MockLoader().then(.held(by: gate, .status(200)))
-        let result = await (Timeout(.seconds(5), clocks: clocks) --> mock).load(try HTTPRequest(url: "http://a.test/"))
-        #expect(throws: HTTPError.self) { try result.get() }
+        let request = try HTTPRequest(url: "http://a.test/")
+        let task = Task { await (Timeout(.seconds(5), clocks: clock.retryClocks()) --> mock).load(request) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
+        #expect(error?.code == .timedOut)
     }
 
     @Test("MockLoader replies by a closure: with a reply, a response, a result or an error")
@@ -210,7 +215,8 @@ struct GuessedNamesTests {
         try await (Retry(.recommended) --> Resume() --> mock).download("http://a.test/", to: first)
         #expect(try String(contentsOfFile: first, encoding: .utf8) == "tea")
         let second = folder.appending(path: "second").path
-        _ = try await Session(loader: mock).download("http://a.test/", to: second).serializingDownloadedFileURL().value
+        let session = Session(loader: mock)
+        _ = try await session.download("http://a.test/", to: second).serializingDownloadedFileURL().value
         #expect(try String(contentsOfFile: second, encoding: .utf8) == "tea")
     }
 }

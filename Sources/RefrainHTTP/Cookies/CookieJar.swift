@@ -72,7 +72,7 @@ public final class CookieJar: HTTPMiddleware {
     /// - Parameter clocks: whose wall clock cookies expire by.
     public init(clocks: RetryClocks = .system) { self.clocks = clocks }
 
-    /// Makes a jar with the cookies of a text in Netscape's format; lines that are no cookies are skipped.
+    /// Makes a jar with the cookies of a text in Netscape's format; lines that are not cookies are skipped.
     public convenience init(netscape text: String, clocks: RetryClocks = .system) {
         self.init(clocks: clocks)
         insert(netscape: text)
