@@ -8,7 +8,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends make && make
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4 libsqlite3-0 libssl3 libstdc++6 zlib1g ca-certificates \
+    && apt-get install --yes --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/dist/refrain-linux-* /usr/local/bin/refrain
 USER nobody

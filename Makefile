@@ -10,8 +10,12 @@ SHELL := /bin/bash
 SWIFT ?= swift
 # Further arguments for `swift test`, for example: make test ARGS='--filter R16'
 ARGS ?=
+# Where `make install` puts the command: DESTDIR is the root of a package that is being made, PREFIX the place in it.
+DESTDIR ?=
+PREFIX ?= /usr/local
 
-.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak release check
+.PHONY: help setup demo examples test traits apple lint api api-accept sanitize fuzz docs site bench soak \
+	release install check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,7 +62,7 @@ fuzz: ## Fuzz each parser that sees the network (FUZZ_SECONDS=60 for each)
 	Scripts/fuzz
 
 docs: ## Build the documentation site into out/docs
-	@Scripts/setup
+	@Scripts/setup --api
 	Scripts/docs
 
 site: docs ## Build the documentation site and look at it in a browser
@@ -73,9 +77,22 @@ soak: ## Make a million calls at 30 % faults, and count both sides
 	@Scripts/setup
 	Scripts/soak
 
-release: ## Build the stripped, static command, its manual, completions and .deb, with checksums, into dist
-	@Scripts/setup
+release: ## Build the command as one file, its manual, completions and .deb, with checksums, into dist
+	@Scripts/setup --release
 	Scripts/release
 	if [ "$$(uname -s)" = Linux ] && command -v dpkg-deb >/dev/null; then Scripts/deb; fi
+
+install: ## Install what make release built: make install PREFIX=/usr/local DESTDIR=
+	@command=$$(find dist -maxdepth 1 -type f -name 'refrain-*' -perm -u+x 2>/dev/null | head -n 1)
+	[ -n "$$command" ] || { echo "install: there is no command in dist/; make release builds it" >&2; exit 1; }
+	prefix="$(DESTDIR)$(PREFIX)"
+	install -d "$$prefix/bin" "$$prefix/share/man/man1" "$$prefix/share/bash-completion/completions" \
+		"$$prefix/share/zsh/site-functions" "$$prefix/share/fish/vendor_completions.d"
+	install -m 755 "$$command" "$$prefix/bin/refrain"
+	install -m 644 dist/refrain.1 "$$prefix/share/man/man1/refrain.1"
+	install -m 644 dist/completions/refrain.bash "$$prefix/share/bash-completion/completions/refrain"
+	install -m 644 dist/completions/_refrain "$$prefix/share/zsh/site-functions/_refrain"
+	install -m 644 dist/completions/refrain.fish "$$prefix/share/fish/vendor_completions.d/refrain.fish"
+	echo "install: $$prefix/bin/refrain, its manual page, and completions for bash, zsh and fish"
 
 check: lint apple api test sanitize ## What must pass before a change is proposed

@@ -5,8 +5,8 @@
 /// Logs each retry and the end of each call, with the reason, to a `Logger` of swift-log.
 ///
 /// ```swift
-/// let loader = LogCalls(to: Logger(label: "shop.api")) --> Retry(.recommended) --> CurlLoader()
-/// let session = Session(loader: CurlLoader(), eventMonitors: [LogCalls(to: logger)])
+/// let loader = LogCalls(to: Logger(label: "shop.api")) --> Retry(.recommended) --> PlatformLoader()
+/// let session = Session(loader: PlatformLoader(), eventMonitors: [LogCalls(to: logger)])
 /// ```
 ///
 /// The metadata has the names of OpenTelemetry's conventions for HTTP (`http.request.method`, `url.full`,

@@ -5,8 +5,8 @@
 /// Counts calls, attempts and retries, and measures attempts, with swift-metrics.
 ///
 /// ```swift
-/// let loader = MeasureCalls() --> Retry(.recommended) --> CurlLoader()
-/// let session = Session(loader: CurlLoader(), eventMonitors: [MeasureCalls()])
+/// let loader = MeasureCalls() --> Retry(.recommended) --> PlatformLoader()
+/// let session = Session(loader: PlatformLoader(), eventMonitors: [MeasureCalls()])
 /// ```
 ///
 /// The names and dimensions are those of `MetricsMonitor.Snapshot.prometheusText`:

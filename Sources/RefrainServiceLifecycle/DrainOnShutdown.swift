@@ -8,7 +8,7 @@ public import RefrainHTTP
 ///
 /// ```swift
 /// let drain = DrainOnShutdown()
-/// let loader = drain --> Retry(.recommended) --> CurlLoader()
+/// let loader = drain --> Retry(.recommended) --> PlatformLoader()
 /// let group = ServiceGroup(
 ///     services: [drain, server],
 ///     gracefulShutdownSignals: [.sigterm],
@@ -101,7 +101,7 @@ public struct DrainOnShutdown: HTTPMiddleware, Service {
 /// A session is a service, which finishes its requests before the program ends.
 ///
 /// ```swift
-/// let session = Session(loader: CurlLoader())
+/// let session = Session(loader: PlatformLoader())
 /// let group = ServiceGroup(
 ///     services: [session, server],
 ///     gracefulShutdownSignals: [.sigterm],

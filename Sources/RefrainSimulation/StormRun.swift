@@ -21,7 +21,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
     private var callers: [Int: Storm.Caller] = [:]
     private var trigger: TriggerState
     private var calls = SlotTable<Task<Void, Never>?>()
-    private let mostCalls: Int
+    private let maximumCalls: Int
     private let ending: Locked<Ending>
 
     private struct Ending {
@@ -44,7 +44,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         chance = Chance(seed: Chance.seed(storm.seed, part: 1))
         random = RandomSource(seed: Chance.seed(storm.seed, part: 3))
         trigger = TriggerState(storm.trigger)
-        mostCalls = max(1000, storm.memoryLimit / Storm.bytesPerCall)
+        maximumCalls = max(1000, storm.memoryLimit / Storm.bytesPerCall)
         ending = Locked(Ending())
         target = loop.add(self)
     }
@@ -267,7 +267,7 @@ final class StormRun: EventTarget, @unchecked Sendable {
         } catch {
             return stop(error)
         }
-        guard calls.count < mostCalls else {
+        guard calls.count < maximumCalls else {
             return loop.fail(.tooManyCalls(calls.count, at: .nanoseconds(loop.now)))
         }
         let begun = loop.now

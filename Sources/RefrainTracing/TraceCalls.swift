@@ -5,7 +5,7 @@
 /// Opens a span for each call, the parent of the spans of its attempts.
 ///
 /// ```swift
-/// let loader = TraceCalls() --> Retry(.recommended) --> TraceAttempts() --> CurlLoader()
+/// let loader = TraceCalls() --> Retry(.recommended) --> TraceAttempts() --> PlatformLoader()
 /// ```
 ///
 /// The span covers all attempts and the delays between them, and has an event for each retry with its reason and delay.

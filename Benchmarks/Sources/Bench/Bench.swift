@@ -7,7 +7,7 @@ import Glibc
 @main
 struct Bench {
     private static let results = "Benchmarks/results"
-    private static let document = "Documentation/Performance.md"
+    private static let document = "Benchmarks/README.md"
 
     static func main() {
         do {

@@ -13,7 +13,9 @@ import Foundation
 
 // Guide: adapter
 struct Language: RequestAdapter {
-    func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest {
+    func adapt(_ request: HTTPRequest, for session: Session)
+        async throws -> HTTPRequest
+    {
         var request = request
         request.headers["Accept-Language"] = "en"
         return request
@@ -23,11 +25,17 @@ struct Language: RequestAdapter {
 
 // Guide: adapter state
 struct Trace: RequestAdapter {
-    func adapt(_ request: HTTPRequest, for session: Session) async throws -> HTTPRequest { request }
+    func adapt(_ request: HTTPRequest, for session: Session)
+        async throws -> HTTPRequest
+    { request }
 
-    func adapt(_ request: HTTPRequest, using state: RequestAdapterState) async throws -> HTTPRequest {
+    func adapt(
+        _ request: HTTPRequest,
+        using state: RequestAdapterState
+    ) async throws -> HTTPRequest {
         var request = request
-        request.headers["X-Trace"] = "\(state.requestID) \(state.attempt)"
+        request.headers["X-Trace"] =
+            "\(state.requestID) \(state.attempt)"
         return request
     }
 }
@@ -35,9 +43,17 @@ struct Trace: RequestAdapter {
 
 // Guide: retrier
 struct WhileWarmingUp: RequestRetrier {
-    func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        guard request.response?.status == 503 else { return .doNotRetry }
-        return request.retryCount < 3 ? .retryWithDelay(.milliseconds(10)) : .doNotRetryWithError(NeverWarm())
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error
+    ) async -> RetryResult {
+        guard request.response?.status == 503 else {
+            return .doNotRetry
+        }
+        return request.retryCount < 3
+            ? .retryWithDelay(.milliseconds(10))
+            : .doNotRetryWithError(NeverWarm())
     }
 }
 
@@ -46,9 +62,13 @@ struct NeverWarm: Error {}
 
 func adaptersAndRetriers(_ base: String, _ server: FaultServer) async throws {
     // Guide: interceptor
-    let interceptor = Interceptor(adapters: [Language(), Trace()], retriers: [WhileWarmingUp()])
+    let interceptor = Interceptor(
+        adapters: [Language(), Trace()],
+        retriers: [WhileWarmingUp()]
+    )
     let session = Session(interceptor: interceptor)
-    let text = try await session.request("\(base)/status/503?times=2").serializingString().value
+    let text = try await session.request("\(base)/status/503?times=2")
+        .serializingString().value
     // End
     check(text == "ok\n", "a retrier brings a server through its warming up")
     let sent = server.requests(toPath: "/status/503")
@@ -70,11 +90,17 @@ func closures(_ base: String, _ server: FaultServer) async throws {
         request.headers["X-Signature"] = "abc"
         return request
     }
-    // The form with a completion is there, too; one that is never called fails the request instead of hanging it.
+    // The form with a completion is there, too; one that is never
+    // called fails the request instead of hanging it.
     let patient = Retrier { request, _, _, completion in
-        completion(request.retryCount < 2 ? .retryWithDelay(.milliseconds(10)) : .doNotRetry)
+        completion(
+            request.retryCount < 2
+                ? .retryWithDelay(.milliseconds(10)) : .doNotRetry
+        )
     }
-    let session = Session(interceptor: Interceptor(adapter: signed, retrier: patient))
+    let session = Session(
+        interceptor: Interceptor(adapter: signed, retrier: patient)
+    )
     // End
     _ = try await session.request("\(base)/status/500?times=1").serializingString().value
     check(server.requests(toPath: "/status/500").last?.header("X-Signature") == "abc", "closures adapt")
@@ -96,11 +122,13 @@ func policies(_ base: String, _ server: FaultServer) async throws {
         exponentialBackoffBase: 2,
         exponentialBackoffScale: 0.01,
         retryableHTTPMethods: RetryPolicy.defaultRetryableHTTPMethods,
-        retryableHTTPStatusCodes: RetryPolicy.defaultRetryableHTTPStatusCodes.union([429]),
+        retryableHTTPStatusCodes: RetryPolicy
+            .defaultRetryableHTTPStatusCodes.union([429]),
         retryableErrorCodes: RetryPolicy.defaultRetryableErrorCodes
     )
     let session = Session(interceptor: policy)
-    let response = await session.request("\(base)/status/502?times=2").serializingString().response
+    let response = await session.request("\(base)/status/502?times=2")
+        .serializingString().response
     for attempt in response.attempts { print(attempt) }
     // End
     check(response.attempts.map(\.delay) == [.milliseconds(10), .milliseconds(20), .zero], "base 2, scale 0.01")
@@ -120,9 +148,18 @@ func policies(_ base: String, _ server: FaultServer) async throws {
 struct ExceptMaintenance: RequestInterceptor {
     let policy = RetryPolicy.recommended
 
-    func retry(_ request: Request, for session: Session, dueTo error: any Error) async -> RetryResult {
-        guard request.response?.headers["X-Maintenance"] == nil else { return .doNotRetry }
-        return await policy.retry(request, for: session, dueTo: error)
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error
+    ) async -> RetryResult {
+        guard request.response?.headers["X-Maintenance"] == nil
+        else { return .doNotRetry }
+        return await policy.retry(
+            request,
+            for: session,
+            dueTo: error
+        )
     }
 }
 // End
@@ -139,7 +176,8 @@ func composition(_ base: String, _ server: FaultServer) async throws {
     func mark(_ letter: String) -> Adapter {
         Adapter { request, _ in
             var request = request
-            request.headers["X-Order"] = (request.headers["X-Order"] ?? "") + letter
+            request.headers["X-Order"] =
+                (request.headers["X-Order"] ?? "") + letter
             return request
         }
     }
@@ -152,7 +190,11 @@ func composition(_ base: String, _ server: FaultServer) async throws {
 
 func offline(_ base: String, _ server: FaultServer) async throws {
     // Guide: offline
-    let session = Session(interceptor: Interceptor(interceptors: [.offlineRetrier, .recommendedRetryPolicy]))
+    let session = Session(
+        interceptor: Interceptor(interceptors: [
+            .offlineRetrier, .recommendedRetryPolicy,
+        ])
+    )
     // End
     check((session.interceptor as? Interceptor)?.retriers.first is OfflineRetrier, "the offline retrier comes first")
     check(OfflineRetrier().maximumWait == .seconds(5), "it waits for 5 s at most")
@@ -180,21 +222,35 @@ struct User: Decodable, Sendable { let name: String }
 func requests(_ base: String, _ server: FaultServer, _ folder: URL) async throws {
     let session = Session()
     // Guide: decodable
-    let user = try await session.request("\(base)/users/1", parameters: ["verbose": true])
-        .validate()
-        .serializingDecodable(User.self)
-        .value
+    let user = try await session.request(
+        "\(base)/users/1",
+        parameters: ["verbose": true]
+    )
+    .validate()
+    .serializingDecodable(User.self)
+    .value
     // End
     check(user.name == "Ada", "a user is decoded")
     check(server.count(path: "/users/1?verbose=1") == 1, "parameters of a GET go into the query")
 
     // Guide: upload
-    let upload = session.upload(Data(repeating: 7, count: 100_000), to: "\(base)/echo")
-    upload.uploadProgress { progress in print("sent \(progress.completed) of \(progress.total ?? 0)") }
+    let upload = session.upload(
+        Data(repeating: 7, count: 100_000),
+        to: "\(base)/echo"
+    )
+    upload.uploadProgress { progress in
+        print("sent \(progress.completed) of \(progress.total ?? 0)")
+    }
     _ = try await upload.validate().serializingData().value
 
-    let parts: [HTTPBody.Part] = [.text("title", "A"), .bytes("file", Array("abc".utf8), filename: "a.txt")]
-    _ = try await session.upload(multipartFormData: parts, to: "\(base)/form").validate().serializingData().value
+    let parts: [HTTPBody.Part] = [
+        .text("title", "A"),
+        .bytes("file", Array("abc".utf8), filename: "a.txt"),
+    ]
+    _ = try await session.upload(
+        multipartFormData: parts,
+        to: "\(base)/form"
+    ).validate().serializingData().value
     // End
     check(upload.uploadProgress.completed == 100_000, "progress counts the bytes of the body")
     let form = server.requests(toPath: "/form").first?.header("Content-Type") ?? ""
@@ -202,15 +258,21 @@ func requests(_ base: String, _ server: FaultServer, _ folder: URL) async throws
 
     // Guide: download
     let file = folder.appending(path: "image.bin")
-    let download = session.download("\(base)/bytes/300000?cut=100000&times=2", to: file)
-    let saved = try await download.validate().serializingDownloadedFileURL().value
+    let download = session.download(
+        "\(base)/bytes/300000?cut=100000&times=2",
+        to: file
+    )
+    let saved = try await download.validate()
+        .serializingDownloadedFileURL().value
     // End
     check(try Data(contentsOf: saved).count == 300_000, "a download that is cut twice is whole in the end")
     check(download.attempts.count == 3, "it goes on by Range")
 
     // Guide: stream
     var count = 0
-    for try await chunk in session.streamRequest("\(base)/bytes/50000").validate().chunks { count += chunk.count }
+    for try await chunk in session.streamRequest(
+        "\(base)/bytes/50000"
+    ).validate().chunks { count += chunk.count }
     // End
     check(count == 50_000, "a stream brings every byte")
 }
@@ -221,7 +283,9 @@ func lifecycle(_ base: String) async throws {
     let request = session.request("\(base)/hang")
     let task = request.serializingData()
     print(request.currentState, request.cURLDescription())
-    session.withAllRequests { requests in print("\(requests.count) under way") }
+    session.withAllRequests { requests in
+        print("\(requests.count) under way")
+    }
     session.cancelAllRequests()
     let result = await task.result
     // End
@@ -240,13 +304,26 @@ func validation(_ base: String) async throws {
         .validate(statusCode: 200..<300)
         .validate(contentType: ["application/json"])
         .validate { _, response, data in
-            data?.isEmpty == false ? .success(()) : .failure(HTTPError(.zeroByteResource, request: response.request))
+            data?.isEmpty == false
+                ? .success(())
+                : .failure(
+                    HTTPError(
+                        .zeroByteResource,
+                        request: response.request
+                    )
+                )
         }
         .serializingString().result
     switch result {
     case .success(let text): print(text)
-    case .failure(.responseValidationFailed(.unacceptableStatusCode(let code), _)): print("refused: \(code)")
-    case .failure(.sessionTaskFailed(let error)): print("no answer: \(error.code)")
+    case .failure(
+        .responseValidationFailed(
+            .unacceptableStatusCode(let code),
+            _
+        )
+    ): print("refused: \(code)")
+    case .failure(.sessionTaskFailed(let error)):
+        print("no answer: \(error.code)")
     case .failure(let error): print(error)
     }
     // End
@@ -257,9 +334,20 @@ func validation(_ base: String) async throws {
 func parameters(_ base: String, _ server: FaultServer) async throws {
     let session = Session()
     // Guide: parameters
-    let order: Parameters = ["item": "tea", "sizes": [1, 2], "to": ["city": "Ulm"]]
-    let asForm = session.request("\(base)/echo", method: .post, parameters: order)
-    let asJSON = session.request("\(base)/echo", method: .post, parameters: order, encoding: JSONEncoding.default)
+    let order: Parameters = [
+        "item": "tea", "sizes": [1, 2], "to": ["city": "Ulm"],
+    ]
+    let asForm = session.request(
+        "\(base)/echo",
+        method: .post,
+        parameters: order
+    )
+    let asJSON = session.request(
+        "\(base)/echo",
+        method: .post,
+        parameters: order,
+        encoding: JSONEncoding.default
+    )
     let fromValue = session.request(
         "\(base)/echo",
         method: .post,
@@ -296,11 +384,17 @@ struct TokenAuthenticator: Authenticator {
     let base: String
 
     func apply(_ credential: Token, to request: inout HTTPRequest) {
-        request.headers["Authorization"] = "Bearer \(credential.access)"
+        request.headers["Authorization"] =
+            "Bearer \(credential.access)"
     }
 
-    func refresh(_ credential: Token, for session: Session) async throws -> Token {
-        let text = try await session.request("\(base)/token", method: .post).validate().serializingString().value
+    func refresh(_ credential: Token, for session: Session)
+        async throws -> Token
+    {
+        let text = try await session.request(
+            "\(base)/token",
+            method: .post
+        ).validate().serializingString().value
         return Token(access: text)
     }
 
@@ -310,8 +404,12 @@ struct TokenAuthenticator: Authenticator {
         failDueToAuthenticationError error: any Error
     ) -> Bool { response.status == .unauthorized }
 
-    func isRequest(_ request: HTTPRequest, authenticatedWith credential: Token) -> Bool {
-        request.headers["Authorization"] == "Bearer \(credential.access)"
+    func isRequest(
+        _ request: HTTPRequest,
+        authenticatedWith credential: Token
+    ) -> Bool {
+        request.headers["Authorization"]
+            == "Bearer \(credential.access)"
     }
 }
 // End
@@ -326,9 +424,15 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
         authenticator: TokenAuthenticator(base: base),
         credential: Token(access: "old")
     )
-    let session = Session(interceptor: Interceptor(interceptors: [authentication, .recommendedRetryPolicy]))
-    async let first = session.request("\(base)/me").validate().serializingString().value
-    async let second = session.request("\(base)/me").validate().serializingString().value
+    let session = Session(
+        interceptor: Interceptor(interceptors: [
+            authentication, .recommendedRetryPolicy,
+        ])
+    )
+    async let first = session.request("\(base)/me").validate()
+        .serializingString().value
+    async let second = session.request("\(base)/me").validate()
+        .serializingString().value
     _ = try await (first, second)
     // End
     check(server.count(path: "/token") == 1, "two requests that are refused make one refresh")
@@ -338,19 +442,31 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
 
 // Guide: monitor
 struct RetryLog: EventMonitor {
-    func request(_ request: Request, willRetryAfter delay: Duration, reason: RetryReason) {
-        print("\(request): again after \(delay), \(reason.rawValue)")
+    func request(
+        _ request: Request,
+        willRetryAfter delay: Duration,
+        reason: RetryReason
+    ) {
+        print(
+            "\(request): again after \(delay), \(reason.rawValue)"
+        )
     }
 
-    func request(_ request: Request, didGiveUp reason: RetryReason) { print("\(request): \(reason.rawValue)") }
+    func request(
+        _ request: Request,
+        didGiveUp reason: RetryReason
+    ) { print("\(request): \(reason.rawValue)") }
 }
 // End
 
 func monitors(_ base: String) async throws {
     // Guide: monitors
     let metrics = MetricsMonitor()
-    let session = Session(eventMonitors: [RetryLog(), LogMonitor(), metrics])
-    _ = try await session.request("\(base)/status/503?times=1&key=d").serializingString().value
+    let session = Session(eventMonitors: [
+        RetryLog(), LogMonitor(), metrics,
+    ])
+    _ = try await session.request("\(base)/status/503?times=1&key=d")
+        .serializingString().value
     print(metrics.snapshot.prometheusText)
     // End
     check(metrics.snapshot.retries.values.reduce(0, +) == 1, "the retry is counted")
@@ -364,7 +480,9 @@ struct UserAPI: TargetType {
     var path: String { "/users/\(id)" }
     var method: HTTPMethod { .get }
     var task: TargetTask { .requestPlain }
-    var headers: [String: String]? { ["Accept": "application/json"] }
+    var headers: [String: String]? {
+        ["Accept": "application/json"]
+    }
     var validationType: ValidationType { .successCodes }
     var sampleData: Data { Data(#"{"name":"Sample"}"#.utf8) }
 }
@@ -374,9 +492,12 @@ func targets(_ base: String) async throws {
     // Guide: targets
     let target = UserAPI(baseURL: try base.asURL(), id: 1)
     let session = Session()
-    let user = try await session.request(target).serializingDecodable(User.self).value
+    let user = try await session.request(target).serializingDecodable(
+        User.self
+    ).value
     let stubs = Session(loader: Session.TargetStubs())
-    let stubbed = try await stubs.request(target).serializingDecodable(User.self).value
+    let stubbed = try await stubs.request(target)
+        .serializingDecodable(User.self).value
     // End
     check(user.name == "Ada", "a target is requested")
     check(stubbed.name == "Sample", "a stub answers with sample data")
@@ -385,7 +506,9 @@ func targets(_ base: String) async throws {
 func serverTrust(_ base: String) async throws {
     // Guide: server trust
     let trust = try ServerTrust(evaluators: [
-        "api.example.com": .publicKeys(["sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]),
+        "api.example.com": .publicKeys([
+            "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        ]),
         "localhost": .disabledAndInsecure,
     ])
     let session = try Session(serverTrust: trust)

@@ -14,18 +14,31 @@ import Foundation
 struct Person: Codable, Sendable { let name: String }
 
 func values(_ base: String, _ server: FaultServer) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: values
-    var request = try HTTPRequest("\(base)/people", method: .post, body: .json(Person(name: "Ada")))
+    var request = try HTTPRequest(
+        "\(base)/people",
+        method: .post,
+        body: .json(Person(name: "Ada"))
+    )
     request.headers["Accept"] = "application/json"
     let result = await loader.load(request)
     switch result {
-    case .success(let response): print(response.status, response.headers["Content-Type"] ?? "", response.text ?? "")
-    case .failure(let error): print(error.code, error.underlyingError ?? "")
+    case .success(let response):
+        print(
+            response.status,
+            response.headers["Content-Type"] ?? "",
+            response.text ?? ""
+        )
+    case .failure(let error):
+        print(error.code, error.underlyingError ?? "")
     }
 
     let form = HTTPBody.form([("name", "Ada"), ("city", "London")])
-    let parts = try HTTPBody.multipart([.text("name", "Ada"), .bytes("photo", [1, 2, 3], filename: "a.png")])
+    let parts = try HTTPBody.multipart([
+        .text("name", "Ada"),
+        .bytes("photo", [1, 2, 3], filename: "a.png"),
+    ])
     // End
     check(try result.get().status == 200, "a request is loaded")
     check(server.requests(toPath: "/people").first?.header("Content-Type") == "application/json", "JSON names itself")
@@ -50,12 +63,20 @@ extension HTTPRequest {
 // Guide: strategy
 struct WarmingUp: HTTPRetryStrategy {
     func retryDelay(for result: HTTPResult) -> Duration? {
-        guard case .success(let response) = result, response.status == 503 else { return nil }
-        return response.headers["Retry-After"].flatMap { Int64($0) }.map { .seconds($0) } ?? .milliseconds(10)
+        guard case .success(let response) = result,
+            response.status == 503
+        else { return nil }
+        return response.headers["Retry-After"].flatMap {
+            Int64($0)
+        }.map { .seconds($0) } ?? .milliseconds(10)
     }
 
-    func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
-        guard context.attempt.countedAttempts < 4, let delay = retryDelay(for: result) else { return .finish() }
+    func decide(_ result: HTTPResult, in context: RetryContext)
+        async -> RetryDecision
+    {
+        guard context.attempt.countedAttempts < 4,
+            let delay = retryDelay(for: result)
+        else { return .finish() }
         return .retry(after: delay)
     }
 }
@@ -68,13 +89,16 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     check(request.priority == 3, "and is set on a request")
 
     // Guide: retry
-    let loader = Retry() --> CurlLoader()
+    let loader = Retry() --> PlatformLoader()
     var warm = try HTTPRequest("\(base)/status/503?times=3")
     warm.retryStrategy = WarmingUp()
     let response = try await loader.response(for: warm)
 
     var steady = try HTTPRequest("\(base)/status/500?times=2")
-    steady.retryStrategy = Backoff.constant(delay: .milliseconds(10), maxAttempts: 3)
+    steady.retryStrategy = Backoff.constant(
+        delay: .milliseconds(10),
+        maxAttempts: 3
+    )
     let other = try await loader.response(for: steady)
     // End
     check(response.status == 200 && server.count(path: "/status/503") == 4, "a strategy of one's own")
@@ -83,8 +107,10 @@ func retries(_ base: String, _ server: FaultServer) async throws {
     check(bare.attempts.count == 1, "a bare chain sends once")
 
     // Guide: server directed
-    let polite = Retry(RetryAfterStrategy()) --> CurlLoader()
-    let waited = try await polite.response(for: HTTPRequest("\(base)/status/429?times=1&retry-after=1"))
+    let polite = Retry(RetryAfterStrategy()) --> PlatformLoader()
+    let waited = try await polite.response(
+        for: HTTPRequest("\(base)/status/429?times=1&retry-after=1")
+    )
     // End
     check(waited.attempts.first.map { $0.delay >= .seconds(1) } == true, "Retry-After is kept")
 }
@@ -92,8 +118,10 @@ func retries(_ base: String, _ server: FaultServer) async throws {
 func throttles(_ base: String, _ server: FaultServer) async throws {
     // Guide: throttle
     let throttle = Throttle(maximumNumberOfRequests: 1)
-    let loader = throttle --> CurlLoader()
-    let slow = loader.load(try HTTPRequest("\(base)/delay?ms=300")) { _ in }
+    let loader = throttle --> PlatformLoader()
+    let slow = loader.load(try HTTPRequest("\(base)/delay?ms=300")) {
+        _ in
+    }
     while throttle.numberOfRunningRequests == 0 { await Task.yield() }
     var refresh = try HTTPRequest("\(base)/ok?refresh=1")
     refresh.throttle = .never
@@ -118,8 +146,12 @@ func order(_ loader: some HTTPLoader, _ base: String, _ server: FaultServer, _ k
 
 func orders(_ base: String, _ server: FaultServer) async throws {
     // Guide: orders
-    let inOrder = Throttle(maximumNumberOfRequests: 1) --> Retry() --> CurlLoader()
-    let overtaking = Retry() --> Throttle(maximumNumberOfRequests: 1) --> CurlLoader()
+    let inOrder =
+        Throttle(maximumNumberOfRequests: 1) --> Retry()
+        --> PlatformLoader()
+    let overtaking =
+        Retry() --> Throttle(maximumNumberOfRequests: 1)
+        --> PlatformLoader()
     // End
     check(try await order(inOrder, base, server, "1") == "AAAAB", "Throttle, then Retry: B waits for all attempts of A")
     let seen = try await order(overtaking, base, server, "2")
@@ -140,8 +172,12 @@ func stages(_ base: String, _ server: FaultServer) async throws {
         request.headers["X-Tag"] = "a"
         return request
     }
-    let loader = ApplyEnvironment(staging) --> tagged --> PrintLoader() --> CurlLoader()
-    let response = try await loader.response(for: HTTPRequest(path: "people"))
+    let loader =
+        ApplyEnvironment(staging) --> tagged --> PrintLoader()
+        --> PlatformLoader()
+    let response = try await loader.response(
+        for: HTTPRequest(path: "people")
+    )
     // End
     check(response.status == 200, "a relative URL is completed")
     let sent = server.requests(toPath: "/v1/people").first
@@ -150,9 +186,19 @@ func stages(_ base: String, _ server: FaultServer) async throws {
     // Guide: mock
     let mock = MockLoader()
         .then(.status(503))
-        .then { request in .success(HTTPResponse(request: request, status: 200, body: .text("ok"))) }
+        .then { request in
+            .success(
+                HTTPResponse(
+                    request: request,
+                    status: 200,
+                    body: .text("ok")
+                )
+            )
+        }
     let retrying = Retry(Backoff.immediately()) --> mock
-    let stubbed = try await retrying.response(for: HTTPRequest("https://api.example.com/people"))
+    let stubbed = try await retrying.response(
+        for: HTTPRequest("https://api.example.com/people")
+    )
 
     let anyLoader = AnyLoader(retrying)
     // End
@@ -163,8 +209,12 @@ func stages(_ base: String, _ server: FaultServer) async throws {
 
 func resets(_ base: String, _ server: FaultServer) async throws {
     // Guide: reset
-    let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> CurlLoader()
-    let task = loader.load(try HTTPRequest("\(base)/hang")) { result in print(result) }
+    let loader =
+        ResetGuard() --> Retry(RetryPolicy.recommended)
+        --> PlatformLoader()
+    let task = loader.load(try HTTPRequest("\(base)/hang")) {
+        result in print(result)
+    }
     task.addCancelHandler { print("\(task.id) is no longer wanted") }
     task.addCompletionHandler { _ in print("it is over") }
     while server.count(path: "/hang") == 0 { await Task.yield() }
@@ -176,7 +226,9 @@ func resets(_ base: String, _ server: FaultServer) async throws {
     check(try await loader.response(for: HTTPRequest("\(base)/ok")).status == 200, "and the chain goes on afterwards")
 
     // Guide: task
-    let other = (Autocancel() --> CurlLoader()).load(try HTTPRequest("\(base)/hang?key=a")) { _ in }
+    let other = (Autocancel() --> PlatformLoader()).load(
+        try HTTPRequest("\(base)/hang?key=a")
+    ) { _ in }
     other.cancel()
     // End
     if case .failure(let error) = await other.result { check(error.code == .cancelled, "a task is cancelled") }
@@ -185,9 +237,15 @@ func resets(_ base: String, _ server: FaultServer) async throws {
 func sharing(_ base: String, _ server: FaultServer) async throws {
     // Guide: deduplicate
     let stage = Deduplicate()
-    let loader = ResetGuard() --> stage --> Retry(RetryPolicy.recommended) --> CurlLoader()
-    async let first = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
-    async let second = loader.response(for: HTTPRequest("\(base)/delay?ms=300"))
+    let loader =
+        ResetGuard() --> stage --> Retry(RetryPolicy.recommended)
+        --> PlatformLoader()
+    async let first = loader.response(
+        for: HTTPRequest("\(base)/delay?ms=300")
+    )
+    async let second = loader.response(
+        for: HTTPRequest("\(base)/delay?ms=300")
+    )
     let both = try await [first, second]
     // End
     check(both.allSatisfy { $0.status == 200 }, "each caller has its answer")
@@ -199,26 +257,45 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
     let basic = BasicAuth { request in
         // Once for each origin; nil where the user would not.
         print("credentials for \(request.origin)")
-        return try BasicAuth.Credentials(user: "ada", password: "right")
+        return try BasicAuth.Credentials(
+            user: "ada",
+            password: "right"
+        )
     }
-    let signed = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
-    let page = try await signed.response(for: HTTPRequest("\(base)/basic"))
+    let signed =
+        Retry(RetryPolicy.recommended) --> basic --> PlatformLoader()
+    let page = try await signed.response(
+        for: HTTPRequest("\(base)/basic")
+    )
     // End
     check(page.status == 200, "the user is asked, and the request is signed")
     check(server.count(path: "/basic") == 2, "when the server has asked for it")
 
     // Guide: oauth
-    let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "expired", refreshToken: "again"))
-    let oauth = OAuth(store: store, refreshWindow: .standard) { token in
+    let store = OAuth.InMemoryTokenStore(
+        OAuth.Token(accessToken: "expired", refreshToken: "again")
+    )
+    let oauth = OAuth(store: store, refreshWindow: .standard) {
+        token in
         var request = try HTTPRequest("\(base)/token", method: .post)
-        request.body = .form([("refresh_token", token.refreshToken ?? "")])
-        let text = try await CurlLoader().response(for: request).text ?? ""
-        return OAuth.Token(accessToken: text, refreshToken: token.refreshToken)
+        request.body = .form([
+            ("refresh_token", token.refreshToken ?? "")
+        ])
+        let text =
+            try await PlatformLoader().response(for: request).text
+            ?? ""
+        return OAuth.Token(
+            accessToken: text,
+            refreshToken: token.refreshToken
+        )
     } logIn: {
         nil
     }
-    let bearer = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
-    let secret = try await bearer.response(for: HTTPRequest("\(base)/auth?token=fresh"))
+    let bearer =
+        Retry(RetryPolicy.recommended) --> oauth --> PlatformLoader()
+    let secret = try await bearer.response(
+        for: HTTPRequest("\(base)/auth?token=fresh")
+    )
     // End
     check(secret.status == 200, "the token is refreshed")
     check(server.count(path: "/token") == 1, "once")
@@ -226,11 +303,15 @@ func authentication(_ base: String, _ server: FaultServer) async throws {
 
     // Guide: auth
     let auth = Auth([.basic: basic, .oauth: oauth], default: .oauth)
-    let routed = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> CurlLoader()
+    let routed =
+        ResetGuard() --> Retry(RetryPolicy.recommended) --> auth
+        --> PlatformLoader()
     var request = try HTTPRequest("\(base)/basic")
     request.authentication = .basic
     let asAda = try await routed.response(for: request)
-    let asToken = try await routed.response(for: HTTPRequest("\(base)/auth?token=fresh"))
+    let asToken = try await routed.response(
+        for: HTTPRequest("\(base)/auth?token=fresh")
+    )
     // End
     check(asAda.status == 200, "what was given is remembered")
     check(asToken.status == 200, "and the token is sent where the default holds")

@@ -11,14 +11,17 @@ struct Busy: Error {}
 /// Fetches a path once; throws for a status other than success, because a throwing operation reports failures only by
 /// errors.
 func load(_ path: String, from server: FaultServer) async throws -> String {
-    let response = try await CurlLoader().response(for: HTTPRequest(server.baseURL + path))
+    let response = try await PlatformLoader().response(for: HTTPRequest(server.baseURL + path))
     guard response.status.isSuccess else { throw Busy() }
     return response.text ?? ""
 }
 
 func tasks(_ server: FaultServer) async throws {
     // Guide: task
-    let task = Task.retrying(maxRetryCount: 3, retryDelay: .milliseconds(10)) {
+    let task = Task.retrying(
+        maxRetryCount: 3,
+        retryDelay: .milliseconds(10)
+    ) {
         try await load("/status/503?times=3", from: server)
     }
     let text = try await task.value
@@ -27,10 +30,16 @@ func tasks(_ server: FaultServer) async throws {
     check(server.count(path: "/status/503") == 4, "and the server saw four")
 
     // Guide: backoff
-    let backoff = Backoff.exponential(from: .milliseconds(10), maxAttempts: 5)
-        .jittered(.full)
-        .capped(at: .seconds(2))
-    let patient = Task.retrying(backoff: backoff, retryPredicate: { error in error is Busy }) {
+    let backoff = Backoff.exponential(
+        from: .milliseconds(10),
+        maxAttempts: 5
+    )
+    .jittered(.full)
+    .capped(at: .seconds(2))
+    let patient = Task.retrying(
+        backoff: backoff,
+        retryPredicate: { error in error is Busy }
+    ) {
         try await load("/status/503?times=2&key=a", from: server)
     }
     _ = try await patient.value
@@ -40,10 +49,15 @@ func tasks(_ server: FaultServer) async throws {
 
 func cancellation(_ server: FaultServer) async {
     // Guide: cancel
-    let task = Task.retrying(maxRetryCount: 3, retryDelay: .seconds(3600)) {
+    let task = Task.retrying(
+        maxRetryCount: 3,
+        retryDelay: .seconds(3600)
+    ) {
         try await load("/status/503?key=b", from: server)
     }
-    while server.count(path: "/status/503?key=b") == 0 { await Task.yield() }
+    while server.count(path: "/status/503?key=b") == 0 {
+        await Task.yield()
+    }
     task.cancel()
     let result = await task.result
     // End
@@ -54,7 +68,9 @@ func cancellation(_ server: FaultServer) async {
 
 func loops(_ server: FaultServer) async throws {
     // Guide: loop
-    let text = try await withRetry(3) { try await load("/status/503?times=1&key=c", from: server) }
+    let text = try await withRetry(3) {
+        try await load("/status/503?times=1&key=c", from: server)
+    }
     // End
     check(text == "ok\n", "a loop of three retries")
 
@@ -63,7 +79,9 @@ func loops(_ server: FaultServer) async throws {
         .constant(delay: .milliseconds(10), maxAttempts: 4),
         timeout: .seconds(30),
         while: { $0 is Busy },
-        operation: { try await load("/status/503?times=2&key=d", from: server) }
+        operation: {
+            try await load("/status/503?times=2&key=d", from: server)
+        }
     )
     // End
     check(other == "ok\n", "a schedule, a deadline and a predicate")
@@ -97,14 +115,20 @@ func sequences(_ server: FaultServer) async throws {
 
     // Guide: sequence backoff
     let schedule = Backoff.constant(delay: .milliseconds(10))
-    for try await tick in ticks.retry(schedule, while: { $0 is Busy }) { print(tick) }
+    for try await tick in ticks.retry(schedule, while: { $0 is Busy }) {
+        print(tick)
+    }
     // End
 }
 
 func clocks() async throws {
     // Guide: clock
     let clock = TestClock(.autoAdvancing)
-    let task = Task<Int, any Error>.retrying(maxRetryCount: 2, retryDelay: .seconds(60), clock: clock) {
+    let task = Task<Int, any Error>.retrying(
+        maxRetryCount: 2,
+        retryDelay: .seconds(60),
+        clock: clock
+    ) {
         throw Busy()
     }
     let result = await task.result

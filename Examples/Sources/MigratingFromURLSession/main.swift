@@ -15,20 +15,31 @@ struct User: Decodable, Sendable { let name: String }
 
 func data(_ base: String, _ server: FaultServer) async throws {
     // Guide: data
-    let loader = Redirect() --> Retry(RetryPolicy.recommended) --> CurlLoader()
-    let response = try await loader.response(for: HTTPRequest("\(base)/users/1"))
-    guard response.status == .ok else { throw HTTPError(.badServerResponse, request: response.request) }
+    let loader =
+        Redirect() --> Retry(RetryPolicy.recommended)
+        --> PlatformLoader()
+    let response = try await loader.response(
+        for: HTTPRequest("\(base)/users/1")
+    )
+    guard response.status == .ok else {
+        throw HTTPError(.badServerResponse, request: response.request)
+    }
     let user = try response.decode(User.self)
     // End
     check(user.name == "Ada", "a response is decoded")
 
     // Guide: session
-    let same = try await Session.default.request("\(base)/users/1").validate().serializingDecodable(User.self).value
+    let same = try await Session.default.request("\(base)/users/1")
+        .validate().serializingDecodable(User.self).value
     // End
     check(same.name == "Ada", "a session does the same")
 
     // Guide: request
-    var request = try HTTPRequest("\(base)/orders", method: .post, body: .json(["item": "tea"]))
+    var request = try HTTPRequest(
+        "\(base)/orders",
+        method: .post,
+        body: .json(["item": "tea"])
+    )
     request.headers["Accept"] = "application/json"
     request.idempotencyKey = .generated
     request.timeouts.connect = .seconds(5)
@@ -39,14 +50,18 @@ func data(_ base: String, _ server: FaultServer) async throws {
     check(stored.status == 200 && stored.attempts.count == 2, "a POST with a key is sent again")
 
     // Guide: no key
-    let plain = try HTTPRequest("\(base)/orders?key=a", method: .post, body: .json(["item": "tea"]))
+    let plain = try HTTPRequest(
+        "\(base)/orders?key=a",
+        method: .post,
+        body: .json(["item": "tea"])
+    )
     let refused = try await loader.response(for: plain)
     // End
     check(refused.status == 503 && refused.attempts.count == 1, "a POST without a key is not")
 }
 
 func errors(_ base: String) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: errors
     var request = try HTTPRequest("\(base)/hang")
     request.attemptTimeout = .milliseconds(200)
@@ -55,7 +70,8 @@ func errors(_ base: String) async throws {
     } catch {
         switch error.code {
         case .timedOut: print("too slow")
-        case .notConnectedToInternet, .networkConnectionLost: print("the network is gone")
+        case .notConnectedToInternet, .networkConnectionLost:
+            print("the network is gone")
         default: print(error)
         }
     }
@@ -67,23 +83,31 @@ func files(_ base: String, _ server: FaultServer, _ folder: URL) async throws {
     // Guide: upload
     let picture = folder.appending(path: "picture.bin")
     try Data(repeating: 1, count: 50_000).write(to: picture)
-    let upload = Session.default.upload(picture, to: "\(base)/echo", method: .put)
-        .uploadProgress { print($0.fractionCompleted ?? 0) }
+    let upload = Session.default.upload(
+        picture,
+        to: "\(base)/echo",
+        method: .put
+    )
+    .uploadProgress { print($0.fractionCompleted ?? 0) }
     _ = try await upload.validate().serializingData().value
     // End
     check(server.requests(toPath: "/echo").first?.bodyLength == 50_000, "a file is sent")
 
     // Guide: download
     let target = folder.appending(path: "image.bin")
-    let download = Session.default.download("\(base)/bytes/200000?cut=50000&times=1", to: target)
-    let file = try await download.validate().serializingDownloadedFileURL().value
+    let download = Session.default.download(
+        "\(base)/bytes/200000?cut=50000&times=1",
+        to: target
+    )
+    let file = try await download.validate()
+        .serializingDownloadedFileURL().value
     // End
     check(try Data(contentsOf: file).count == 200_000, "a download goes on by itself where it was cut")
 
     // Guide: bytes
     var streamed = try HTTPRequest("\(base)/bytes/50000")
     streamed.streamsResponse = true
-    let response = try await CurlLoader().response(for: streamed)
+    let response = try await PlatformLoader().response(for: streamed)
     var count = 0
     for try await chunk in response.body { count += chunk.count }
     // End
@@ -91,9 +115,10 @@ func files(_ base: String, _ server: FaultServer, _ folder: URL) async throws {
 }
 
 func tasks(_ base: String) async throws {
-    let loader = CurlLoader()
+    let loader = PlatformLoader()
     // Guide: callback
-    let task = loader.load(try HTTPRequest("\(base)/hang?key=a")) { result in
+    let task = loader.load(try HTTPRequest("\(base)/hang?key=a")) {
+        result in
         print(result)
     }
     task.cancel()
@@ -105,7 +130,9 @@ func tasks(_ base: String) async throws {
     configuration.maximumConnectionsPerHost = 6
     configuration.userAgent = "catalogue/1.0"
     let configured = try CurlLoader(configuration: configuration)
-    let response = try await configured.response(for: HTTPRequest("\(base)/ok"))
+    let response = try await configured.response(
+        for: HTTPRequest("\(base)/ok")
+    )
     // End
     check(response.status == .ok, "a loader with settings of one's own")
 }

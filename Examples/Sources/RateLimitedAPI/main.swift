@@ -35,7 +35,7 @@ server.on("/people") { request in
     }
 }
 
-let loader = Retry(RateLimitedAPI(clocks: clocks), clocks: clocks) --> CurlLoader()
+let loader = Retry(RateLimitedAPI(clocks: clocks), clocks: clocks) --> PlatformLoader()
 var request = try HTTPRequest(server.baseURL + "/people")
 request.timeout = .seconds(120)
 
@@ -48,7 +48,7 @@ check(waits[0] >= .seconds(42) && waits[0] < .seconds(44), "the first wait was u
 check(waits[1] >= .seconds(7) && waits[1] < .seconds(9), "the second one as long as the server asked for")
 
 // A built-in strategy reads the common fields: this path is limited to one request per second.
-let polite = Retry(RetryPolicy.recommended) --> CurlLoader()
+let polite = Retry(RetryPolicy.recommended) --> PlatformLoader()
 for _ in 1...2 {
     let answer = try await polite.response(for: HTTPRequest(server.baseURL + "/rate-limited?limit=1&window=1"))
     check(answer.status == .ok, "answered by try \(answer.attempts.count)")

@@ -17,7 +17,7 @@ server.on("/messages") { request in
     return [.respond(.init(200, body: "message \(request.query("id") ?? "")"))]
 }
 
-let transport = CurlLoader()
+let transport = PlatformLoader()
 let store = OAuth.InMemoryTokenStore(OAuth.Token(accessToken: "stale", refreshToken: "r1"))
 let tokenURL = server.baseURL + "/token"
 let oauth = OAuth(store: store) { token in

@@ -17,7 +17,7 @@ server.on("/sensor") { request in
 
 /// Reads once; throws if there is no value.
 func reading(of path: String) async throws -> Double {
-    let response = try await CurlLoader().response(for: HTTPRequest(server.baseURL + path))
+    let response = try await PlatformLoader().response(for: HTTPRequest(server.baseURL + path))
     guard response.status.isSuccess else { throw response.status == 503 ? Busy() as any Error : Broken() }
     return Double(response.text ?? "") ?? 0
 }

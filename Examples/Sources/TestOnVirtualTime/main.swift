@@ -50,7 +50,7 @@ check(outage.requests.count == 1, "and nothing is asked again")
 // Real sockets with virtual delays: the requests are real, the hour is not.
 let server = try FaultServer()
 let path = "/status/503?times=1&retry-after=200"
-let wired = Weather(CurlLoader(), url: server.baseURL + path, clocks: TestClock(.autoAdvancing).retryClocks())
+let wired = Weather(PlatformLoader(), url: server.baseURL + path, clocks: TestClock(.autoAdvancing).retryClocks())
 check(await wired.forecast() == "ok\n", "the server's fault passed")
 check(server.count(path: path) == 2, "which took two requests over real sockets")
 server.stop()

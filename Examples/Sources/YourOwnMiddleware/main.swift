@@ -43,14 +43,14 @@ for path in ["/below", "/above"] {
 
 // After the retry stage, a stage sees each attempt.
 let below =
-    Journal(name: "call") --> Retry(RetryPolicy.recommended) --> Nonce() --> Journal(name: "try") --> CurlLoader()
+    Journal(name: "call") --> Retry(RetryPolicy.recommended) --> Nonce() --> Journal(name: "try") --> PlatformLoader()
 let response = try await below.response(for: HTTPRequest(server.baseURL + "/below"))
 let nonces = server.requests(toPath: "/below").compactMap { $0.header("X-Nonce") }
 check(response.status == .ok, "the second attempt was let in")
 check(nonces.count == 2 && Set(nonces).count == 2, "each attempt had a number of its own")
 
 // Before it, a stage sees the call: both attempts have the same number, and this server rejects the second one.
-let above = Nonce() --> Retry(RetryPolicy.recommended) --> CurlLoader()
+let above = Nonce() --> Retry(RetryPolicy.recommended) --> PlatformLoader()
 let refused = try await above.response(for: HTTPRequest(server.baseURL + "/above"))
 check(refused.status == 403, "the other way round the second attempt is refused")
 server.stop()

@@ -31,7 +31,7 @@ server.on("/jobs/7") { request in
 }
 server.on("/jobs") { _ in [.reset] }
 
-let loader = Retry(UntilDone()) --> CurlLoader()
+let loader = Retry(UntilDone()) --> PlatformLoader()
 let response = try await loader.response(for: HTTPRequest(server.baseURL + "/jobs/7"))
 for attempt in response.attempts { print("  \(attempt)") }
 check(response.text == "42", "the job is done")

@@ -71,12 +71,12 @@ extension RefrainError {
         return type
     }
 
-    /// The error for a value that is no URL.
+    /// The error for a value that is not a URL.
     public static func invalidURL(url: any URLConvertible) -> RefrainError {
         .invalidURL(error: InvalidURL(url, dueTo: InvalidArgument("url", is: "\(url)", expected: "a URL")))
     }
 
-    /// The value that is no URL, if that is the error.
+    /// The value that is not a URL, if that is the error.
     public var urlConvertible: (any URLConvertible)? {
         guard case .invalidURL(let error as InvalidURL) = self else { return nil }
         return error.convertible

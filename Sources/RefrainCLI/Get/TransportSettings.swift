@@ -76,7 +76,7 @@ enum TransportSettings {
             let seconds = try arguments.last(.speedTime).map { text throws(UsageError) in
                 try WholeNumber.parse(text, option: "--speed-time", in: 1...86_400)
             }
-            overrides.leastSpeed = .init(bytesPerSecond: speed ?? 1, seconds: seconds ?? 30)
+            overrides.minimumSpeed = .init(bytesPerSecond: speed ?? 1, seconds: seconds ?? 30)
         }
         // As many bytes at a time as the command curl takes.
         overrides.receiveBuffer = 102_400

@@ -144,7 +144,7 @@ struct OutcomeHistory {
     /// Up to this many failures among them are rare.
     ///
     /// With independent failures of 5 %, 20 outcomes have more than that in 0.3 % of cases.
-    static let mostFailures = 4
+    static let maximumFailures = 4
 
     private var failures: UInt32 = 0
     /// The signs of overload since the last success.
@@ -165,5 +165,5 @@ struct OutcomeHistory {
         failures = (failures << 1 | bit) & (1 << UInt32(Self.length) - 1)
     }
 
-    var areMany: Bool { failures.nonzeroBitCount > Self.mostFailures }
+    var areMany: Bool { failures.nonzeroBitCount > Self.maximumFailures }
 }

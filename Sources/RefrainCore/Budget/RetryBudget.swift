@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let budget = RetryBudget(ratio: 0.1, minimumRetriesPerSecond: 2, whenEmpty: .wait)
-/// let loader = Retry(RetryPolicy.recommended, budgets: Retry.Budgets { _ in budget }) --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended, budgets: Retry.Budgets { _ in budget }) --> PlatformLoader()
 /// ```
 ///
 /// Amounts are integers, in billionths of a retry, and every call is one atomic step.

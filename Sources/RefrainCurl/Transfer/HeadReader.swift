@@ -129,7 +129,7 @@ struct HeadReader {
         guard let first = line.first, first != 0x20, first != 0x09 else { return .goOn }
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         guard name.count < line.count, HTTPToken.isValid(String(decoding: name, as: UTF8.self)) else {
-            return .refuse("a trailer is no field")
+            return .refuse("a trailer is not a field")
         }
         return .goOn
     }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let auth = Auth([.basic: BasicAuth { _ in try await askUser() }, .oauth: oauth], default: .oauth)
-/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> CurlLoader()
+/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> auth --> PlatformLoader()
 /// request.authentication = .basic
 /// ```
 ///

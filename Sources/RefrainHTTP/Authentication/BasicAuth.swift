@@ -8,7 +8,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let basic = BasicAuth { request in try await askUser(for: request.origin) }
-/// let loader = Retry(RetryPolicy.recommended) --> basic --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended) --> basic --> PlatformLoader()
 /// ```
 ///
 /// The closure is called once for all requests that need credentials; they wait for its result. Credentials belong to

@@ -6,7 +6,7 @@
 /// } logIn: {
 ///     try await service.logIn()                 // nil: the user declined
 /// }
-/// let loader = Retry(RetryPolicy.recommended) --> oauth --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended) --> oauth --> PlatformLoader()
 /// ```
 ///
 /// The token is obtained once for all requests that need it. A request that is refused with a 401 is sent once more:

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let throttle = Throttle(maximumNumberOfRequests: 4)
-/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> CurlLoader()
+/// let loader = ResetGuard() --> Retry(RetryPolicy.recommended) --> throttle --> PlatformLoader()
 /// let response = try await loader.response(for: request)
 /// ```
 ///

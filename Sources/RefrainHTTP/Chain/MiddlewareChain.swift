@@ -1,31 +1,46 @@
+/// The precedence of `-->`: above `?:`, so that either branch may be a chain, and below `??`, so that a loader may be
+/// chosen in place.
+///
+/// ```swift
+/// let loader = isOffline ? Retry() --> mock : Retry() --> PlatformLoader()
+/// let other = Retry(.recommended) --> custom ?? PlatformLoader()
+/// ```
 precedencegroup ChainPrecedence {
     associativity: right
-    higherThan: AssignmentPrecedence
+    higherThan: TernaryPrecedence
+    lowerThan: NilCoalescingPrecedence
 }
 
 infix operator --> : ChainPrecedence
 
 /// Puts a stage before a loader; the result is a loader.
-public func --> (stage: some HTTPMiddleware, loader: any HTTPLoader) -> some HTTPLoader {
+public func --> (stage: some HTTPMiddleware, loader: any HTTPLoader) -> ChainedLoader {
     ChainedLoader(stage: stage.inItsOwnChain, next: loader, link: ChainLink(), isWhole: true)
 }
 
 /// Puts a stage before another stage; the result is a stage, which still needs a loader.
-public func --> (first: some HTTPMiddleware, second: some HTTPMiddleware) -> some HTTPMiddleware {
+public func --> <First, Second>(first: First, second: Second) -> ChainedMiddleware<First, Second> {
     ChainedMiddleware(first: first, second: second)
 }
 
-/// A stage and the loader that follows it.
+/// A stage and the loader that follows it: the result of `-->`, for a property that has no type annotation.
+///
+/// ```swift
+/// enum API {
+///     static let loader = Retry(.recommended) --> PlatformLoader()
+/// }
+/// ```
 ///
 /// Both are stored as existentials, because stages are called with an existential loader.
-struct ChainedLoader: IdentifiableLoader {
+public struct ChainedLoader: IdentifiableLoader {
     let stage: any HTTPMiddleware
     let next: any HTTPLoader
     let link: ChainLink
     /// Whether the link identifies the loader as well as the stage.
     let isWhole: Bool
 
-    func load(_ request: HTTPRequest) async -> HTTPResult {
+    /// Passes the request to the stage.
+    public func load(_ request: HTTPRequest) async -> HTTPResult {
         do throws(HTTPError) {
             return await stage.load(try request.withIdempotencyKeyWritten(), next: next)
         } catch {
@@ -33,17 +48,18 @@ struct ChainedLoader: IdentifiableLoader {
         }
     }
 
-    func reset() async { await stage.reset(next: next) }
+    /// Resets the stage and what follows it.
+    public func reset() async { await stage.reset(next: next) }
 
-    func trace(_ identity: inout ChainIdentity) {
+    package func trace(_ identity: inout ChainIdentity) {
         identity.pass(link.identity, isLast: isWhole)
         identity.trace(stage)
         identity.trace(next)
     }
 }
 
-/// Two consecutive stages.
-struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMiddleware {
+/// Two consecutive stages: the result of `-->` between them.
+public struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMiddleware {
     let first: First
     let second: Second
     private let link = ChainLink()
@@ -53,16 +69,19 @@ struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMid
         self.second = second
     }
 
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+    /// Passes the request to the first stage.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
         await first.load(request, next: second(before: next))
     }
 
-    func reset() async {
+    /// Resets both stages.
+    public func reset() async {
         await first.reset()
         await second.reset()
     }
 
-    func reset(next: any HTTPLoader) async {
+    /// Resets both stages and what follows them.
+    public func reset(next: any HTTPLoader) async {
         await first.reset(next: second(before: next))
     }
 
@@ -72,7 +91,7 @@ struct ChainedMiddleware<First: HTTPMiddleware, Second: HTTPMiddleware>: HTTPMid
 }
 
 extension ChainedMiddleware: PerChainMiddleware {
-    func forChain() -> ChainedMiddleware {
+    package func forChain() -> ChainedMiddleware {
         ChainedMiddleware(first: first.inItsOwnChain, second: second.inItsOwnChain)
     }
 }

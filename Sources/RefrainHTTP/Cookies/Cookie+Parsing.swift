@@ -78,7 +78,7 @@ extension CookieJar.Cookie {
             }
         }
 
-        /// The instant that an age ends at, at most in the year 9999 later; nil for what is no number.
+        /// The instant that an age ends at, at most in the year 9999 later; nil for what is not a number.
         @_optimize(none)
         private static func instant(maxAge text: String, _ now: WallClock.Instant) -> WallClock.Instant? {
             let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// ```swift
 /// let jar = CookieJar()
-/// let session = Session(loader: jar --> CurlLoader())
+/// let session = Session(loader: jar --> PlatformLoader())
 /// _ = try await session.request(logInURL, method: .post, parameters: form).validate().serializingData().value
 /// // Later requests of the session to that host carry the session's cookie.
 /// ```
@@ -72,7 +72,7 @@ public final class CookieJar: HTTPMiddleware {
     /// - Parameter clocks: whose wall clock cookies expire by.
     public init(clocks: RetryClocks = .system) { self.clocks = clocks }
 
-    /// Makes a jar with the cookies of a text in Netscape's format; lines that are no cookies are skipped.
+    /// Makes a jar with the cookies of a text in Netscape's format; lines that are not cookies are skipped.
     public convenience init(netscape text: String, clocks: RetryClocks = .system) {
         self.init(clocks: clocks)
         insert(netscape: text)

@@ -16,7 +16,7 @@ struct LongerThanItsRange: Error {}
 /// Writes a large body into a ``DirectSink`` as it arrives.
 final class DirectDelivery: Sendable {
     /// Below this length a body mostly is there as a whole when the response is.
-    private static let leastLength: Int64 = 1 << 20
+    private static let minimumLength: Int64 = 1 << 20
 
     private let source: OneShotSource
     private let sink: any DirectSink
@@ -53,7 +53,7 @@ final class DirectDelivery: Sendable {
 
     /// Prepares to deliver a body; nil where it has to be read in chunks.
     static func prepare(_ response: HTTPResponse, to download: Download, atMost length: Int64?) -> DirectDelivery? {
-        guard case .oneShot(let source) = response.body.storage, source.length ?? 0 >= leastLength,
+        guard case .oneShot(let source) = response.body.storage, source.length ?? 0 >= minimumLength,
             source.canBeDrained, let sink = download.sink as? any DirectSink, sink.takesDirectly
         else { return nil }
         return DirectDelivery(source, sink, response, download, length)

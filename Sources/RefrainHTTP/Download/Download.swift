@@ -3,7 +3,7 @@
 /// ```swift
 /// let sink = try Download.FileSink(path: "image.iso")
 /// request.download = Download(to: sink)
-/// let response = try await (Retry(RetryPolicy.recommended) --> Resume() --> CurlLoader()).response(for: request)
+/// let response = try await (Retry(RetryPolicy.recommended) --> Resume() --> PlatformLoader()).response(for: request)
 /// try sink.finish()
 /// ```
 ///
@@ -139,7 +139,7 @@ extension HTTPLoader {
     /// Downloads the content of a request into a file, which appears under its name when it is complete.
     ///
     /// ```swift
-    /// let loader = Retry(.recommended) --> Resume() --> CurlLoader()
+    /// let loader = Retry(.recommended) --> Resume() --> PlatformLoader()
     /// try await loader.download(request, to: "image.iso")
     /// ```
     ///

@@ -42,12 +42,12 @@ package protocol DownloadObserver: Download.Sink {
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws
     /// The length below which the sink keeps no checkpoint of a content that starts at its beginning, so that none is
     /// made. Defaults to 0.
-    var leastLengthOfCheckpoints: Int64 { get }
+    var minimumLengthOfCheckpoints: Int64 { get }
 }
 
 extension DownloadObserver {
     /// Returns 0.
-    package var leastLengthOfCheckpoints: Int64 { 0 }
+    package var minimumLengthOfCheckpoints: Int64 { 0 }
 }
 
 extension DownloadState {

@@ -124,7 +124,7 @@ public struct Resume: HTTPMiddleware {
         guard let observer = download.observer else { return nil }
         do {
             let state = download.current
-            let isTooShort = state.offset == 0 && state.total.map { $0 < observer.leastLengthOfCheckpoints } ?? false
+            let isTooShort = state.offset == 0 && state.total.map { $0 < observer.minimumLengthOfCheckpoints } ?? false
             try await observer.willReceive(response, from: isTooShort ? nil : state.checkpoint)
             return nil
         } catch {

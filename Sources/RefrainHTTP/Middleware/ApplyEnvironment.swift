@@ -7,7 +7,7 @@ internal import Foundation
 /// Completes requests with a relative URL from a server's scheme, host, path prefix, header fields and query items.
 ///
 /// ```swift
-/// let loader = ApplyEnvironment(.production) --> CurlLoader()
+/// let loader = ApplyEnvironment(.production) --> PlatformLoader()
 /// let people = try await loader.response(for: HTTPRequest(path: "people"))
 /// ```
 ///

@@ -1,7 +1,7 @@
 /// Prints each request and its result, without secrets.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended) --> PrintLoader() --> PlatformLoader()
 /// ```
 ///
 /// The values of fields with credentials, such as `Authorization` and `Cookie`, of the fields in

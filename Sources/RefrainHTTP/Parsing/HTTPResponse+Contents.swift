@@ -36,7 +36,7 @@ extension HTTPResponse {
         do {
             return try decoder.decode(type, from: data)
         } catch {
-            throw cannotParse("the body is no \(type) in JSON: \(error)", error)
+            throw cannotParse("the body is not a \(type) in JSON: \(error)", error)
         }
     }
 

@@ -1,7 +1,7 @@
 /// Follows redirects, at most 20 for each call (rule R26).
 ///
 /// ```swift
-/// let loader = Redirect() --> Retry(.recommended) --> CurlLoader()
+/// let loader = Redirect() --> Retry(.recommended) --> PlatformLoader()
 /// ```
 ///
 /// The stage belongs outside of ``Retry``: then each hop has attempts of its own, and a POST that was answered by a 303

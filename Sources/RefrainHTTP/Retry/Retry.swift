@@ -1,7 +1,7 @@
 /// Sends a request again if its strategy decides so and the rules allow it.
 ///
 /// ```swift
-/// let loader = Retry(.recommended) --> CurlLoader()
+/// let loader = Retry(.recommended) --> PlatformLoader()
 /// ```
 ///
 /// The stage calls the request's strategy (``HTTPRequest/retryStrategy``), or if it has none, its own. It never sends a

@@ -4,7 +4,7 @@
 /// Alamofire's six settings, decide by fixed lists as Alamofire's policy does.
 ///
 /// ```swift
-/// let loader = Retry(.recommended) --> CurlLoader()
+/// let loader = Retry(.recommended) --> PlatformLoader()
 /// request.retryStrategy = RetryPolicy.recommended.with(schedule: .constant(delay: .seconds(1)))
 /// ```
 public struct RetryPolicy: HTTPRetryStrategy, Hashable {

@@ -2,7 +2,7 @@
 final class EventConnector: HTTPLoader {
     /// A connection that was open for so long has worked, whether or not there was an event: as long as the longest
     /// wait of the default schedule.
-    private static let leastLife = Duration.seconds(30)
+    private static let minimumLife = Duration.seconds(30)
 
     private let loader: any HTTPLoader
     private let limit: Int
@@ -138,7 +138,7 @@ final class EventConnector: HTTPLoader {
 
     /// The result of a connection that has ended before its first event: a failure, unless it was open for long.
     private func end(_ response: HTTPResponse, _ error: HTTPError, _ start: Duration) -> HTTPResult {
-        guard clocks.now - start >= Self.leastLife else { return .failure(error) }
+        guard clocks.now - start >= Self.minimumLife else { return .failure(error) }
         state.withLock { $0.silentEnd = error }
         return .success(response)
     }

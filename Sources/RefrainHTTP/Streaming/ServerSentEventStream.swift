@@ -47,8 +47,8 @@ extension HTTPLoader {
         if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-cache" }
         let limit = max(1, limit)
         return HTTPRequest.ServerSentEvents(loader: self, request: request, limit: limit, clocks: clocks) {
-            leastDelay in
-            let strategy = ReconnectionStrategy(base: strategy, leastDelay: leastDelay)
+            minimumDelay in
+            let strategy = ReconnectionStrategy(base: strategy, minimumDelay: minimumDelay)
             return Retry(strategy, budgets: budgets, clocks: clocks, random: random)
         }
     }
@@ -67,7 +67,7 @@ extension HTTPRequest {
         let limit: Int
         let clocks: RetryClocks
         /// Makes the retry stage of one call; it is given the least wait.
-        let makeRetry: @Sendable (_ leastDelay: @escaping @Sendable () -> Duration) -> Retry
+        let makeRetry: @Sendable (_ minimumDelay: @escaping @Sendable () -> Duration) -> Retry
 
         /// Connects when the first event is requested.
         public func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -179,11 +179,11 @@ extension HTTPRequest {
 /// The caller's strategy, with the least wait that an event stream has set.
 private struct ReconnectionStrategy: RetryStrategy {
     let base: any RetryStrategy
-    let leastDelay: @Sendable () -> Duration
+    let minimumDelay: @Sendable () -> Duration
 
     func decide(_ result: HTTPResult, in context: RetryContext) async -> RetryDecision {
         var decision = await base.decide(result, in: context)
-        let least = min(leastDelay(), context.retryAfterPolicy.cap)
+        let least = min(minimumDelay(), context.retryAfterPolicy.cap)
         guard least > .zero, case .retry(var delay) = decision.action else { return decision }
         // Clients that a server has lost all at once must not all return at the same moment (rule R17).
         let latest = least.addingSaturated(min(least / 10, .seconds(1)))

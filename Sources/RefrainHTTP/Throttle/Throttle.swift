@@ -1,9 +1,9 @@
-/// Limits the number of concurrent requests.
+/// Limits the number of concurrent requests, or of requests a second.
 ///
 /// Further requests wait in order of arrival.
 ///
 /// ```swift
-/// let loader = Retry(RetryPolicy.recommended) --> Throttle(maximumNumberOfRequests: 4) --> CurlLoader()
+/// let loader = Retry(RetryPolicy.recommended) --> Throttle(maximumNumberOfRequests: 4) --> PlatformLoader()
 /// ```
 ///
 /// The position in the chain determines what a slot covers. After ``Retry``, a request frees its slot between attempts,
@@ -16,11 +16,13 @@
 /// A waiting request that is cancelled, or whose deadline passes, leaves the queue immediately.
 public struct Throttle: HTTPMiddleware {
     private let slots: ThrottleSlots
+    private let rate: RequestRate?
     private let clocks: RetryClocks
 
     /// Makes a stage without a limit, until one is set.
     public init(clocks: RetryClocks = .system) {
         slots = ThrottleSlots(limit: .max)
+        rate = nil
         self.clocks = clocks
     }
 
@@ -31,6 +33,25 @@ public struct Throttle: HTTPMiddleware {
     ///   - clocks: the clocks that a wait is measured on, where the request has a timeout.
     public init(maximumNumberOfRequests limit: Int, clocks: RetryClocks = .system) {
         slots = ThrottleSlots(limit: limit)
+        rate = nil
+        self.clocks = clocks
+    }
+
+    /// Makes the stage with a limit on how many requests start in a second.
+    ///
+    /// The requests start at even intervals: with 10 a second, one every 100 ms. How many are in flight at a time is
+    /// not limited.
+    ///
+    /// ```swift
+    /// let loader = Retry(.recommended) --> Throttle(requestsPerSecond: 10) --> PlatformLoader()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - rate: the requests a second. Less than one a day, and NaN, count as one a day.
+    ///   - clocks: the clocks that the intervals are measured on.
+    public init(requestsPerSecond rate: Double, clocks: RetryClocks = .system) {
+        slots = ThrottleSlots(limit: .max)
+        self.rate = RequestRate(requestsPerSecond: rate)
         self.clocks = clocks
     }
 
@@ -57,7 +78,7 @@ public struct Throttle: HTTPMiddleware {
     public func setMaximumNumberOfRequests(_ limit: Int) { slots.setLimit(limit) }
 
     /// The number of waiting requests.
-    public var numberOfWaitingRequests: Int { slots.waitingCount }
+    public var numberOfWaitingRequests: Int { slots.waitingCount + (rate?.waitingCount ?? 0) }
 
     /// The number of requests that hold a slot.
     public var numberOfRunningRequests: Int { slots.runningCount }
@@ -68,6 +89,11 @@ public struct Throttle: HTTPMiddleware {
             return await next.load(request)
         }
         let request = request.beginningCall(on: clocks)
+        switch await rate?.admit(request, on: clocks) {
+        case .admitted, nil: break
+        case .cancelled: return .failure(Self.cancelled(request))
+        case .pastDeadline: return .failure(Self.pastDeadline(request))
+        }
         let (hasSlot, isLate) = await request.withinDeadline { await slots.take() }
         guard hasSlot else { return .failure(isLate ? Self.pastDeadline(request) : Self.cancelled(request)) }
         let operation = ActiveOperation(of: slots)
@@ -92,7 +118,10 @@ public struct Throttle: HTTPMiddleware {
     }
 
     /// Cancels all waiting requests; they end with ``HTTPError/Code/cancelled``.
-    public func reset() async { slots.removeAll() }
+    public func reset() async {
+        slots.removeAll()
+        rate?.cancelAll()
+    }
 }
 
 /// The throttles whose slots are held by requests that the calling code runs within.

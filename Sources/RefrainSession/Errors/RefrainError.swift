@@ -75,12 +75,12 @@ public indirect enum RefrainError: Error, Sendable {
 extension RefrainError {
     /// What could not be made into a URL, and why.
     public struct InvalidURL: Error, CustomStringConvertible {
-        /// The value that is no URL.
+        /// The value that is not a URL.
         public let convertible: any URLConvertible
         /// Why it is none.
         public let underlyingError: any Error
 
-        /// Describes a value that is no URL.
+        /// Describes a value that is not a URL.
         public init(_ convertible: any URLConvertible, dueTo error: any Error) {
             self.convertible = convertible
             underlyingError = error

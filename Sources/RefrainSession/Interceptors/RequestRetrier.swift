@@ -79,7 +79,7 @@ public enum RetryResult: Sendable {
 extension RetryResult {
     /// The request is sent again after so many seconds.
     ///
-    /// A value that is no number, or is negative, means at once; longer than `Duration.longestDelay` means that.
+    /// A value that is not a number, or is negative, means at once; longer than `Duration.longestDelay` means that.
     public static func retryWithDelay(_ seconds: Double) -> RetryResult {
         .retryWithDelay(.delay(seconds: seconds))
     }

@@ -44,7 +44,7 @@ public final class MultipartFormData {
     /// - Parameters:
     ///   - data: the bytes.
     ///   - name: the name of the form field.
-    ///   - fileName: the name of the file. Defaults to nil: the part is no file.
+    ///   - fileName: the name of the file. Defaults to nil: the part is not a file.
     ///   - mimeType: the media type. Defaults to nil: none is sent.
     public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
         append(.bytes(data), withName: name, fileName: fileName, mimeType: mimeType)

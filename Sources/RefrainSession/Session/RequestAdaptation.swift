@@ -91,7 +91,7 @@ enum RequestAdaptation {
 
     /// Returns the request of an attempt before adaptation: after the first one, what the caller's code makes then.
     ///
-    /// What a redirect points to is no request of the caller's making.
+    /// What a redirect points to is not a request of the caller's making.
     private static func remade(_ original: HTTPRequest, for attempt: Int, of owner: Request) -> Adapted {
         guard attempt > 1, let remake = owner.remake, case .success(let first) = owner.original,
             first.url == original.url, first.method == original.method

@@ -4,7 +4,7 @@ internal import RefrainCore
 /// Makes requests, which share a chain to a transport, interceptors and monitors.
 ///
 /// ```swift
-/// let session = Session(loader: CurlLoader(), interceptor: .recommendedRetryPolicy)
+/// let session = Session(loader: PlatformLoader(), interceptor: .recommendedRetryPolicy)
 /// let user = try await session.request("https://api.example.com/users/1")
 ///     .validate()
 ///     .serializingDecodable(User.self)

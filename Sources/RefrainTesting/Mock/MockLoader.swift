@@ -39,6 +39,40 @@ public final class MockLoader: HTTPLoader {
     /// Makes a loader without replies.
     public init() {}
 
+    /// Makes a loader that replies to every request by a closure.
+    ///
+    /// ```swift
+    /// let mock = MockLoader { request in .status(request.method == .get ? 200 : 405) }
+    /// ```
+    public convenience init(_ reply: @escaping @Sendable (HTTPRequest) async -> Reply) {
+        self.init()
+        otherwise(Reply { request in await reply(request).make(request) })
+    }
+
+    /// Makes a loader that replies to every request by a closure, with a response or by throwing.
+    ///
+    /// An error of another type than `HTTPError` fails the request with `HTTPError.Code.callerFailed`.
+    public convenience init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+        self.init()
+        otherwise(
+            Reply { request in
+                do {
+                    return .success(try await respond(request))
+                } catch let error as HTTPError {
+                    return .failure(error)
+                } catch {
+                    return .failure(HTTPError(.callerFailed, request: request, underlyingError: error, bytesSent: 0))
+                }
+            }
+        )
+    }
+
+    /// Makes a loader that replies to every request by a closure, with a result.
+    public convenience init(_ load: @escaping @Sendable (HTTPRequest) async -> HTTPResult) {
+        self.init()
+        otherwise(Reply(load))
+    }
+
     /// Adds a reply for one request.
     @discardableResult
     public func then(_ reply: Reply) -> MockLoader {

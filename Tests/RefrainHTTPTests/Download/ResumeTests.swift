@@ -47,10 +47,10 @@ struct ResumeTests {
 
     /// A sink that notes which checkpoints it is told of.
     private final class ObservingSink: DownloadObserver {
-        let leastLengthOfCheckpoints: Int64
+        let minimumLengthOfCheckpoints: Int64
         let offsets = Locked<[Int64?]>([])
 
-        init(leastLength: Int64) { leastLengthOfCheckpoints = leastLength }
+        init(leastLength: Int64) { minimumLengthOfCheckpoints = leastLength }
 
         func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
             offsets.withLock { $0.append(checkpoint?.offset) }

@@ -144,7 +144,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
     }
 
-    var leastLengthOfCheckpoints: Int64 { Self.leastSize }
+    var minimumLengthOfCheckpoints: Int64 { Self.leastSize }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try state.withLock { state in
