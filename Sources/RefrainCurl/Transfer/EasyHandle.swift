@@ -48,6 +48,8 @@ final class EasyHandle {
     private var longestAge: Int
     private var hidesProxyFields = false
     private var verboseLogIsOn = false
+    /// Receives what is sent and received; nil: nothing does.
+    private(set) var wireObserver: (@Sendable (WireEvent) -> Void)?
     private var verboseLogTracksSending = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
@@ -141,7 +143,8 @@ final class EasyHandle {
         }
         setBuffer(transfer, mayBeHTTP2)
         // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key.
-        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests)
+        wireObserver = request.wireObserver
+        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests || wireObserver != nil)
         verboseLogTracksSending = mayBeHTTP2 || CurlVersion.requestSize == .verboseLog
     }
 
