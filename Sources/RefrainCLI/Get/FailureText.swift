@@ -15,7 +15,7 @@ enum FailureText {
         } else if let status = outcome.status {
             text += "status \(status)"
             if let schemes = unknownSchemes(outcome) {
-                text += " (the server takes \(schemes) credentials, and Basic and Bearer are spoken here)"
+                text += " (the server accepts \(schemes) credentials; only Basic and Bearer are supported)"
             }
             if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }
