@@ -14,9 +14,8 @@ enum Program {
             if ["--version", "-V"].contains(first) {
                 return try show("refrain \(Version.full)\n\(CurlLoader.libraryVersion)\n")
             }
-            guard let name = CommandName(rawValue: first), let spec = CommandSpec.named(name) else {
-                throw unknownCommand(first)
-            }
+            guard let name = CommandName(rawValue: first) else { throw unknownCommand(first) }
+            let spec = CommandSpec.named(name)
             command += " \(first)"
             // The overview is the help of `help`; it would only say its own name again.
             if name == .help { command = "refrain" }
@@ -95,9 +94,8 @@ enum Program {
     private static func help(_ arguments: Arguments) throws -> ExitStatus {
         if arguments.has(.man) { return try show(ManualPage.text) }
         guard let topic = arguments.positionals.first else { return try show(HelpText.overview) }
-        guard let name = CommandName(rawValue: topic), let spec = CommandSpec.named(name) else {
-            throw unknownCommand(topic)
-        }
+        guard let name = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
+        let spec = CommandSpec.named(name)
         let further = arguments.positionals.dropFirst()
         if let odd = spec.helpTopics.isEmpty ? further.first : further.dropFirst().first {
             throw UsageError("one command at a time; \(Sanitized.text(odd)) is one too many")

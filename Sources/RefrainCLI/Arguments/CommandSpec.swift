@@ -45,7 +45,20 @@ struct CommandSpec: Sendable {
     ]
 
     /// The command of a name.
-    static func named(_ name: CommandName) -> CommandSpec? { all.first { $0.name == name } }
+    ///
+    /// Makes only that one, since a small request takes hardly longer than all of them.
+    static func named(_ name: CommandName) -> CommandSpec {
+        switch name {
+        case .get: get
+        case .explain: explain
+        case .status: status
+        case .serve: serve
+        case .demo: demo
+        case .simulate: simulate
+        case .completions: completions
+        case .help: helpCommand
+        }
+    }
 }
 
 extension CommandSpec {

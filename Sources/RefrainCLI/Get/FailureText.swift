@@ -5,6 +5,9 @@ enum FailureText {
     /// The line, without a line feed.
     static func line(_ outcome: FetchOutcome) -> String {
         var text = outcome.url + ": "
+        if let refusal = outcome.error?.underlyingError as? TerminalSink.Refusal {
+            return Sanitized.line(text + "\(refusal)")
+        }
         if let error = outcome.error {
             text += error.code.rawValue
             if let message = error.message { text += " (\(message))" }
