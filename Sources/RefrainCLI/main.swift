@@ -11,7 +11,7 @@ ProcessSetup.openStandardDescriptors()
 signal(SIGPIPE, SIG_IGN)
 let words: [String]
 do throws(UsageError) {
-    words = try RawArguments.read()
+    words = Program.completed(try RawArguments.read())
 } catch {
     Output.error.show("refrain: \(error)\n")
     exit(ExitStatus.usage.rawValue)

@@ -43,6 +43,9 @@ struct OptionSpec: Sendable {
     /// Its letters.
     var letters: [Character] { [short, otherShort].compactMap(\.self) }
 
+    /// Whether a lone hyphen may follow that means the default, as in curl's `-C -`.
+    var takesHyphen: Bool { name == .continue }
+
     /// Every long spelling, without the hyphens.
     var spellings: [String] { [name.rawValue] + aliases }
 
@@ -117,6 +120,7 @@ enum OptionName: String, Sendable, Hashable {
     case dataUrlencode = "data-urlencode"
     case deadline
     case disable
+    case dryRun = "dry-run"
     case dumpHeader = "dump-header"
     case duration
     case elapsed
@@ -228,6 +232,7 @@ enum OptionName: String, Sendable, Hashable {
     case svg
     case tcpNodelay = "tcp-nodelay"
     case timeCond = "time-cond"
+    case timeline
     case timelineSVG = "timeline-svg"
     case timeout
     case tls13Ciphers = "tls13-ciphers"

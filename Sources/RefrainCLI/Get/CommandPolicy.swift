@@ -116,7 +116,30 @@ struct CommandPolicy: RetryStrategy {
     }
 }
 
-extension RetryReason {
-    /// The response did not meet the condition of `--until`.
-    static let conditionNotMet = RetryReason(rawValue: "conditionNotMet")
+// MARK: In words
+
+extension CommandPolicy {
+    /// The waits, drawn as far as attempts may follow each other.
+    var chart: ScheduleChart { ScheduleChart(policy.schedule, within: window) }
+
+    /// The policy in a sentence.
+    var words: String {
+        var parts: [String] = []
+        func short(_ duration: Duration) -> String { DurationText.plain(duration) }
+        if let range = policy.schedule.delayRange(after: Attempt(number: 1)) {
+            parts.append(
+                "waits \(short(range.lowerBound)) to \(short(range.upperBound)) at first"
+            )
+            let late = policy.schedule.delayRange(after: Attempt(number: 20, previousDelay: range.upperBound))
+            if let late, late.upperBound > range.upperBound {
+                parts.append("growing to \(short(late.upperBound))")
+            }
+        }
+        if let count = policy.schedule.maxAttempts { parts.append("\(count) \(count == 1 ? "attempt" : "attempts")") }
+        if let window {
+            let least = leastAttempts > 1 ? ", and at least \(leastAttempts) attempts" : ""
+            parts.append("for \(short(window))\(least)")
+        }
+        return parts.joined(separator: ", ")
+    }
 }

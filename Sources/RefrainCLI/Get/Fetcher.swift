@@ -7,6 +7,7 @@ final class Fetcher: Sendable {
     private let streams: [String: Output]
     /// The chain of each transport.
     private let chains: [any HTTPLoader]
+    private let progress: Progress
     private let pacer: StartPacer?
     private let folders = OutputFolders()
     private let claimed = ClaimedPaths()
@@ -14,8 +15,9 @@ final class Fetcher: Sendable {
     private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
-    init(_ settings: GetSettings, streams: [String: Output]) {
+    init(_ settings: GetSettings, streams: [String: Output], progress: Progress) {
         self.settings = settings
+        self.progress = progress
         self.streams = streams
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
@@ -47,6 +49,7 @@ final class Fetcher: Sendable {
         var ending: RunBoard.Ending?
         while let (job, number) = board.next(after: ending, isCancelled: Task.isCancelled) {
             if let known = outcomeWithoutRequest(job, number: number) {
+                if known.isSkipped { progress.skip() }
                 ending = .outcome(known)
             } else {
                 ending = board.ending(of: await fetch(job, number: number, by: loader))
@@ -64,6 +67,9 @@ final class Fetcher: Sendable {
         var request: HTTPRequest?
         var target: FetchTarget?
         var result: HTTPResult
+        var transfer: TransferProgress?
+        let log = settings.display.isVerbose ? VerboseLog(progress.line, collects: !settings.isAlone) : nil
+        defer { log?.flush() }
         do throws(HTTPError) {
             var made = try prepared(job, destination)
             if settings.display.recordsHeads {
@@ -72,7 +78,8 @@ final class Fetcher: Sendable {
             }
             request = made
             let (content, path) = try makeSink(job, made, destination)
-            let progress = settings.metersEachRequest ? meter(&made, job) : nil
+            transfer = progress.begin(&made, job, number: index)
+            log?.observe(&made)
             // For a range of the command line the digest of the server is that of the whole content.
             let isWhole = made.method == .get && !made.headers.contains("Range")
             let sink = FetchTarget(
@@ -80,7 +87,7 @@ final class Fetcher: Sendable {
                 settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
                 path: path,
                 comparesFields: settings.digests.checksFields && job.file != nil && isWhole,
-                progress: progress
+                progress: progress.metered(transfer)
             )
             target = sink
             // A response with a condition is kept in memory.
@@ -109,15 +116,8 @@ final class Fetcher: Sendable {
         finish(&outcome, target, job)
         outcome.isPrinted = stream(destination) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
-        target?.progress?.end(outcome)
+        progress.end(transfer, outcome)
         return outcome
-    }
-
-    /// The progress display of a request.
-    private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
-        let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
-        request.attemptObserver = { progress.note($0) }
-        return progress
     }
 
     /// Fetches the segments that the first request has left.
@@ -230,7 +230,9 @@ final class Fetcher: Sendable {
         do {
             switch destination {
             case .standardOutput, .device:
-                return (digesting(StreamSink(stream(destination), holdBack: settings.display.holdBack), job), nil)
+                let plain = StreamSink(stream(destination), holdBack: settings.display.holdBack)
+                let refusesBinary = destination == .standardOutput && settings.display.refusesBinary
+                return (digesting(refusesBinary ? TerminalSink(plain) : plain, job), nil)
             case .standardOutputInOrder: return (MemorySink(), nil)
             case .nowhere, .each: return (digesting(NoSink(), job), nil)
             case .file, .folder, .remoteNames:

@@ -23,7 +23,7 @@ struct FileSettings: Sendable {
         keepsTime = arguments.has(.remoteTime)
         tagFile = arguments.last(.etagSave)
         if let tagFile, tagFile.isEmpty || tagFile.utf8.contains(0) || Directory.kind(of: tagFile) == .folder {
-            throw .badValue(tagFile, of: "--etag-save", "is no file")
+            throw .badValue(tagFile, of: "--etag-save", "is not a file")
         }
     }
 

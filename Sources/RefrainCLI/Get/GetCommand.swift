@@ -4,8 +4,13 @@ internal import RefrainQueue
 /// `refrain get`: fetches URLs reliably, so many at a time.
 struct GetCommand {
     private var settings: GetSettings
+    private let screen = StatusLine()
+    private let progress: Progress
 
-    init(_ settings: GetSettings) { self.settings = settings }
+    init(_ settings: GetSettings) {
+        self.settings = settings
+        progress = Progress(settings, screen)
+    }
 
     /// Fetches everything, and returns the exit status.
     mutating func run() async throws -> ExitStatus {
@@ -16,8 +21,10 @@ struct GetCommand {
         for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
-        let fetcher = Fetcher(settings, streams: streams)
+        let fetcher = Fetcher(settings, streams: streams, progress: progress)
+        let drawing = Task { [progress] in await progress.run() }
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
+        drawing.cancel()
         let status = coordinator.finish()
         // Requests that ended before the signal stay done, but the command was interrupted.
         return Task.isCancelled ? Signals.status : status
@@ -170,7 +177,7 @@ struct GetCommand {
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)
             }
-            return (streams, try OutputCoordinator(settings), opened, queue)
+            return (streams, try OutputCoordinator(settings, screen, progress), opened, queue)
         } catch {
             plan?.state?.withdraw()
             Directory.remove(made)
@@ -197,7 +204,7 @@ struct GetCommand {
             switch Directory.kind(of: folder) {
             case .nothing: throw UsageError("--output-dir: \(folder) is not there; --create-dirs makes the folder")
             case .folder: break
-            default: throw UsageError("--output-dir: \(folder) is no folder")
+            default: throw UsageError("--output-dir: \(folder) is not a folder")
             }
         }
         do {

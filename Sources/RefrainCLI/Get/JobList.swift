@@ -55,6 +55,12 @@ struct JobList: Sendable {
         return jobs
     }
 
+    /// The jobs of further requests, without a change of this list.
+    func adding(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
+        var copy = self
+        return try copy.add(requests)
+    }
+
     /// The job of a request; nil for a duplicate.
     ///
     /// - Throws: ``UsageError`` for a request that conflicts with the options.

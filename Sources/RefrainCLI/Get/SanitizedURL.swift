@@ -121,13 +121,20 @@ enum SecretFields {
     /// Whether the value of a field is a secret.
     static func contains(_ name: String) -> Bool { names.contains { HTTPHeaders.isSame($0, name) } }
 
+    /// Whether the name of a field says that its value is a secret.
+    private static func looksSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["token", "secret", "password", "api-key", "apikey", "authorization", "credential", "signature"]
+            .contains { name.contains($0) }
+    }
+
     /// The value of a field as a report has it.
     static func shown(_ field: HTTPHeaders.Field) -> String {
         if HTTPHeaders.isSame(field.name, "Set-Cookie") {
             // Which cookie was set is no secret.
             return field.value.contains("=") ? field.value.prefix { $0 != "=" } + "=…" : "…"
         }
-        if contains(field.name) { return "…" }
+        if contains(field.name) || looksSecret(field.name) { return "…" }
         return HTTPHeaders.isSame(field.name, "Location") ? SanitizedURL.text(field.value) : field.value
     }
 }

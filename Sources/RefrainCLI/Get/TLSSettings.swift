@@ -16,12 +16,12 @@ enum TLSSettings {
         configuration.overrides.pinnedKeys = try arguments.last(.pinnedpubkey).map(pinnedKeys)
         if let folder = arguments.last(.capath) {
             guard Directory.kind(of: folder) == .folder else {
-                throw .badValue(folder, of: "--capath", "is no folder")
+                throw .badValue(folder, of: "--capath", "is not a folder")
             }
             configuration.overrides.authoritiesFolder = folder
         }
         if let file = arguments.last(.crlfile) {
-            guard Directory.kind(of: file) == .file else { throw .badValue(file, of: "--crlfile", "is no file") }
+            guard Directory.kind(of: file) == .file else { throw .badValue(file, of: "--crlfile", "is not a file") }
             configuration.overrides.texts[.crlfile] = file
         }
         for (name, text) in texts {

@@ -59,7 +59,7 @@ enum TransportSettings {
         overrides.unixSocket = arguments.last(.unixSocket)
         // A missing socket may be created later, by its server.
         if let path = overrides.unixSocket, [.file, .folder].contains(Directory.kind(of: path)) {
-            throw .badValue(path, of: "--unix-socket", "is no socket")
+            throw .badValue(path, of: "--unix-socket", "is not a socket")
         }
         guard !arguments.has(.ipv4) || !arguments.has(.ipv6) else {
             throw UsageError("--ipv4 and --ipv6 exclude each other")

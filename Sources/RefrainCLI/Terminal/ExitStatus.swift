@@ -20,7 +20,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     /// The meaning, in a phrase.
     var meaning: String {
         switch self {
-        case .success: "all is well"
+        case .success: "success"
         case .failure:
             "a transport failure (also when others ended with a status), or an output that could not be written"
         case .usage: "wrong usage: nothing was done"

@@ -44,7 +44,7 @@ struct ExplainCreditTests {
 
     @Test("a history that is none is refused by its name", arguments: ["", "503,,", "503;503", "late", "99"])
     func history(text: String) throws {
-        #expect(answer(#""status":503,"history":"\#(text)""#).contains("history is no list"))
+        #expect(answer(#""status":503,"history":"\#(text)""#).contains("history is not a list"))
         let command = try ExplainCommand(
             Arguments(["--status", "503", "--history", text], options: CommandSpec.explain.options)
         )
@@ -58,7 +58,11 @@ struct ExplainCreditTests {
             let arguments = try Arguments(words, options: CommandSpec.explain.options)
             return ExplainText(try ExplainCommand(arguments).question()).text
         }
-        #expect(try text(["--status", "503"]).contains("credit    floor: the minimum of 10 retries a second"))
+        #expect(
+            try text(["--status", "503", "--budget", "standard"]).contains(
+                "credit    floor: the minimum of 10 retries a second"
+            )
+        )
         let chance = try text(["--error", "timedOut", "--history", "timedOut", "--every", "60s"])
         #expect(chance.contains("the floor is closed, and deposits cover it in 5 % of cases"))
         let longer = try text(["--status", "503", "--overload-backoff", "exponential:2s"])

@@ -12,7 +12,8 @@ struct RequestTemplate: Sendable {
     private let credentials: Credentials
     private let attemptTimeout: Duration?
     private let connectTimeout: Duration?
-    private let timeout: Duration?
+    /// The time for each request, all its attempts together; nil: no limit.
+    let timeout: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
     private let key: HTTPRequest.IdempotencyKey
     private let isReplayUnsafe: Bool
@@ -33,7 +34,7 @@ struct RequestTemplate: Sendable {
         let natural = arguments.has(.head) ? "HEAD" : body.isUpload ? "PUT" : body.isGiven ? "POST" : "GET"
         let name = arguments.last(.request) ?? natural
         method = HTTPMethod(rawValue: name)
-        guard method.isValid else { throw .badValue(name, of: "--request", "is no method (RFC 9110 §5.6.2)") }
+        guard method.isValid else { throw .badValue(name, of: "--request", "is not a method (RFC 9110 §5.6.2)") }
         (headers, omittedFields) = try Self.headers(arguments, body)
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
