@@ -28,18 +28,16 @@ final class RequestRate: Sendable {
         guard hasTurn else { return isLate ? .pastDeadline : .cancelled }
         defer { turns.refund() }
         let clock = clocks.timer.cancelled(by: waiting.current)
-        let left = await withRetryUnlessCancelled(
-            remaining: request.deadline?.remaining,
-            timeLeft: { request.deadline?.remaining },
-            waits: { await clock.waits(for: $0) },
-            operation: { _ in enter(at: clocks.now) },
-            decide: { _, delay in
-                delay == .zero ? .finish(delay, .succeeded) : .retry(after: delay, .paced, isFree: true)
-            },
-            onTimeout: { _, delay, _ in delay }
-        )
-        guard let left else { return .cancelled }
-        return left == .zero ? .admitted : .pastDeadline
+        do throws(CancellationError) {
+            let left = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
+                enter(at: clocks.now)
+            } decide: { _, left in
+                left == .zero ? .finish(left, .succeeded) : .retry(after: left, .paced, isFree: true)
+            }
+            return left == .zero ? .admitted : .pastDeadline
+        } catch {
+            return .cancelled
+        }
     }
 
     /// Begins an interval, or returns how long the present one still lasts.
