@@ -107,7 +107,7 @@ static uint64_t consumed(curl_socket_t socket) {
 
 static bool is_at(refrain_watch *watch, uint64_t steps) { return atomic_load(&watch->steps) == steps; }
 
-// Shuts down the connections from which the loop has read without a pause and without a delivery; with the mutex locked.
+// Shuts down the connections from which the loop has read all the time without a delivery; with the mutex locked.
 static void break_flood(refrain_watch *watch, uint64_t steps) {
     uint64_t *before = malloc((watch->count + 1) * sizeof *before);
     bool *floods = malloc((watch->count + 1) * sizeof *floods);

@@ -42,7 +42,7 @@ static int64_t number_from(const char *text, const char *name) {
 
 bench_arguments bench_parse(int argc, char *const argv[]) {
     if (argc < 4) {
-        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N]\n", argv[0]);
+        fprintf(stderr, "usage: %s URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N] [--open N]\n", argv[0]);
         exit(2);
     }
     bench_arguments arguments = {.url = argv[1], .ca = NULL};
@@ -54,6 +54,7 @@ bench_arguments bench_parse(int argc, char *const argv[]) {
         if (strcmp(argv[index], "--warmup") == 0) arguments.warmup = number_from(argv[index + 1], "--warmup");
         else if (strcmp(argv[index], "--seconds") == 0) seconds_limit = strtod(argv[index + 1], NULL);
         else if (strcmp(argv[index], "--ca") == 0) arguments.ca = argv[index + 1];
+        else if (strcmp(argv[index], "--open") == 0) arguments.open = number_from(argv[index + 1], "--open");
         else if (strcmp(argv[index], "--hosts") == 0) arguments.hosts = number_from(argv[index + 1], "--hosts");
         else {
             fprintf(stderr, "unknown argument \"%s\"\n", argv[index]);

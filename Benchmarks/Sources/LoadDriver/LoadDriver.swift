@@ -8,6 +8,8 @@ public struct LoadArguments: Sendable {
     public let concurrency: Int
     /// The certificates to trust, a PEM file; nil: the system's.
     public let certificateFile: String?
+    /// How many slow responses are open meanwhile.
+    public let open: Int
     private let requests: Int64
     private let warmup: Int64
 
@@ -21,8 +23,21 @@ public struct LoadArguments: Sendable {
         }
         concurrency = Int(arguments.concurrency)
         certificateFile = arguments.ca.map { String(cString: $0) }
+        open = Int(arguments.open)
         requests = arguments.requests
         warmup = arguments.warmup
+    }
+
+    /// The URL of the slow responses, which take longer than any measurement.
+    public var slowURL: String { urls[0].replacingLast("2b", with: "slow") }
+
+    /// Opens the slow responses, and returns once all of them have begun.
+    ///
+    /// - Parameter open: begins one, and keeps it open in a task of its own.
+    public func openSlowResponses(_ open: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for _ in 0..<self.open { group.addTask { try await open() } }
+        }
     }
 
     /// Makes the requests, first those that are not measured, and prints the line of JSON.
@@ -55,5 +70,11 @@ public struct LoadArguments: Sendable {
                 }
             }
         }
+    }
+}
+
+extension String {
+    fileprivate func replacingLast(_ text: String, with other: String) -> String {
+        hasSuffix(text) ? dropLast(text.count) + other : self
     }
 }

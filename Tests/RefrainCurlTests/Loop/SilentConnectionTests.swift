@@ -151,7 +151,8 @@ struct SilentConnectionTests {
         var isLost = false
         for _ in 0..<10 where !isLost {
             _ = try await again(server.baseURL + "/ok", loader)
-            try #require(silence(port: server.port) > 0)
+            // A busy machine closes it first.
+            guard silence(port: server.port) > 0 else { continue }
             if case .failure(let error) = await loader.load(try brief(server.baseURL + "/ok")) {
                 isLost = error.code == .timedOut
             }

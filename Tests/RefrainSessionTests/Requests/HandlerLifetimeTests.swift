@@ -55,7 +55,7 @@ struct HandlerLifetimeTests {
             _ = await request.serializingResponse().response
         }
         for name in Self.names { await gone[name]?.wait() }
-        await freed { weakly }
+        await untilFreed { weakly }
     }
 
     @Test("that are added after the end are not kept", .timeLimit(.minutes(2)))

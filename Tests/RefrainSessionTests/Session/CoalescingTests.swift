@@ -172,7 +172,7 @@ struct CoalescingTests {
         mayEnd.set()
         #expect(try await stays?.value == "200")
         #expect(loader.requests.count == 2)
-        await freed { began }
+        await untilFreed { began }
     }
 
     @Test("a suspended request does not delay the others of its exchange", .timeLimit(.minutes(5)))

@@ -47,7 +47,7 @@ struct SessionTests {
             (tried, refused, uploaded) = (first, second, third)
         }
         // The task that ran a request releases it shortly after the end.
-        await freed { tried ?? refused ?? uploaded }
+        await untilFreed { tried ?? refused ?? uploaded }
     }
 
     @Test("A: Session: a session that starts nothing by itself waits for resume()")
@@ -210,7 +210,7 @@ struct SessionTests {
     }
 
     @Test("a request that has ended is freed with its last reference, whatever its end", .timeLimit(.minutes(5)))
-    func freed() async {
+    func freedRequest() async {
         let answers: [ScriptedLoader.Answer] = [.status(200, body: "ok"), .status(503), .failure(.timedOut)]
         for answer in answers {
             let session = Session.testing(ScriptedLoader(answer), interceptor: CountingInterceptor(.retry, .doNotRetry))
@@ -221,7 +221,7 @@ struct SessionTests {
                 weakly = request
                 response = await request.serializingString().response
             }
-            await freed { weakly }
+            await untilFreed { weakly }
             #expect(response != nil)
         }
     }
@@ -238,7 +238,7 @@ struct SessionTests {
             weakly = request
             #expect(await request.serializingString().response.value == "ok")
         }
-        await freed { weakly }
+        await untilFreed { weakly }
     }
 
     @Test("A: errors: what is no URL fails the request, and no retrier is asked")

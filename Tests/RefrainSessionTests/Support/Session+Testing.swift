@@ -43,7 +43,7 @@ extension DownloadRequest {
 }
 
 /// Returns when an object has been freed.
-func freed(_ object: () -> AnyObject?) async {
+func untilFreed(_ object: () -> AnyObject?) async {
     // No event: the runtime drops the last reference, and what a request holds goes before it.
     while object() != nil { await Task.yield() }
 }

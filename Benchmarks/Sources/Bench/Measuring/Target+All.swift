@@ -61,6 +61,9 @@ extension Target {
         atLeast(0.6, "× its rate with one host", of: "Session, 1,000 hosts") { samples in
             samples.ratio("hosts-1000", Metric.rate, "session", to: "session", in: "64-2b")
         },
+        atLeast(12_000, "requests a second", of: "Loader, 4,000 open responses", digits: 0) { samples in
+            samples.median("open-4000", "loader", Metric.rate)
+        },
     ]
 
     private static let bodies = [

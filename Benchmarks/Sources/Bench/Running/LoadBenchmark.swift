@@ -10,6 +10,8 @@ struct LoadBenchmark: Benchmark {
     let concurrency: Int
     /// The number of hosts, which are addresses of loopback.
     var hosts = 1
+    /// The number of slow responses that are open meanwhile.
+    var open = 0
     /// How long each client makes requests in a round; those that are under way then are awaited.
     var seconds = 1.0
     let clients: [Client]
@@ -81,6 +83,7 @@ struct LoadBenchmark: Benchmark {
         var arguments =
             [url(bench)] + count + [String(concurrency), "--warmup", String(max(200, concurrency))] + further
         if isSecure { arguments += ["--ca", bench.nginx.certificateFile] }
+        if open > 0 { arguments += ["--open", String(open)] }
         if hosts > 1 { arguments += ["--hosts", String(hosts)] }
         let metrics = try bench.run(client.rawValue, arguments, counts: counts).first?.metrics ?? [:]
         let failures = metrics[Metric.failures] ?? 0
@@ -144,6 +147,14 @@ extension LoadBenchmark {
             concurrency: 64,
             hosts: 1000,
             clients: [.curlMulti, .loader, .session]
+        ),
+        LoadBenchmark(
+            name: "open-4000",
+            title: "64 in flight beside 4,000 open responses, 2 B",
+            path: "/2b",
+            concurrency: 64,
+            open: 4000,
+            clients: [.loader]
         ),
         LoadBenchmark(
             name: "http2",

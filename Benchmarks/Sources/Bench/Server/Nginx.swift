@@ -126,6 +126,7 @@ final class Nginx {
             root \(folder)/files;
             server {
                 listen \(plain) backlog=16384;
+                location = /slow { alias \(folder)/files/2k; limit_rate 2; }
                 # Any number of names for one file.
                 location ~ ^/many/(?<size>[0-9a-z]+)/ { try_files /$size =404; }
                 location = /fail { access_log \(folder)/fail.log line; return 503 "no"; }

@@ -7,7 +7,7 @@
 
 // The measurements of every client: the same arguments, the same clocks, the same line of JSON.
 //
-//   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE]
+//   CLIENT URL REQUESTS CONCURRENCY [--seconds S] [--warmup N] [--ca FILE] [--hosts N] [--open N]
 //
 // REQUESTS is how many are made at most; with --seconds no request begins later than that.
 
@@ -21,6 +21,8 @@ typedef struct {
     const char *ca;
     /// The number of hosts to which the requests go in turn.
     int64_t hosts;
+    /// The number of slow responses that are open meanwhile.
+    int64_t open;
 } bench_arguments;
 
 // Reads the arguments; ends the process with status 2 and a message where they are wrong.
