@@ -60,7 +60,7 @@ enum DurationText {
         var number = text[..<space]
         while number.last == "0" { number.removeLast() }
         if number.last == "." { number.removeLast() }
-        return number + text[space...]
+        return String(number + text[space...])
     }
 
     private static let units: [String: Double] = [

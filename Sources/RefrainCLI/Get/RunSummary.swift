@@ -42,6 +42,9 @@ struct RunSummary {
         guard let outcome, outcome.isSuccess, !outcome.isSkipped else { return nil }
         let end = "\(time)\(retries)"
         if outcome.status == .notModified { return "304 Not Modified: nothing to fetch, \(end)" }
+        if outcome.method == "HEAD", let status = outcome.status {
+            return "\(status) \(ResponseHead.reason(of: status)) \(end)"
+        }
         let size = SizeText.short(outcome.bytes)
         if let file = outcome.file { return "saved \(size) to \(file) \(end)" }
         return "received \(size) \(end)"

@@ -37,13 +37,13 @@ final class StatusLine: Sendable {
     func draw(_ line: (_ columns: Int) -> String?) {
         guard isTerminal, let columns = output.columns else { return }
         // Not under the lock, because it may say something.
-        let text = line(columns).map { Sanitized.line(String($0.prefix(columns - 1))) }
+        let fitted = line(columns).map { Self.fitting(Sanitized.line($0), in: columns - 1) }
         state.withLock { state in
             guard !state.isEnded else { return }
             let erased = erasing(&state)
-            guard text != nil || !erased.isEmpty else { return }
-            state.drawn = text?.count
-            output.draw(erased + (text ?? ""))
+            guard fitted != nil || !erased.isEmpty else { return }
+            state.drawn = fitted?.width
+            output.draw(erased + (fitted?.text ?? ""))
         }
     }
 
@@ -60,6 +60,27 @@ final class StatusLine: Sendable {
             state.isEnded = true
             output.draw(erasing(&state))
         }
+    }
+
+    /// The beginning of a text that fits into a number of columns, and the columns that it takes.
+    static func fitting(_ text: String, in columns: Int) -> (text: String, width: Int) {
+        var width = 0
+        for index in text.indices {
+            let next = width + Self.width(of: text[index])
+            guard next <= columns else { return (String(text[..<index]), width) }
+            width = next
+        }
+        return (text, width)
+    }
+
+    /// The columns of a character: two for those of East Asian scripts and for most symbols.
+    private static func width(of character: Character) -> Int {
+        let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F9FF, 0x20000...0x3FFFD,
+        ]
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
     /// The characters that remove the line.

@@ -85,6 +85,13 @@ struct ProgressTests {
         #expect(columns < 80 || text.contains("gives up after"))
     }
 
+    @Test("a line is cut by the columns that its characters take")
+    func width() {
+        #expect(StatusLine.fitting("abc", in: 2) == ("ab", 2))
+        #expect(StatusLine.fitting("日本語 45 %", in: 7) == ("日本語 ", 7))
+        #expect(StatusLine.fitting("日本語", in: 5) == ("日本", 4))
+    }
+
     @Test("the words of other programs name failures")
     func words() {
         let known: [(String, HTTPError.Code)] = [
