@@ -87,9 +87,10 @@ struct ProgressTests {
 
     @Test("a line is cut by the columns that its characters take")
     func width() {
-        #expect(StatusLine.fitting("abc", in: 2) == ("ab", 2))
-        #expect(StatusLine.fitting("日本語 45 %", in: 7) == ("日本語 ", 7))
-        #expect(StatusLine.fitting("日本語", in: 5) == ("日本", 4))
+        for (text, columns, shown, width) in [("abc", 2, "ab", 2), ("日本語 45 %", 7, "日本語 ", 7), ("日本語", 5, "日本", 4)] {
+            let fitted = StatusLine.fitting(text, in: columns)
+            #expect(fitted.text == shown && fitted.width == width)
+        }
     }
 
     @Test("the words of other programs name failures")

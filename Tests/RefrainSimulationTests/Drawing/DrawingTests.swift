@@ -46,7 +46,7 @@ struct DrawingTests {
         }
         #expect(Set(texts.map { "\($0.x) \($0.y)" }).count == texts.count)
         let width = try #require(svg.firstMatch(of: /width="([0-9]+)"/).flatMap { Double(String($0.1)) })
-        #expect(texts.allSatisfy { (Double($0.x) ?? 0) + Double($0.text.count) * 7 < width }, "\(texts)")
+        #expect(texts.allSatisfy { (Double($0.x) ?? 0) + Double($0.text.count) * 6.7 < width }, "\(texts)")
     }
 
     @Test("the table has the same columns in each row, in text and in Markdown")
