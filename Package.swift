@@ -211,7 +211,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RefrainCLITests",
-            dependencies: ["RefrainCLI", "Refrain", "RefrainTesting", "TestSupport", "TLSFixture"]
+            dependencies: ["RefrainCLI", "Refrain", "RefrainQueue", "RefrainTesting", "TestSupport", "TLSFixture"]
         ),
         .testTarget(
             name: "RefrainQueueTests",

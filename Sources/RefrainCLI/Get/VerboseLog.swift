@@ -41,7 +41,8 @@ final class VerboseLog: Sendable {
     /// The lines of an event.
     static func text(_ event: WireEvent) -> String {
         switch event {
-        case .note(let text): lines(text, "* ", inBrackets: true)
+        // Some versions of libcurl quote the URL of a proxy with its password.
+        case .note(let text): lines(SanitizedURL.refused(text), "* ", inBrackets: true)
         case .requestHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "> ")
         case .responseHead(let bytes): lines(String(decoding: bytes, as: UTF8.self), "< ")
         }

@@ -1,3 +1,4 @@
+import RefrainQueue
 import Testing
 
 @testable import RefrainCLI

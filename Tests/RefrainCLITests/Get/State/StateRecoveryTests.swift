@@ -1,4 +1,5 @@
 import RefrainCore
+import RefrainQueue
 import RefrainTesting
 import Testing
 
