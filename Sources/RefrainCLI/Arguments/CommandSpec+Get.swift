@@ -63,6 +63,12 @@ extension CommandSpec {
                             + "On by default with --output-dir and --from."
                     ),
                     OptionSpec(
+                        .ignoreQuery,
+                        .required("NAMES"),
+                        "Parameters of a query that name no other object, separated by commas, such as token,expires: a URL that differs in them alone is the same file of a list, "
+                            + "and goes on with its partial file. The signatures of the common object stores are known."
+                    ),
+                    OptionSpec(
                         .segments,
                         .required("N"),
                         "Fetch so many parts of a file at a time, where the server has ranges and a strong validator: each is repeated alone, and another run goes on "
@@ -125,7 +131,22 @@ extension CommandSpec {
                     OptionSpec(
                         .idempotencyKey,
                         .optional("KEY"),
-                        "Send an Idempotency-Key, a new one for each request unless given; it makes POST safe to send again."
+                        "Send an Idempotency-Key, a new one for each request unless given. It says that the server does a request with a key once, which makes POST safe to send again."
+                    ),
+                    OptionSpec(
+                        .idempotencyKeyField,
+                        .required("NAME"),
+                        "Send keys in this header field. Default: Idempotency-Key."
+                    ),
+                    OptionSpec(
+                        .keyLifetime,
+                        .required("D"),
+                        "How long the server remembers a key. A request that has not succeeded by then is unknown, and is not sent again. Default: 24h."
+                    ),
+                    OptionSpec(
+                        .resendUnknown,
+                        .none,
+                        "Send the requests again of which an earlier run could not know whether the server has done them."
                     ),
                     OptionSpec(
                         .noBudget,
@@ -198,7 +219,9 @@ extension CommandSpec {
                 + "one that fails is left out. With --report - standard output is the report's, and contents without a file are dropped.",
             "An answer of status 400 or more is a failure: its content is not written.",
             "The variables of --write-out: \(WriteOut.names.joined(separator: ", ")).",
-            "A POST or PATCH of a line in JSON carries an idempotency key, which the state has before it is sent: the same command again sends the same one.",
+            "A POST or PATCH of a list is sent again only if it carries an idempotency key (key in its line, or --idempotency-key), which the state has before it is sent: "
+                + "the same command again sends the same one. Without a key one whose outcome nobody knows, such as a lost connection or a 502, ends as unknown: "
+                + "the next run leaves it alone, and refrain status lists it.",
             "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later than the command goes on, 1 a transport failure (also when others "
                 + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 143 ended by SIGTERM.",
         ],

@@ -141,6 +141,8 @@ enum OptionName: String, Sendable, Hashable {
     case help
     case html
     case idempotencyKey = "idempotency-key"
+    case idempotencyKeyField = "idempotency-key-field"
+    case ignoreQuery = "ignore-query"
     case ignoreRetryAfter = "ignore-retry-after"
     case include
     case insecure
@@ -152,6 +154,7 @@ enum OptionName: String, Sendable, Hashable {
     case jitter
     case json
     case key
+    case keyLifetime = "key-lifetime"
     case limitRate = "limit-rate"
     case load
     case location
@@ -200,6 +203,7 @@ enum OptionName: String, Sendable, Hashable {
     case replayUnsafe = "replay-unsafe"
     case report
     case request
+    case resendUnknown = "resend-unknown"
     case resolve
     case retry
     case retryAllErrors = "retry-all-errors"

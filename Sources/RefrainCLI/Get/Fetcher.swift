@@ -3,6 +3,8 @@ internal import Refrain
 /// Sends requests, each with its own sink.
 final class Fetcher: Sendable {
     private let settings: GetSettings
+    /// The state of the run; nil: none is kept.
+    private let state: TransferState?
     /// The outputs of contents that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
     /// The chain of each transport.
@@ -14,8 +16,9 @@ final class Fetcher: Sendable {
     private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
-    init(_ settings: GetSettings, streams: [String: Output]) {
+    init(_ settings: GetSettings, streams: [String: Output], state: TransferState?) {
         self.settings = settings
+        self.state = state
         self.streams = streams
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
@@ -64,6 +67,7 @@ final class Fetcher: Sendable {
         var request: HTTPRequest?
         var target: FetchTarget?
         var result: HTTPResult
+        var begun: Double?
         do throws(HTTPError) {
             var made = try prepared(job, destination)
             if settings.display.recordsHeads {
@@ -85,6 +89,7 @@ final class Fetcher: Sendable {
             target = sink
             // A response with a condition is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
+            begun = try begin(job, &made)
             let loaded = await loader.load(made)
             result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
         } catch {
@@ -107,10 +112,46 @@ final class Fetcher: Sendable {
             await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
         }
         finish(&outcome, target, job)
+        outcome.begun = begun
+        if settings.isSentOnce(job), begun != nil {
+            outcome.isUnknown = outcome.mayBeDone(settings.template.method(of: job.request))
+            if outcome.isUnknown { outcome.remark = Self.remarkOnUnknown }
+        }
         outcome.isPrinted = stream(destination) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
         target?.progress?.end(outcome)
         return outcome
+    }
+
+    private static let remarkOnUnknown =
+        "the server may have done it, so its outcome is unknown; only --resend-unknown sends it again"
+
+    /// Notes in the state that a request which must not be done twice is about to be sent, and limits its time to the
+    /// life of its key.
+    ///
+    /// - Returns: when it was sent first, in seconds since 1970; nil for any other request.
+    private func begin(_ job: GetSettings.Job, _ request: inout HTTPRequest) throws(HTTPError) -> Double? {
+        guard let state, let entry = job.entry else { return nil }
+        let dependsOnKey = settings.dependsOnKey(job)
+        guard dependsOnKey || settings.isSentOnce(job) else { return nil }
+        let now = WallClock.Instant.now.sinceEpoch.inSeconds
+        let begun = dependsOnKey && job.action != .resend ? entry.begun ?? now : now
+        do throws(DatabaseError) {
+            if begun != entry.begun || entry.outcome == .unknown { try state.begin(entry, at: begun) }
+        } catch {
+            throw HTTPError(
+                .cannotWriteToFile,
+                request: request,
+                underlyingError: error,
+                message: "it is not sent, since the state cannot be written: \(error)",
+                bytesSent: 0
+            )
+        }
+        if dependsOnKey {
+            let left = max(settings.template.keyLifetime - .seconds(now - begun), .milliseconds(1))
+            request.timeout = min(request.timeout ?? left, left)
+        }
+        return begun
     }
 
     /// The progress display of a request.
@@ -169,13 +210,22 @@ final class Fetcher: Sendable {
     /// The outcome of a request that is not sent, because the state has its result.
     func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
         switch job.action {
-        case .fetch, .revalidate: return nil
+        case .fetch, .resend, .revalidate: return nil
         default: break
         }
         let url = SanitizedURL.text(job.request.url)
         let method = settings.template.method(of: job.request)
         switch job.action {
-        case .fetch, .revalidate: return nil
+        case .fetch, .resend, .revalidate: return nil
+        case .leave:
+            guard let request = try? settings.template.request(for: job.request) else { return nil }
+            let error = HTTPError(
+                .callerFailed,
+                request: request,
+                message: "an earlier run has sent it, and its outcome is unknown; only --resend-unknown sends it again",
+                bytesSent: 0
+            )
+            return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
         case .skip:
             guard let entry = job.entry, let request = try? settings.template.request(for: job.request) else {
                 return nil
@@ -200,7 +250,10 @@ final class Fetcher: Sendable {
 
     /// The request of a job, with what the state adds to it.
     private func prepared(_ job: GetSettings.Job, _ destination: Destination) throws(HTTPError) -> HTTPRequest {
-        var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
+        var request = try settings.template.request(
+            for: job.request,
+            storedKey: settings.storesKey(of: job) ? job.entry?.key : nil
+        )
         if settings.display.failsWithBody { request.keepsErrorContent = true }
         if settings.schemes != nil { request = AllowedSchemes.marked(request) }
         if destination == .standardOutputInOrder, request.maximumBodySize == nil {

@@ -15,7 +15,7 @@ struct GetCommand {
         for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
-        let fetcher = Fetcher(settings, streams: streams)
+        let fetcher = Fetcher(settings, streams: streams, state: plan.state)
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
         let status = coordinator.finish()
         // Requests that ended before the signal stay done, but the command was interrupted.
@@ -37,8 +37,9 @@ struct GetCommand {
             var isPausing = false
             var isNoted = false
             var workers = 0
+            var isLost = false
             while true {
-                let goesOn = !coordinator.isClosed && !Task.isCancelled
+                let goesOn = !coordinator.isClosed && !isLost && !Task.isCancelled
                 if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
                     isPlanning = true
                     // Concurrent with the requests.
@@ -80,8 +81,15 @@ struct GetCommand {
                 for event in await board.events() {
                     switch event {
                     case .fetched(let outcome):
-                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
+                        let isKept = change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try plan.note(outcome)
+                        }
                         coordinator.take(outcome)
+                        // Without its outcome an order would be placed again.
+                        if !isKept, outcome.begun != nil, !isLost {
+                            isLost = true
+                            coordinator.say("no further request is sent, since its outcome could not be kept")
+                        }
                     case .noted(let rows):
                         change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(rows) }
                     case .ended:
@@ -140,16 +148,19 @@ struct GetCommand {
         }
     }
 
-    /// Changes the state, and reports a failure.
+    /// Changes the state, and reports a failure; returns whether it was changed.
+    @discardableResult
     private static func change(
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator,
         _ body: (inout RunPlan) throws(DatabaseError) -> Void
-    ) {
+    ) -> Bool {
         do throws(DatabaseError) {
             try body(&plan)
+            return true
         } catch {
             coordinator.fail("\(error)")
+            return false
         }
     }
 

@@ -10,12 +10,16 @@ struct GetSettings: Sendable {
         enum Action: Sendable {
             /// It is sent.
             case fetch
+            /// It is sent again, although the server may have done it.
+            case resend
             /// It was done in an earlier run, and is not sent again.
             case skip
             /// It was done in an earlier run, and is revalidated: `--refresh`.
             case revalidate
             /// Its file belongs to another request, and is not changed.
             case refuse
+            /// An earlier run has sent it, and its outcome is unknown.
+            case leave
         }
 
         let request: ListedRequest
@@ -95,6 +99,8 @@ struct GetSettings: Sendable {
     let rereadList: String?
     /// Whether completed requests are revalidated.
     let refreshes: Bool
+    /// Whether requests whose outcome is unknown are sent again.
+    let resendsUnknown: Bool
     /// The minimum time between the beginnings of two requests; nil: none.
     let interval: Duration?
     /// The cookies that requests share; nil: none are kept.
@@ -182,6 +188,7 @@ struct GetSettings: Sendable {
         }
         display = try DisplaySettings(arguments, destination, numberOfURLs: count)
         refreshes = arguments.has(.refresh)
+        resendsUnknown = arguments.has(.resendUnknown)
         interval = try arguments.last(.rate).map { text throws(UsageError) in
             try SpeedText.interval(text, option: "--rate")
         }

@@ -84,7 +84,7 @@ struct JobList: Sendable {
         }
         if !hasState, request.isLine, !template.method(of: request).isIdempotent {
             throw UsageError(
-                "\(request.position): a \(template.method(of: request)) needs a place for its key; give --state FILE"
+                "\(request.position): a \(template.method(of: request)) needs a place for its outcome; give --state FILE"
             )
         }
         var (file, relative): (String?, String?)

@@ -193,6 +193,11 @@ enum Directory {
         return inet_pton(bare.contains(":") ? AF_INET6 : AF_INET, bare, &buffer) == 1
     }
 
+    /// Gives a file another name, replacing the file that has it.
+    static func rename(_ path: String, _ target: String) throws(SystemError) {
+        guard systemRename(path, target) == 0 else { throw SystemError(what: "cannot write \(target)", code: errno) }
+    }
+
     /// Removes a file if it exists.
     static func removeFile(_ path: String) { unlink(path) }
 

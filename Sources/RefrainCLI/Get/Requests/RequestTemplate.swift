@@ -15,7 +15,11 @@ struct RequestTemplate: Sendable {
     private let timeout: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
     private let key: HTTPRequest.IdempotencyKey
-    private let isReplayUnsafe: Bool
+    /// The field of keys; nil: `Idempotency-Key`.
+    private let keyField: String?
+    /// How long the server remembers a key.
+    let keyLifetime: Duration
+    let isReplayUnsafe: Bool
     private let followsRedirects: Bool
     /// Whether the request of a redirect has a `Referer`.
     private let namesReferrers: Bool
@@ -24,7 +28,9 @@ struct RequestTemplate: Sendable {
     let maximumBody: Int?
 
     /// Whether requests without a key of their own get one.
-    var generatesKeys: Bool { key == .generated }
+    var sendsKeys: Bool { key != .none }
+    /// The key of the option, which is for one request.
+    var givenKey: String? { if case .custom(let text) = key { text } else { nil } }
     /// The identity of the body of the command line.
     var digest: String { body.digest }
 
@@ -51,6 +57,11 @@ struct RequestTemplate: Sendable {
         case "": key = .generated
         case .some(let text): key = .custom(text)
         }
+        keyField = arguments.last(.idempotencyKeyField)
+        if let keyField, !HTTPToken.isValid(keyField) {
+            throw .badValue(keyField, of: "--idempotency-key-field", "is not the name of a header field")
+        }
+        keyLifetime = try Self.duration(.keyLifetime, arguments) ?? .seconds(24 * 60 * 60)
         isReplayUnsafe = arguments.has(.replayUnsafe)
         let following = arguments.given.last { $0.name == .location || $0.name == .noLocation }
         followsRedirects = following?.name != .noLocation
@@ -132,6 +143,13 @@ struct RequestTemplate: Sendable {
     /// Whether a plain GET of a whole content is sent, so that its URL identifies it.
     var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
 
+    /// Whether a request has a key in a field that was written by hand.
+    func namesKey(of listed: ListedRequest) -> Bool {
+        let name = keyField ?? "Idempotency-Key"
+        if headers[name]?.isEmpty == false { return true }
+        return listed.headers.contains { HTTPHeaders.isSame($0.name, name) && !$0.value.isEmpty }
+    }
+
     /// Whether the command line gives a body.
     var hasBody: Bool { !body.body.isEmpty }
 
@@ -184,7 +202,12 @@ struct RequestTemplate: Sendable {
         if let timeout { request.timeout = timeout }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
         let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
-        if key != .none { request.idempotencyKey = key }
+        switch (key, keyField) {
+        case (.none, _): break
+        case (let key, nil): request.idempotencyKey = key
+        case (.custom(let text), let field?): Self.setKey(text, field, &request)
+        case (_, let field?): Self.setKey(RunPlan.makeKey(), field, &request)
+        }
         if isReplayUnsafe { request.replay = .allowed }
         if !followsRedirects { request.followsRedirects = false }
         if namesReferrers {
@@ -201,6 +224,13 @@ struct RequestTemplate: Sendable {
         }
         if let maximumBody { request.maximumBodySize = maximumBody }
         return request
+    }
+
+    /// Sets a key in a field of the server's own, which makes the request safe to send again.
+    private static func setKey(_ key: String, _ field: String, _ request: inout HTTPRequest) {
+        request.headers[field] = key
+        request.secretHeaders.insert(field)
+        request.replay = .allowed
     }
 
     private static func maximumBody(_ arguments: Arguments) throws(UsageError) -> Int? {

@@ -153,6 +153,9 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
         isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
     }
 
+    /// A file that is not a state of this program, or is damaged.
+    init(_ description: String) { self.init(description, isUnusable: true, isOpening: false) }
+
     private init(_ description: String, isUnusable: Bool, isOpening: Bool) {
         (self.description, self.isUnusable, self.isOpening) = (description, isUnusable, isOpening)
     }
