@@ -223,7 +223,7 @@ extension CommandSpec {
                 + "the same command again sends the same one. Without a key one whose outcome nobody knows, such as a lost connection or a 502, ends as unknown: "
                 + "the next run leaves it alone, and refrain status lists it.",
             "Exit status: 0 all well, 22 a final status of 400 or more, 75 the server asked to come back later than the command goes on, 1 a transport failure (also when others "
-                + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 143 ended by SIGTERM.",
+                + "ended with a status), 2 wrong usage, 129 the terminal went away, 130 interrupted, 131 ended by SIGQUIT, 143 ended by SIGTERM; the last four as a shell tells of the signal that ended it.",
         ],
         examples: [
             ("refrain get https://example.com/data.csv -o data.csv", "one file, written atomically"),

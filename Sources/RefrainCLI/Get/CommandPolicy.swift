@@ -74,13 +74,23 @@ struct CommandPolicy: RetryStrategy {
             }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
+        if resumesAtOnce(context), delay.server == nil { decision.action = .retry(.init(schedule: .zero...(.zero))) }
         // Nothing was sent, so the budget is not charged.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
-        if let window, context.attempt.countedAttempts >= leastAttempts {
+        if let window, context.attempt.countedAttempts >= leastAttempts, case .retry(let delay) = decision.action {
             decision.action = within(window - context.failingFor, delay, now: context.now)
         }
         return decision
     }
+
+    /// Whether a download goes on without a delay: its connection has brought enough to be worth another one.
+    private func resumesAtOnce(_ context: RetryContext) -> Bool {
+        guard let progress = context.progress else { return false }
+        return progress >= Self.leastProgress || (context.attempt.number == 1 && progress == 0)
+    }
+
+    /// With fewer bytes a connection, a server that ends all of them would be asked in a loop.
+    private static let leastProgress: Int64 = 16 << 10
 
     /// The decision after the last attempt if the server gave a delay; nil if it did not.
     private func retryAfterTooLong(in context: RetryContext) -> RetryDecision? {

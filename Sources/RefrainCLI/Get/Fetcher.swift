@@ -203,7 +203,7 @@ final class Fetcher: Sendable {
         if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
             let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
         {
-            Directory.setModificationDate(path, date.sinceEpoch.inSeconds)
+            Directory.setModificationDate(path, date.sinceEpoch.components.seconds)
         }
     }
 
@@ -299,7 +299,7 @@ final class Fetcher: Sendable {
                 guard settings.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
                 else { return (try FileContentSink(path: path), path) }
-                let url = SanitizedURL.text(job.request.url)
+                let url = settings.template.objectURL(of: job.request)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
                         path: path,

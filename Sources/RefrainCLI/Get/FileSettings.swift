@@ -18,6 +18,12 @@ struct FileSettings: Sendable {
         guard !takesHeaderName || arguments.has(.remoteName) else {
             throw UsageError("--remote-header-name needs --remote-name")
         }
+        guard !takesHeaderName || !arguments.has(.continue) else {
+            throw UsageError(
+                "--continue and --remote-header-name exclude each other: the name of the file, and so its partial file, "
+                    + "is known only when the answer comes"
+            )
+        }
         keepsOldFiles = arguments.has(.noClobber)
         createsFolders = arguments.has(.createDirs)
         keepsTime = arguments.has(.remoteTime)

@@ -25,6 +25,8 @@ struct GetSettings: Sendable {
         let request: ListedRequest
         /// The identity of the request in the state.
         let identity: String
+        /// The identity that earlier versions gave it; nil: the same.
+        let oldIdentity: String?
         /// The path of the file.
         let file: String?
         /// The file, relative to the output folder.
@@ -35,9 +37,17 @@ struct GetSettings: Sendable {
         let entry: TransferState.Entry?
         let action: Action
 
-        init(request: ListedRequest, identity: String, file: String?, name: String?, digest: ContentDigest?) {
+        init(
+            request: ListedRequest,
+            identity: String,
+            oldIdentity: String? = nil,
+            file: String?,
+            name: String?,
+            digest: ContentDigest?
+        ) {
             self.request = request
             self.identity = identity
+            self.oldIdentity = oldIdentity
             self.file = file
             self.name = name
             self.digest = digest
@@ -49,6 +59,7 @@ struct GetSettings: Sendable {
         init(_ job: Job, entry: TransferState.Entry, action: Action) {
             request = job.request
             identity = job.identity
+            oldIdentity = job.oldIdentity
             file = job.file
             name = job.name
             digest = job.digest

@@ -181,7 +181,7 @@ enum Directory {
     }
 
     /// Sets the modification time of a file in seconds since 1970.
-    static func setModificationDate(_ path: String, _ seconds: Double) {
+    static func setModificationDate(_ path: String, _ seconds: Int64) {
         var times = [timespec](repeating: timespec(tv_sec: Int(seconds), tv_nsec: 0), count: 2)
         utimensat(AT_FDCWD, path, &times, 0)
     }

@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainTesting
 
 /// The settings that all requests of one command share.
 struct RequestTemplate: Sendable {
@@ -10,7 +11,13 @@ struct RequestTemplate: Sendable {
     private let secretFields: Set<String>
     private let body: BodyText
     private let credentials: Credentials
+    /// The identity of the fields and the credentials of the command line.
+    private let fieldsDigest: String
+    /// Parameters of a query that name no other object, in lower case.
+    private let ignoredQuery: Set<String>
     private let attemptTimeout: Duration?
+    /// The time of silence that ends an attempt; nil: the default.
+    private let idleTimeout: Duration?
     private let connectTimeout: Duration?
     private let timeout: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
@@ -43,11 +50,16 @@ struct RequestTemplate: Sendable {
         (headers, omittedFields) = try Self.headers(arguments, body)
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
+        fieldsDigest = try Self.digest(of: headers, isForm: body.boundary != nil, arguments) + credentials.identity
+        ignoredQuery = Set(
+            arguments.all(.ignoreQuery).flatMap { $0.lowercased().split(separator: ",").map(String.init) }
+        )
         let perAttempt = try Self.duration(.timeout, arguments)
         let maxTime = try Self.seconds(.maxTime, arguments)
         // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
         let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
         attemptTimeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
+        idleTimeout = try Self.idleTimeout(arguments, [perAttempt, maxTime])
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
         let wholeTime = try Self.duration(.deadline, arguments)
         timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
@@ -180,6 +192,41 @@ struct RequestTemplate: Sendable {
         return url + (url.hasSuffix("?") || url.hasSuffix("&") ? "" : "&") + query
     }
 
+    /// The URL of a request as the name of what it fetches: without a user, a signature and parameters of no meaning.
+    func objectURL(of listed: ListedRequest) -> String {
+        SignedURL.withoutSignature(SanitizedURL.text(url(of: listed)), ignoring: ignoredQuery)
+    }
+
+    /// What tells a request from others to the same URL: fields and credentials of the command line, and its user.
+    func senderDigest(of listed: ListedRequest) -> String {
+        var text = fieldsDigest
+        if let user = SanitizedURL.user(of: listed.url) ?? credentials.login(for: listed.url) { text += "\nuser \(user)" }
+        return text
+    }
+
+    /// The identity of fields: of those that may change what is sent back.
+    ///
+    /// A condition, or a range, asks for the same content, and the boundary of a form is random.
+    private static func digest(
+        of headers: HTTPHeaders,
+        isForm: Bool,
+        _ arguments: Arguments
+    ) throws(UsageError) -> String {
+        var text = ""
+        for field in headers {
+            let name = field.name.lowercased()
+            guard name != "range", !name.hasPrefix("if-"), name != "idempotency-key", !(isForm && name == "content-type")
+            else { continue }
+            text += "\n\(name): \(field.value)"
+        }
+        // A jar that is written at the end changes with each run.
+        for file in arguments.all(.cookie) where !file.contains("=") && file != arguments.last(.cookieJar) {
+            guard Directory.kind(of: file) == .file else { continue }
+            text += "\ncookies \(SHA256.hex(of: try BodyText.contents(file, "--cookie")))"
+        }
+        return text
+    }
+
     /// The request of a line of a list or a URL of the command line.
     ///
     /// - Parameter storedKey: the idempotency key that an earlier run may have sent.
@@ -198,17 +245,15 @@ struct RequestTemplate: Sendable {
         }
         // Defaults are not set, because each option costs time for each request.
         if let attemptTimeout { request.attemptTimeout = attemptTimeout }
+        if let idleTimeout { request.timeouts.idle = idleTimeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let timeout { request.timeout = timeout }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
         let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
-        switch (key, keyField) {
-        case (.none, _): break
-        case (let key, nil): request.idempotencyKey = key
-        case (.custom(let text), let field?): Self.setKey(text, field, &request)
-        case (_, let field?): Self.setKey(RunPlan.makeKey(), field, &request)
-        }
+        if key != .none { request.idempotencyKey = key }
+        if let keyField { request.idempotencyKeyField = keyField }
         if isReplayUnsafe { request.replay = .allowed }
+        if !ignoredQuery.isEmpty { request.ignoredQueryParameters = ignoredQuery }
         if !followsRedirects { request.followsRedirects = false }
         if namesReferrers {
             request.redirectModifier = { _, next, response in
@@ -226,11 +271,14 @@ struct RequestTemplate: Sendable {
         return request
     }
 
-    /// Sets a key in a field of the server's own, which makes the request safe to send again.
-    private static func setKey(_ key: String, _ field: String, _ request: inout HTTPRequest) {
-        request.headers[field] = key
-        request.secretHeaders.insert(field)
-        request.replay = .allowed
+    /// The time of silence, if options allow a longer one than the default: the longest that they name, and the pauses
+    /// that a limited rate makes.
+    private static func idleTimeout(_ arguments: Arguments, _ times: [Duration?]) throws(UsageError) -> Duration? {
+        guard let usual = Timeout.Limits.standard.idle else { return nil }
+        let leastSpeed = try TransportSettings.leastSpeed(arguments)
+        let named = times.compactMap(\.self) + (leastSpeed.map { [.seconds($0.seconds)] } ?? [])
+        let longest = max(usual, named.max() ?? usual) + (try TransportSettings.longestPause(arguments) ?? .zero)
+        return longest > usual ? longest : nil
     }
 
     private static func maximumBody(_ arguments: Arguments) throws(UsageError) -> Int? {

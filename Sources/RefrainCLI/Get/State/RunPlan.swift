@@ -80,6 +80,7 @@ struct RunPlan: Sendable {
             method: settings.template.method(of: job.request).rawValue,
             name: job.name
         )
+        entry.oldIdentity = job.oldIdentity
         if settings.storesKey(of: job) {
             entry.key = job.request.key ?? settings.template.givenKey ?? Self.makeKey()
         }

@@ -21,6 +21,8 @@ final class TransferState: Sendable {
     /// A row.
     struct Entry: Sendable {
         var identity: String
+        /// The identity that earlier versions gave the request; nil: the same.
+        var oldIdentity: String?
         /// The URL, without user and password.
         var url: String
         var method: String
@@ -63,7 +65,7 @@ final class TransferState: Sendable {
         let removePart: Database.Statement
         /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
-        /// The hashes of the requests of earlier runs that have brought no content and do not belong to this run.
+        /// The hashes of the requests of earlier runs that have the name of a file and do not belong to this run.
         var unclaimed: Set<Int>
         /// The hashes of the requests that an earlier run of this list has left unfinished, and that are not in it any
         /// more; final after the list was read.
@@ -88,7 +90,7 @@ final class TransferState: Sendable {
             try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
             var unclaimed: Set<Int> = []
             try database.prepare(
-                "SELECT identity FROM requests WHERE folded IS NOT NULL AND outcome IN ('pending', 'failed')"
+                "SELECT identity FROM requests WHERE folded IS NOT NULL"
             ).run { unclaimed.insert(($0.text(0) ?? "").hashValue) }
             var leftovers: Set<Int> = []
             try database.prepare("SELECT identity FROM requests WHERE \(Self.unfinishedOfList)")
@@ -301,11 +303,15 @@ final class TransferState: Sendable {
         let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
         let enlist = try database.prepare("UPDATE requests SET list = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
+        let adopt = try database.prepare(
+            "UPDATE OR IGNORE requests SET identity = ?, isOld = 0 WHERE identity = ? AND isOld = 1"
+        )
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
             let names = Self.names(of: entry, list, foldsNames)
             let key = Database.Value.optional(entry.key)
+            if let old = entry.oldIdentity { try adopt.run([names[0], .text(old)]) }
             try insert.run(names + [key])
             if database.lastChanges > 0 {
                 rows.append(entry)
@@ -320,15 +326,20 @@ final class TransferState: Sendable {
             }
             if !isListed { try enlist.run([.optional(list), names[0]]) }
             if known == nil {
-                if isAbsent(index), try release(names[4], box) {
+                if try release(names[4], for: entry, isAbsent: isAbsent(index), box) {
                     try insert.run(names + [key])
                     known = database.lastChanges > 0 ? entry : nil
                 }
             } else if entry.name != nil, entry.name != known?.name || !hasFile {
                 // Its file has another name by the options of this run, or another request had the name meanwhile.
                 try rename.run([names[3], names[4], names[0]])
+                var isRenamed = database.lastChanges > 0
+                if !isRenamed, try release(names[4], for: entry, isAbsent: isAbsent(index), box) {
+                    try rename.run([names[3], names[4], names[0]])
+                    isRenamed = database.lastChanges > 0
+                }
                 known?.name = entry.name
-                if database.lastChanges == 0 { known = nil }
+                if !isRenamed { known = nil }
             }
             if !box.unclaimed.isEmpty { box.unclaimed.remove(entry.identity.hashValue) }
             if !box.leftovers.isEmpty { box.leftovers.remove(entry.identity.hashValue) }
@@ -339,12 +350,28 @@ final class TransferState: Sendable {
         return rows
     }
 
-    /// Takes the name of a file from a request that has brought no content and does not belong to this run.
-    private func release(_ name: Database.Value, _ box: DatabaseBox) throws(DatabaseError) -> Bool {
-        var owner: String?
-        try box.database.prepare("SELECT identity FROM requests WHERE folded = ?").run([name]) { owner = $0.text(0) }
-        guard let owner, box.unclaimed.contains(owner.hashValue) else { return false }
-        try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner)])
+    /// Takes the name of a file from a request that does not belong to this run: from one that has brought no content,
+    /// and from one of the same URL by other fields or another user, whose content is replaced.
+    private func release(
+        _ name: Database.Value,
+        for entry: Entry,
+        isAbsent: Bool,
+        _ box: DatabaseBox
+    ) throws(DatabaseError) -> Bool {
+        var found: Entry?
+        try box.database.prepare("SELECT \(Self.columns) FROM requests WHERE folded = ?").run([name]) {
+            found = Self.entry($0)
+        }
+        guard let owner = found, box.unclaimed.contains(owner.identity.hashValue) else { return false }
+        if isAbsent, [.pending, .failed].contains(owner.outcome) {
+            try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner.identity)])
+            return true
+        }
+        let isSame =
+            owner.method == entry.method && HTTPMethod(rawValue: owner.method).isSafe
+            && SignedURL.areOfOneObject(SanitizedURL.canonical(owner.url), SanitizedURL.canonical(entry.url))
+        guard isSame else { return false }
+        try box.database.prepare("DELETE FROM requests WHERE identity = ?").run([.text(owner.identity)])
         return true
     }
 
