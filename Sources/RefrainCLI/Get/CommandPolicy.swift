@@ -41,6 +41,9 @@ struct CommandPolicy: RetryStrategy {
 
     /// The decision of the policy within the limits of the command.
     func decision(on result: HTTPResult, in context: RetryContext) -> RetryDecision {
+        if case .failure(let error) = result, error.underlyingError is Places.HostIsDown {
+            return .finish(.timeUsedUp, [.schedule])
+        }
         guard let condition, case .success(let response) = result else { return decide(in: context) }
         if condition.holds(for: response) { return .finish(.succeeded) }
         // A response that does not meet the condition is handled as an unavailable server.

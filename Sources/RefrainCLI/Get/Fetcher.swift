@@ -1,5 +1,13 @@
 internal import Refrain
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// Sends requests, each with its own sink.
 final class Fetcher: Sendable {
     private let settings: GetSettings
@@ -10,7 +18,9 @@ final class Fetcher: Sendable {
     /// The chain of each transport.
     private let chains: [any HTTPLoader]
     private let pacer: StartPacer?
-    private let folders = OutputFolders()
+    /// The places of a list's requests; nil: each worker has its place until its request has ended.
+    private let places: Places?
+    private let folders: OutputFolders
     private let claimed = ClaimedPaths()
     /// Whether it was said that partial contents are lost: once is enough for a list.
     private let hasSaidLoss = Locked(false)
@@ -20,16 +30,21 @@ final class Fetcher: Sendable {
         self.settings = settings
         self.state = state
         self.streams = streams
+        folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
+        let places = settings.isAlone || settings.segments != nil ? nil : Places(settings.concurrency)
+        self.places = places
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
         chains = settings.transports.map { transport in
             var inner: any HTTPLoader = transport
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
             if let jar = settings.cookies { inner = jar --> inner }
-            var attempts: any HTTPLoader = retry --> Resume() --> inner
+            inner = Resume() --> inner
+            if let places { inner = places --> inner }
+            var attempts: any HTTPLoader = retry --> inner
             if let schemes = settings.schemes { attempts = schemes --> attempts }
             return redirect --> attempts
         }
@@ -52,13 +67,19 @@ final class Fetcher: Sendable {
             if let known = outcomeWithoutRequest(job, number: number) {
                 ending = .outcome(known)
             } else {
-                ending = board.ending(of: await fetch(job, number: number, by: loader))
+                let ticket = places.map { _ in Places.Ticket(board) }
+                ending = board.ending(of: await fetch(job, number: number, by: loader, ticket))
             }
         }
     }
 
     /// Sends one request, and delivers the content of a successful response.
-    private func fetch(_ job: GetSettings.Job, number index: Int, by loader: any HTTPLoader) async -> FetchOutcome {
+    private func fetch(
+        _ job: GetSettings.Job,
+        number index: Int,
+        by loader: any HTTPLoader,
+        _ ticket: Places.Ticket?
+    ) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
@@ -76,7 +97,7 @@ final class Fetcher: Sendable {
             }
             request = made
             let (content, path) = try makeSink(job, made, destination)
-            let progress = settings.metersEachRequest ? meter(&made, job) : nil
+            let progress = settings.metersEachRequest ? meter(job) : nil
             // For a range of the command line the digest of the server is that of the whole content.
             let isWhole = made.method == .get && !made.headers.contains("Range")
             let sink = FetchTarget(
@@ -90,7 +111,9 @@ final class Fetcher: Sendable {
             // A response with a condition is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
             begun = try begin(job, &made)
+            watch(&made, progress, ticket)
             let loaded = await loader.load(made)
+            if let ticket { places?.end(ticket, loaded) }
             result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
         } catch {
             result = .failure(error)
@@ -155,10 +178,18 @@ final class Fetcher: Sendable {
     }
 
     /// The progress display of a request.
-    private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
-        let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
-        request.attemptObserver = { progress.note($0) }
-        return progress
+    private func meter(_ job: GetSettings.Job) -> TransferProgress {
+        TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
+    }
+
+    /// Shows the attempts of a request, and lets it give its place up while it waits for the next one.
+    private func watch(_ request: inout HTTPRequest, _ progress: TransferProgress?, _ ticket: Places.Ticket?) {
+        request.ticket = ticket
+        guard progress != nil || ticket != nil else { return }
+        request.attemptObserver = { record in
+            progress?.note(record)
+            if record.decision == .retry { ticket?.rest() }
+        }
     }
 
     /// Fetches the segments that the first request has left.
@@ -295,6 +326,14 @@ final class Fetcher: Sendable {
                 }
                 let path = try isTree ? wanted : settings.files.path(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
+                if isTree {
+                    // A link in the output folder may lead anywhere.
+                    guard isFresh || Directory.link(path) == nil else {
+                        throw SystemError(what: "cannot write \(path), since it is a symbolic link", code: ELOOP)
+                    }
+                } else if Directory.isMountPoint(path) {
+                    return (try InPlaceSink(path: path), path)
+                }
                 // The text before the content is not part of it, so the content cannot be continued after it.
                 guard settings.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")

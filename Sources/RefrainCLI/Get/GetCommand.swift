@@ -92,7 +92,7 @@ struct GetCommand {
                         }
                     case .noted(let rows):
                         change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(rows) }
-                    case .ended:
+                    case .ended, .rested:
                         break
                     case .read(let item):
                         isReading = false
@@ -219,6 +219,10 @@ struct GetCommand {
                         try Directory.prepareAbove(path)
                     } else if !folder.isEmpty, Directory.kind(of: folder) == .nothing {
                         hint = "; --create-dirs makes the folder"
+                    }
+                    if Directory.isMountPoint(path) {
+                        _ = try InPlaceSink(path: path)
+                        continue
                     }
                     if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
                     try Signals.holdingOff { () throws(HTTPBody.FileError) in

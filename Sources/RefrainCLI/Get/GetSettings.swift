@@ -129,6 +129,7 @@ struct GetSettings: Sendable {
 
     init(_ arguments: Arguments) throws(UsageError) {
         try OtherCommands.checkLetters(arguments)
+        Input.limit(to: try RequestTemplate.timeOfCall(arguments))
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
@@ -399,7 +400,8 @@ struct DisplaySettings: Sendable {
         failsWithBody = arguments.has(.failWithBody)
         holdBack = arguments.has(.noBuffer) ? 0 : StreamSink.holdBack
         remarks = [
-            ConditionFields.remark(arguments), Destination.remark(arguments, numberOfURLs: numberOfURLs),
+            ConditionFields.remark(arguments), InPlaceSink.remark(destination),
+            Destination.remark(arguments, numberOfURLs: numberOfURLs),
             OtherCommands.remarkOnData(arguments),
         ].compactMap(\.self)
         writeOut = try arguments.last(.writeOut).map { text throws(UsageError) in try WriteOut(text) }

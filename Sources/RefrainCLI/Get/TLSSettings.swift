@@ -79,8 +79,8 @@ enum TLSSettings {
     /// The path of a file with certificates, after validation.
     private static func authorities(_ file: String) throws(UsageError) -> String {
         do throws(SystemError) {
-            let input = try Input(path: file)
-            let pem = try input.rest()
+            let input = try Input(path: file, isBounded: true)
+            let pem = try input.rest(limit: Input.settingsLimit)
             if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
                 // Each new connection reads the file, and a pipe is now empty.
                 return input.fileSize == nil ? try UnlinkedTemporaryFile.path(holding: pem) : file

@@ -24,7 +24,7 @@ struct StatusCommand {
         }
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
-            areListsRead = try TransferState.areListsRead(path)
+            areListsRead = (try? TransferState.areListsRead(path)) ?? nil
             let (read, damage) = try TransferState.read(path)
             entries = read.map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
             self.damage = damage

@@ -78,8 +78,8 @@ struct DownloadState: Hashable, Sendable {
 
     /// Whether a URL is where the bytes came from.
     ///
-    /// A redirect may sign the same URL anew each time, and so may the caller. With an entity tag, which a store makes of the object, the
-    /// signature is no part of the source.
+    /// A redirect may sign the same URL anew each time, and so may the caller. With an entity tag, which a store makes
+    /// of the object, the signature is no part of the source.
     private func isSource(_ known: String?, _ request: HTTPRequest) -> Bool {
         let url = Self.url(of: request)
         guard let known, known != url else { return known != nil }

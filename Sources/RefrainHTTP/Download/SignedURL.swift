@@ -1,6 +1,6 @@
 /// URLs that a store of objects has signed: the signature and its terms are in the query, and name no other object.
 package enum SignedURL {
-    /// Parameters that carry a signature: of Amazon's two kinds, CloudFront, Google, Azure, Alibaba, Tencent and Akamai.
+    /// Parameters that carry a signature: of Amazon, CloudFront, Google, Azure, Alibaba, Tencent and Akamai.
     private static let signatures: Set<String> = [
         "x-amz-signature", "x-goog-signature", "x-oss-signature", "signature", "sig", "q-signature", "hdnts", "hdnea",
         "__token__", "__gda__",
@@ -52,7 +52,9 @@ private enum IgnoredQueryOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// Parameters of the query that name no other object, such as a token, in lower case. Defaults to none.
+    /// Parameters of the query that name no other object, such as a token, in lower case.
+    ///
+    /// Defaults to none.
     ///
     /// A ``Download`` with a strong entity tag goes on at a URL that differs in these parameters alone. The signatures
     /// of the common object stores are known.

@@ -138,7 +138,7 @@ struct BodyText: Sendable {
         contentType: String? = BodyText.contentType
     ) throws(UsageError) -> HTTPBody {
         do throws(SystemError) {
-            let input = try Input(path: path)
+            let input = try Input(path: path, isBounded: true)
             let isPlain = path != "-" && input.fileSize != nil
             if isPlain, let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
             let beginning = try input.rest(upTo: readAtOnce)
@@ -176,7 +176,8 @@ struct BodyText: Sendable {
     /// All that a file holds.
     static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
         do {
-            return try Input(path: path).rest()
+            let isBody = ["--data", "--json", "--form", "--url-query"].contains(where: option.hasPrefix)
+            return try Input(path: path, isBounded: true).rest(limit: isBody ? 1 << 30 : Input.settingsLimit)
         } catch {
             throw UsageError("\(option): \(error)")
         }

@@ -212,7 +212,9 @@ struct Netrc: Sendable {
         guard let login else { return entries.first }
         if let own = entries.first(where: { $0.login == login }) { return own }
         // An entry without a login has the password of any user.
-        return entries.first { $0.login.isEmpty && !$0.password.isEmpty }.map { Entry(login: login, password: $0.password) }
+        return entries.first { $0.login.isEmpty && !$0.password.isEmpty }.map {
+            Entry(login: login, password: $0.password)
+        }
     }
 }
 

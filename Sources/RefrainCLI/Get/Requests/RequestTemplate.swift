@@ -200,7 +200,9 @@ struct RequestTemplate: Sendable {
     /// What tells a request from others to the same URL: fields and credentials of the command line, and its user.
     func senderDigest(of listed: ListedRequest) -> String {
         var text = fieldsDigest
-        if let user = SanitizedURL.user(of: listed.url) ?? credentials.login(for: listed.url) { text += "\nuser \(user)" }
+        if let user = SanitizedURL.user(of: listed.url) ?? credentials.login(for: listed.url) {
+            text += "\nuser \(user)"
+        }
         return text
     }
 
@@ -215,7 +217,8 @@ struct RequestTemplate: Sendable {
         var text = ""
         for field in headers {
             let name = field.name.lowercased()
-            guard name != "range", !name.hasPrefix("if-"), name != "idempotency-key", !(isForm && name == "content-type")
+            guard name != "range", !name.hasPrefix("if-"), name != "idempotency-key",
+                !(isForm && name == "content-type")
             else { continue }
             text += "\n\(name): \(field.value)"
         }
@@ -269,6 +272,12 @@ struct RequestTemplate: Sendable {
         }
         if let maximumBody { request.maximumBodySize = maximumBody }
         return request
+    }
+
+    /// How long a request may take in all, which holds for the files that it is made from as well; nil: no limit.
+    static func timeOfCall(_ arguments: Arguments) throws(UsageError) -> Duration? {
+        let times = [try duration(.deadline, arguments), try seconds(.maxTime, arguments)]
+        return times.compactMap(\.self).min()
     }
 
     /// The time of silence, if options allow a longer one than the default: the longest that they name, and the pauses

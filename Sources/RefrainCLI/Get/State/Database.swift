@@ -53,6 +53,9 @@ final class Database {
         return Statement(statement, of: handle, path)
     }
 
+    /// Reads what is there of a file that is shorter than it was, which is refused otherwise.
+    func readDamaged() throws(DatabaseError) { try run("PRAGMA writable_schema = ON") }
+
     /// How many rows the last statement has written.
     var lastChanges: Int32 { sqlite3_changes(handle) }
 
@@ -145,12 +148,15 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     let isUnusable: Bool
     /// Whether the file, or one beside it, cannot be opened.
     let isOpening: Bool
+    /// Whether a part of the file is lost.
+    let isDamage: Bool
 
     fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
         let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         description = "\(what): \(text.map { String(cString: $0) } ?? "error \(code)")"
         isUnusable = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
         isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
+        isDamage = code & 0xFF == SQLITE_CORRUPT
     }
 
     /// A file that is not a state of this program, or is damaged.
@@ -158,6 +164,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
 
     private init(_ description: String, isUnusable: Bool, isOpening: Bool) {
         (self.description, self.isUnusable, self.isOpening) = (description, isUnusable, isOpening)
+        isDamage = false
     }
 
     /// The error, with what is to be done.

@@ -105,7 +105,7 @@ struct RunPlan: Sendable {
         if settings.isSentOnce(job) { return row.outcome == .unknown || (row.outcome == .pending && row.begun != nil) }
         guard settings.dependsOnKey(job), let begun = row.begun else { return row.outcome == .unknown }
         let age = WallClock.Instant.now.sinceEpoch.inSeconds - begun
-        // Also where the clock was set back: then nobody knows how old the key is.
+        // Also if the clock was set back, because the age of the key is unknown then.
         return row.key == nil || age < -Self.clockTolerance || age >= settings.template.keyLifetime.inSeconds
     }
 

@@ -47,6 +47,7 @@ extension TransferState {
     }
 
     private static func read(_ database: Database) throws(DatabaseError) -> ([Entry], DatabaseError?) {
+        try database.readDamaged()
         // First, since a run may be making their rows.
         let planned = try PlannedRequests.read(database)
         let columns = try hasBegun(database) ? columns : columns.replacing("begun", with: "NULL")

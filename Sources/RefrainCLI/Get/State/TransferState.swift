@@ -81,6 +81,12 @@ final class TransferState: Sendable {
         self.isNew = isNew
         self.path = path
         self.list = list
+        // What others can write into an output folder does not lead out of it.
+        if option == "--output-dir" {
+            for ending in ["", "-wal", "-shm", "-journal"] where Directory.link(path + ending) != nil {
+                throw UsageError("\(option): \(path)\(ending) is a symbolic link, which is not followed; remove it")
+            }
+        }
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
@@ -156,8 +162,12 @@ final class TransferState: Sendable {
     private static func check(_ database: Database, _ path: String) throws(DatabaseError) {
         guard Directory.fileSize(path) != 0 else { throw DatabaseError("\(path) is empty") }
         var columns: Set<String> = []
-        try database.prepare("SELECT name FROM pragma_table_info('requests')").run { row in
-            if let name = row.text(0) { columns.insert(name) }
+        do throws(DatabaseError) {
+            try database.prepare("SELECT name FROM pragma_table_info('requests')").run { row in
+                if let name = row.text(0) { columns.insert(name) }
+            }
+        } catch {
+            throw error.isDamage ? DatabaseError("\(path) is damaged (\(error)); \(Self.rest(of: database))") : error
         }
         guard !columns.isEmpty else { throw DatabaseError("\(path) has no table of requests") }
         guard columns.isSuperset(of: ["identity", "url", "method", "name", "folded", "outcome", "key", "ended"]) else {
@@ -176,6 +186,7 @@ final class TransferState: Sendable {
     /// What can be read of a damaged state.
     private static func rest(of database: Database) -> String {
         var (count, done) = (0, 0)
+        try? database.readDamaged()
         let isWhole: Void? = try? database.prepare("SELECT outcome FROM requests NOT INDEXED").run { row in
             count += 1
             if row.text(0) == Outcome.done.rawValue { done += 1 }
@@ -364,7 +375,8 @@ final class TransferState: Sendable {
         }
         guard let owner = found, box.unclaimed.contains(owner.identity.hashValue) else { return false }
         if isAbsent, [.pending, .failed].contains(owner.outcome) {
-            try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner.identity)])
+            try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner.identity)]
+            )
             return true
         }
         let isSame =

@@ -46,7 +46,9 @@ struct OrderTests {
             "{\"url\": \"\(server.baseURL)/orders\", \"method\": \"POST\", \"body\": {\"order\": \($0)}}"
         }
         let list = try ScratchFile(lines.joined(separator: "\n") + "\n")
-        let words = ["get", "-q", "-j", "4", "--from", list.path, "-o", "/dev/null", "--no-budget", "--idempotency-key"]
+        let words = [
+            "get", "-q", "-j", "4", "--from", list.path, "-o", "/dev/null", "--no-budget", "--idempotency-key",
+        ]
         for _ in 0..<10 {
             let running = try Executable.start(words)
             _ = await Executable.Running.onThread { poll(nil, 0, 120) }

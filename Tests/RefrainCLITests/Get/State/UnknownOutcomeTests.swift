@@ -186,15 +186,24 @@ struct UnknownOutcomeTests {
         #expect(ended.errors.contains(state), "\(ended.errors)")
         #expect(server.log.count == 400)
         if ["empty", "text", "torn"].contains(kind) { #expect(try ScratchFile.at(state).bytes() == before) }
-        if kind == "torn" { #expect(ended.errors.contains("can be read"), "\(ended.errors)") }
+        if kind == "torn" {
+            #expect(ended.errors.contains("can be read"), "\(ended.errors)")
+            let status = try await status()
+            #expect(status.status == 1 && status.text.contains("done") && status.errors.contains("cannot be read"))
+        }
         remove()
     }
 
     @Test("an outcome that cannot be kept ends the run: no further order is placed")
     func diskFull() async throws {
         try await list.overwrite((0..<100).map { order("/ok?\($0)") }.joined())
-        server.on("/ok") { [state] request in
-            if request.occurrence == 3 {
+        let count = Locked(0)
+        server.on("/ok") { [state] _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 3 {
                 try? Database(path: state).run(
                     "CREATE TRIGGER full BEFORE UPDATE OF outcome ON requests WHEN new.outcome = 'done' BEGIN "
                         + "SELECT RAISE(ABORT, 'disk full'); END"
