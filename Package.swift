@@ -72,7 +72,12 @@ let package = Package(
         // The engine: the standard library and libc only.
         .target(name: "RefrainCore", dependencies: ["SanitizerShim"]),
         // Values, chain, stages and deciders.
-        .target(name: "RefrainHTTP", dependencies: ["RefrainCore"]),
+        .target(
+            name: "RefrainHTTP",
+            dependencies: ["RefrainCore", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
+        ),
+        // The list of public suffixes, for cookies; where it is missing, a rule stands in for it.
+        .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         // The transport on Linux.
         .systemLibrary(
             name: "CLibcurl",

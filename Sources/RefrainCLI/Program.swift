@@ -1,3 +1,5 @@
+internal import Refrain
+
 /// The whole program: finds the command, runs it, and says how it ended.
 enum Program {
     /// Runs the words after the program's name.
@@ -9,26 +11,30 @@ enum Program {
                 return .usage
             }
             if ["--help", "-h"].contains(first) { return try show(HelpText.overview) }
-            if ["--version", "-V"].contains(first) { return try show("refrain \(Version.full)\n") }
-            guard let name = CommandName(rawValue: first), let spec = CommandSpec.named(name) else {
-                throw unknownCommand(first)
+            if ["--version", "-V"].contains(first) {
+                return try show("refrain \(Version.full)\n\(CurlLoader.libraryVersion)\n")
             }
+            guard let name = CommandName(rawValue: first) else { throw unknownCommand(first) }
+            let spec = CommandSpec.named(name)
             command += " \(first)"
             // The overview is the help of `help`; it would only say its own name again.
             if name == .help { command = "refrain" }
             var rest = Array(words.dropFirst())
+            var commandLine: String?
             var config = ConfigFile.Expanded()
             if name == .get {
                 // Now, since standard input may keep the command waiting for options.
-                RawArguments.blank(try Arguments(rest, options: spec.options))
+                let given = try Arguments(rest, options: spec.options)
+                RawArguments.blank(given)
+                commandLine = RawArguments.hasSecrets(given) ? nil : ShellText.commandLine(["refrain"] + words)
                 config = try ConfigFile.expanded(rest, options: spec.options)
                 rest = config.words
             }
             let arguments = try Arguments(rest, options: spec.options)
             RawArguments.blank(arguments)
-            if arguments.has(.help) { return try show(HelpText.text(for: spec)) }
+            if arguments.has(.help) { return try show(helpText(spec, arguments.positionals.first)) }
             do {
-                return try await run(name, arguments)
+                return try await run(name, arguments, commandLine)
             } catch let error as UsageError {
                 throw config.located(error)
             }
@@ -48,16 +54,31 @@ enum Program {
         }
     }
 
+    /// The words of a command line, with the name of the command where it is left out: `refrain URL`.
+    static func completed(_ words: [String]) -> [String] {
+        guard let first = words.first, CommandName(rawValue: first) == nil else { return words }
+        let isOption = first.hasPrefix("-") && !["--help", "-h", "--version", "-V"].contains(first)
+        let isGet = CommandLineURL.isURL(first) || (isOption && words.contains(where: CommandLineURL.isURL))
+        return isGet ? [CommandName.get.rawValue] + words : words
+    }
+
     /// Whether the command has something to put in order when it is interrupted.
     static func endsGracefully(_ words: [String]) -> Bool {
         let command = words.first.flatMap(CommandName.init(rawValue:))
         return command == .get || command == .serve || command == .demo
     }
 
-    private static func run(_ name: CommandName, _ arguments: Arguments) async throws -> ExitStatus {
+    private static func run(
+        _ name: CommandName,
+        _ arguments: Arguments,
+        _ commandLine: String?
+    ) async throws -> ExitStatus {
         switch name {
         case .get:
-            var command = GetCommand(try GetSettings(arguments))
+            var settings = try GetSettings(arguments)
+            settings.commandLine = commandLine
+            if arguments.has(.dryRun) { return try show(DryRun(settings).text) }
+            var command = GetCommand(settings)
             return try await command.run()
         case .explain: try ExplainCommand(arguments).run(to: .standard)
         case .status: return try StatusCommand(arguments).run(to: .standard)
@@ -73,13 +94,19 @@ enum Program {
     private static func help(_ arguments: Arguments) throws -> ExitStatus {
         if arguments.has(.man) { return try show(ManualPage.text) }
         guard let topic = arguments.positionals.first else { return try show(HelpText.overview) }
-        if arguments.positionals.count > 1 {
-            throw UsageError("one command at a time; \(Sanitized.text(arguments.positionals[1])) is one too many")
+        guard let name = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
+        let spec = CommandSpec.named(name)
+        let further = arguments.positionals.dropFirst()
+        if let odd = spec.helpTopics.isEmpty ? further.first : further.dropFirst().first {
+            throw UsageError("one command at a time; \(Sanitized.text(odd)) is one too many")
         }
-        guard let name = CommandName(rawValue: topic), let spec = CommandSpec.named(name) else {
-            throw unknownCommand(topic)
-        }
-        return try show(HelpText.text(for: spec))
+        return try show(helpText(spec, further.first))
+    }
+
+    /// The help of a command, or of a topic of it; a URL beside `--help` is none.
+    private static func helpText(_ spec: CommandSpec, _ topic: String?) throws(UsageError) -> String {
+        guard let topic, !spec.helpTopics.isEmpty, !CommandLineURL.isURL(topic) else { return HelpText.text(for: spec) }
+        return try HelpText.text(for: spec, topic: topic)
     }
 
     private static func show(_ text: String) throws -> ExitStatus {

@@ -11,7 +11,7 @@ ProcessSetup.openStandardDescriptors()
 signal(SIGPIPE, SIG_IGN)
 let words: [String]
 do throws(UsageError) {
-    words = try RawArguments.read()
+    words = Program.completed(try RawArguments.read())
 } catch {
     Output.error.show("refrain: \(error)\n")
     exit(ExitStatus.usage.rawValue)
@@ -19,6 +19,10 @@ do throws(UsageError) {
 let endsGracefully = Program.endsGracefully(words)
 if endsGracefully { Signals.block() }
 // The main thread does no other work: if it awaited, signals that are blocked here would be delivered.
-let run = Task.detached { exit(await Program.run(words).rawValue) }
+let run = Task.detached {
+    let status = await Program.run(words)
+    if status.isSignal { Signals.end() }
+    exit(status.rawValue)
+}
 if endsGracefully { Signals.wait { run.cancel() } }
 while true { pause() }

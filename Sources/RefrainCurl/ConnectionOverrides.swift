@@ -23,7 +23,7 @@ extension CurlLoader {
         /// The maximum rate at which a transfer receives and sends, in bytes per second; nil: no limit.
         package var bytesPerSecond: Int?
         /// The minimum rate of a response, below which the attempt ends; nil: none, only the idle timeout.
-        package var leastSpeed: LeastSpeed?
+        package var minimumSpeed: MinimumSpeed?
         /// Settings whose values are texts.
         package var texts: [TextOption: String] = [:]
         /// The keys of which a server must have one: a file, or hashes in libcurl's form; nil: any.
@@ -45,7 +45,7 @@ extension CurlLoader {
 
 extension CurlLoader.ConnectionOverrides {
     /// A minimum rate, and for how long the rate may be below it.
-    package struct LeastSpeed: Sendable, Equatable {
+    package struct MinimumSpeed: Sendable, Equatable {
         package let bytesPerSecond: Int
         package let seconds: Int
 
@@ -121,12 +121,12 @@ extension CurlLoader.ConnectionOverrides {
             refrain_set_offset(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int64(bytesPerSecond))
             refrain_set_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, Int64(bytesPerSecond))
         }
-        if let leastSpeed {
+        if let minimumSpeed {
             // A rate limit makes libcurl pause, which must not count as slowness.
             let rate = bytesPerSecond.map { max(1, $0 / 2) } ?? .max
             let pause = bytesPerSecond.map { 2 + 2 * Self.longestBurst / max(1, $0) } ?? 0
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, min(leastSpeed.bytesPerSecond, rate))
-            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(leastSpeed.seconds, pause))
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, min(minimumSpeed.bytesPerSecond, rate))
+            refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(minimumSpeed.seconds, pause))
         }
         if oldestTLS != nil || newestTLS != nil {
             refrain_set_long(easy, CURLOPT_SSLVERSION, Self.number(oldestTLS) | Self.number(newestTLS) << 16)

@@ -25,6 +25,11 @@ extension Storm {
             Retry.Budgets(all: .standard(clock: clocks.timer, random: random))
         }
 
+        /// A pacer on the simulation's clock, for this client alone; put it after the retry stage.
+        ///
+        /// Each call makes a new one: keep it outside of the call.
+        public var pacer: Pacer { Pacer(clocks: clocks) }
+
         // Cannot fail: a constant.
         static let request = HTTPRequest(
             URL(string: "http://service.example/") ?? URL(filePath: "/")

@@ -12,7 +12,7 @@ struct FolderTests {
         "RefrainHTTP": [
             [["Values"]], [["Parsing"]], [["Chain"], ["Trust"]],
             [["Timeout"], ["Cookies"], ["Middleware"], ["Download"]], [["Retry"]], [["Redirect"], ["Authentication"]],
-            [["Reset"]], [["Throttle"]], [["Coalescing"], ["Streaming"]], [[""]],
+            [["Reset"]], [["Throttle"], ["Pacing"]], [["Coalescing"], ["Streaming"]], [[""]],
         ],
         "RefrainSession": [
             [["Values", ""]], [["Errors"]], [["Parameters"], ["Events"]], [["Interceptors"]],

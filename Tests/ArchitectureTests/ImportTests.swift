@@ -9,7 +9,8 @@ struct ImportTests {
     static let allowed: [String: Set<String>] = [
         "SanitizerShim": [],
         "RefrainCore": ["SanitizerShim"],
-        "RefrainHTTP": ["RefrainCore", "FoundationEssentials"],
+        "CLibpsl": [],
+        "RefrainHTTP": ["RefrainCore", "CLibpsl", "FoundationEssentials"],
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": [

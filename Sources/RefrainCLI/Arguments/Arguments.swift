@@ -48,7 +48,12 @@ struct Arguments: Sendable {
         }
         switch (option.value, attached) {
         case (.none, nil), (.optional, nil):
+            if option.takesHyphen { Self.skipHyphen(&rest) }
             add(option, "")
+        case (.none, "-") where option.takesHyphen:
+            add(option, "")
+        case (.none, let value?) where option.takesHyphen:
+            throw Self.offset(value)
         case (.none, .some):
             throw UsageError("--\(spelling) takes no value")
         case (.optional, .some(let value)):
@@ -73,6 +78,10 @@ struct Arguments: Sendable {
                     ? Self.unknown(letter: letter) : Self.unknown(word, among: options)
             }
             guard case .required(let placeholder) = option.value else {
+                if option.takesHyphen {
+                    if letters == "-" { letters = "" } else if letters.isEmpty { Self.skipHyphen(&rest) }
+                    if letters.first?.isNumber == true { throw Self.offset(String(letters)) }
+                }
                 add(option, "")
                 continue
             }
@@ -81,6 +90,18 @@ struct Arguments: Sendable {
             add(option, value)
             return
         }
+    }
+
+    private static func skipHyphen(_ rest: inout ArraySlice<String>) {
+        if rest.first == "-" { rest.removeFirst() }
+    }
+
+    /// The error for an offset that a download should go on at.
+    static func offset(_ value: String) -> UsageError {
+        UsageError(
+            "-C \(Sanitized.text(value)): -C takes no offset but -, and goes on from a partial file that is known to be "
+                + "part of the same file; -r \(ASCIINumber.whole(value) == nil ? "N" : value)- asks for the rest of a file"
+        )
     }
 
     private mutating func add(_ option: OptionSpec, _ value: String) {
@@ -113,18 +134,20 @@ struct Arguments: Sendable {
             return UsageError("unknown option -\(letter)")
         }
         let further = OtherCommands.downloaderLetters[letter].map { "; " + $0 } ?? ""
-        return UsageError("-\(letter) (curl's --\(name)) is not taken; \(advice)\(further)")
+        return UsageError("refrain does not support -\(letter) (curl's --\(name)); \(advice)\(further)")
     }
 
     /// The error for a word that is no option.
     static func unknown(_ word: String, among options: [OptionSpec]) -> UsageError {
         if !word.hasPrefix("--"), word.hasSuffix("O-") {
-            return UsageError("\(word): -O takes no name; without -o and -O a content goes to standard output")
+            return UsageError("\(word): -O takes no name; without -o and -O the body goes to standard output")
         }
         let known = options.flatMap(\.spellings)
         let bare = String(word.drop { $0 == "-" })
         let name = String(bare.prefix { $0 != "=" })
-        if let advice = OtherCommands.advice(on: name) { return UsageError("--\(name) is not taken; \(advice)") }
+        if let advice = OtherCommands.advice(on: name) {
+            return UsageError("refrain does not support --\(name); \(advice)")
+        }
         let bareName = name.hasPrefix("no-") && OtherCommands.names[name] == nil ? String(name.dropFirst(3)) : ""
         if let option = options.first(where: { $0.spellings.contains(bareName) }), case .none = option.value {
             return UsageError("unknown option \(Sanitized.text(word)); leave --\(bareName) out")

@@ -3,8 +3,11 @@ internal import Refrain
 extension CommandSpec {
     static let explain = CommandSpec(
         name: .explain,
-        summary: "say what the policy would do, without sending anything",
-        forms: ["--method M (--status CODE | --error CODE) [options]", "--schedule [options]", "--batch FILE|-"],
+        summary: "explain what get would do after a failure, without sending anything",
+        forms: [
+            "STATUS|FAILURE [options]", "'LINE OF A REPORT' [--attempt N]",
+            "--method M (--status CODE | --error CODE) [options]", "--schedule [options]", "--batch FILE|-",
+        ],
         groups: [
             Group(
                 title: "What happened",
@@ -22,7 +25,7 @@ extension CommandSpec {
                         .error,
                         short: "e",
                         .required("CODE"),
-                        "The failure, such as networkConnectionLost.",
+                        "The failure: networkConnectionLost, ECONNRESET, connection reset, or curl's exit status such as 56.",
                         choices: HTTPError.Code.allCases.map(\.rawValue)
                     ),
                     OptionSpec(
@@ -61,7 +64,7 @@ extension CommandSpec {
                     OptionSpec(
                         .policy,
                         .required("NAME"),
-                        "recommended (the default) or alamofire.",
+                        "A policy of the library, recommended or alamofire. Default: that of refrain get.",
                         choices: PolicyName.allCases.map(\.rawValue)
                     )
                 ]
@@ -70,7 +73,7 @@ extension CommandSpec {
                         OptionSpec(
                             .retryFor,
                             .required("D"),
-                            "Judge as refrain get does with this option, which limits attempts by time and not by number."
+                            "How long attempts may fail, as with refrain get. Default: 1m."
                         ),
                         OptionSpec(
                             .overloadBackoff,
@@ -80,7 +83,7 @@ extension CommandSpec {
                         OptionSpec(
                             .budget,
                             .required("NAME"),
-                            "The retry budget: standard (the default), fleet or per-process.",
+                            "The retry budget of the library: standard, fleet or per-process.",
                             choices: ExplainBudget.Name.allCases.map(\.rawValue)
                         ),
                         OptionSpec(
@@ -112,9 +115,19 @@ extension CommandSpec {
                 + "replay, budget, history and every (in seconds). Each line is answered by one line: decision, reason, rules, delay_min, delay_max and "
                 + "come_back_at, besides credit and chance if it asks about the budget, or error if the line is invalid. Unknown members are ignored. --batch allows "
                 + "no other option but --json, and --schedule only those of the policy.",
-            "The decision is made by the code that requests run.",
+            "The decision is made by the code that requests run. Without --policy and the options of the budget it is that of refrain get. "
+                + "An operand says what happened: a status (503), a failure (ECONNRESET, 'connection reset', or curl's exit status, 28), or a line "
+                + "of refrain get --report, of which --attempt chooses an attempt; - reads the last line of standard input.",
+            "The failures, with the words of other programs: "
+                + HTTPError.Code.allCases.map { code in
+                    let words = FailureWords.known.first { $0.code == code }?.words.filter { !$0.isEmpty } ?? []
+                    let shown = words.map { ASCIINumber.whole($0) == nil ? $0 : "curl's \($0)" }
+                    return shown.isEmpty ? code.rawValue : "\(code.rawValue) (\(shown.joined(separator: ", ")))"
+                }.joined(separator: "; ") + ".",
         ],
         examples: [
+            ("refrain explain ECONNRESET", "what get does where a connection is reset"),
+            ("tail -n 1 report.jsonl | refrain explain - --attempt 2", "why there was another attempt, or none"),
             ("refrain explain --method POST --status 503 --header 'Retry-After: 7' --attempt 2", "one decision"),
             (
                 "refrain explain --error timedOut --history 200,timedOut --every 10s",

@@ -1,7 +1,7 @@
 extension CommandSpec.Group {
     /// The options that set a policy, for `explain`.
     static let schedule = schedule(
-        attempts: "Attempts in all, the first one included. Default: 3.",
+        attempts: "Make at most N attempts, including the first.",
         backoff: "exponential:500ms:2:30s",
         jitter: "full, which draws from zero to the wait"
     )
@@ -9,15 +9,15 @@ extension CommandSpec.Group {
     /// The options that set a policy, for a command that limits its attempts by time.
     static let commandSchedule =
         schedule(
-            attempts: "Attempts in all, the first one included. Default: no limit but --retry-for.",
+            attempts: "Make at most N attempts, including the first. No limit by default, except --retry-for.",
             backoff: "exponential:500ms:2:8s",
             jitter: "equal, which draws from half the wait to the wait; full, from zero, beside --backoff"
         ) + [
             OptionSpec(
                 .retryFor,
                 .required("D"),
-                "How long attempts may fail before no further one begins; a download that goes on begins the time anew. "
-                    + "Default: 1m without --attempts, and at least 3 attempts. A host name that is not found is asked for 3 times."
+                "Keep trying for this long while attempts fail; a download that makes progress restarts the time. "
+                    + "Default: 1m without --attempts, and at least 3 attempts. A host name that does not exist is looked up 3 times."
             )
         ]
 
@@ -34,7 +34,7 @@ extension CommandSpec.Group {
             OptionSpec(
                 .jitter,
                 .required("KIND"),
-                "How waits are spread: full, equal or none. Default: \(jitter).",
+                "Randomize the waits: full, equal or none. Default: \(jitter).",
                 choices: ["full", "equal", "none"]
             ),
         ]
@@ -45,14 +45,14 @@ extension CommandSpec.Group {
         OptionSpec(
             .retryStatus,
             .required("LIST"),
-            "The statuses that are tried again, such as 500,502-504; with a plus sign before the list, these besides "
+            "Retry on these statuses, such as 500,502-504; with a plus sign before the list, in addition to "
                 + "the usual ones."
         ),
-        OptionSpec(.ignoreRetryAfter, .none, "Do not look at Retry-After and rate-limit fields."),
+        OptionSpec(.ignoreRetryAfter, .none, "Ignore Retry-After and rate-limit fields."),
         OptionSpec(
             .maxServerDelay,
             .required("D"),
-            "The longest wait that a server may ask for; a longer one ends the request. Default: 5m."
+            "Accept waits of up to this long from the server; a longer one ends the request. Default: 5m."
         ),
     ]
 }

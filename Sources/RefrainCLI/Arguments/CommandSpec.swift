@@ -3,6 +3,8 @@ struct CommandSpec: Sendable {
     /// Options that belong together, under a heading.
     struct Group: Sendable {
         let title: String
+        /// A word that `--help` takes for the options of the group; empty: none.
+        var category = ""
         let options: [OptionSpec]
     }
 
@@ -18,12 +20,24 @@ struct CommandSpec: Sendable {
     let examples: [(line: String, meaning: String)]
     /// The possible operands; empty if they are many.
     var operands: [String] = []
+    /// The kind of the operands, for completions.
+    var operandSubject = OptionSpec.Subject.other
+    /// The options that most people use, which the help shows; empty: all of them.
+    var common: Set<OptionName> = []
+
+    /// The words that `--help` takes after it.
+    var helpTopics: [String] {
+        guard !common.isEmpty else { return [] }
+        var topics = ["all"]
+        for group in groups where !topics.contains(group.category) { topics.append(group.category) }
+        return topics
+    }
 
     /// Every option of the command.
     var options: [OptionSpec] { groups.flatMap(\.options) + [Self.helpOption] }
 
     /// The option that every command has.
-    static let helpOption = OptionSpec(.help, short: "h", .none, "Show this help.")
+    static let helpOption = OptionSpec(.help, short: "h", .none, "Show the help.")
 
     /// Every command, in the order of the help.
     static let all: [CommandSpec] = [
@@ -31,7 +45,20 @@ struct CommandSpec: Sendable {
     ]
 
     /// The command of a name.
-    static func named(_ name: CommandName) -> CommandSpec? { all.first { $0.name == name } }
+    ///
+    /// Makes only that one, since a small request takes hardly longer than all of them.
+    static func named(_ name: CommandName) -> CommandSpec {
+        switch name {
+        case .get: get
+        case .explain: explain
+        case .status: status
+        case .serve: serve
+        case .demo: demo
+        case .simulate: simulate
+        case .completions: completions
+        case .help: helpCommand
+        }
+    }
 }
 
 extension CommandSpec {
@@ -50,7 +77,8 @@ extension CommandSpec {
                 + "are listed; a run that is under way may be looked at. The exit status is 0 where all requests are done, and 1 where some are not, "
                 + "or where a run has not read its list to the end: the list may have more requests than are counted then."
         ],
-        examples: [("refrain status out", "how far a run with --output-dir out has come")]
+        examples: [("refrain status out", "how far a run with --output-dir out has come")],
+        operandSubject: .file
     )
 
     static let serve = CommandSpec(
@@ -114,7 +142,7 @@ extension CommandSpec {
     static let helpCommand = CommandSpec(
         name: .help,
         summary: "show the help of a command, or the manual page",
-        forms: ["[COMMAND]", "--man"],
+        forms: ["[COMMAND [all|CATEGORY]]", "--man"],
         groups: [
             Group(
                 title: "Options",

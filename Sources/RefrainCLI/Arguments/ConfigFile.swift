@@ -134,6 +134,7 @@ enum ConfigFile {
         guard spec.name != .config else { throw UsageError("\(location): --config is not allowed in such a file") }
         let name = "--\(spec.name.rawValue)"
         switch spec.value {
+        case .none where spec.takesHyphen && !value.isEmpty: return "\(name)=\(try unquoted(&value, location))"
         case .none: return name
         case .optional: return value.isEmpty ? name : "\(name)=\(try unquoted(&value, location))"
         case .required(let what):

@@ -43,6 +43,9 @@ struct OptionSpec: Sendable {
     /// Its letters.
     var letters: [Character] { [short, otherShort].compactMap(\.self) }
 
+    /// Whether a lone hyphen may follow that means the default, as in curl's `-C -`.
+    var takesHyphen: Bool { name == .continue }
+
     /// Every long spelling, without the hyphens.
     var spellings: [String] { [name.rawValue] + aliases }
 
@@ -117,6 +120,7 @@ enum OptionName: String, Sendable, Hashable {
     case dataUrlencode = "data-urlencode"
     case deadline
     case disable
+    case dryRun = "dry-run"
     case dumpHeader = "dump-header"
     case duration
     case elapsed
@@ -141,6 +145,8 @@ enum OptionName: String, Sendable, Hashable {
     case help
     case html
     case idempotencyKey = "idempotency-key"
+    case idempotencyKeyField = "idempotency-key-field"
+    case ignoreQuery = "ignore-query"
     case ignoreRetryAfter = "ignore-retry-after"
     case include
     case insecure
@@ -152,6 +158,7 @@ enum OptionName: String, Sendable, Hashable {
     case jitter
     case json
     case key
+    case keyLifetime = "key-lifetime"
     case limitRate = "limit-rate"
     case load
     case location
@@ -200,6 +207,7 @@ enum OptionName: String, Sendable, Hashable {
     case replayUnsafe = "replay-unsafe"
     case report
     case request
+    case resendUnknown = "resend-unknown"
     case resolve
     case retry
     case retryAllErrors = "retry-all-errors"
@@ -228,6 +236,7 @@ enum OptionName: String, Sendable, Hashable {
     case svg
     case tcpNodelay = "tcp-nodelay"
     case timeCond = "time-cond"
+    case timeline
     case timelineSVG = "timeline-svg"
     case timeout
     case tls13Ciphers = "tls13-ciphers"

@@ -2,7 +2,8 @@
 extension OtherCommands {
     /// The meaning of letters of these commands that are refused as curl's.
     static let downloaderLetters: [Character: String] = [
-        "a": "wget's -a FILE is 2>>FILE", "l": "pages are not read for links", "p": "pages are not read for links",
+        "a": "wget's -a FILE is 2>>FILE", "l": "refrain does not follow links in pages",
+        "p": "refrain does not follow links in pages",
         "t": "wget's -t N is --attempts N",
     ]
 
@@ -71,7 +72,7 @@ extension OtherCommands {
         "no-cookies": "none are sent without -b, and none are kept without -c",
         "keep-session-cookies": "use -c, which keeps these, too",
         "execute": "use the option itself, or --config FILE",
-        "ignore-length": "a content that is shorter than its length was cut",
+        "ignore-length": "a body that is shorter than its length was cut",
         "max-file-not-found": "use --retry-status +404",
         "max-overall-download-limit": "--limit-rate is for each transfer; with -j 1 it is for all of them",
         "no-netrc": "a netrc file is read with --netrc alone", "no-proxy": "use --noproxy '*'",
@@ -90,7 +91,7 @@ extension OtherCommands {
                 "ignore-tags", "include-directories", "level", "mirror", "page-requisites", "parent", "recursive",
                 "regex-type", "reject", "reject-regex", "rejected-log", "relative", "robots", "span-hosts",
                 "strict-comments",
-            ], "pages are not read for links; give each URL, or a list with --from"
+            ], "refrain does not follow links in pages; give each URL, or a list with --from"
         ),
         (
             [
@@ -106,7 +107,7 @@ extension OtherCommands {
             [
                 "allow-piece-length-change", "always-resume", "auto-save-interval", "force-save",
                 "keep-unfinished-download-result", "max-resume-failure-tries", "remove-control-file",
-            ], "-C goes on where the content is the same one, and starts over otherwise"
+            ], "-C resumes if the file has not changed, and starts over otherwise"
         ),
         (
             [
@@ -137,7 +138,7 @@ extension OtherCommands {
         ),
         (["conditional-get", "if-modified-since"], "use -z FILE, or --refresh with --output-dir"),
         (["content-on-error", "save-content-on", "save-not-found"], "use --fail-with-body"),
-        (["dry-run", "spider", "use-head"], "use -I"),
+        (["spider", "use-head"], "use -I"),
         (
             ["enable-http-keep-alive", "enable-http-pipelining", "http-keep-alive", "reuse-uri"],
             "connections are kept for further requests"
@@ -148,7 +149,7 @@ extension OtherCommands {
         ),
         (
             ["follow-ftp", "glob", "passive-ftp", "preserve-permissions", "remove-listing", "retr-symlinks"],
-            "only HTTP is spoken"
+            "refrain supports only HTTP"
         ),
         (
             [
@@ -166,7 +167,7 @@ extension OtherCommands {
         (
             [
                 "gnutls-options", "ocsp", "signature-extensions", "tls-false-start", "tls-resume", "tls-session-file",
-            ], "TLS is spoken as the library of the system does it"
+            ], "TLS is that of the system's library"
         ),
         (["list-plugins", "local-db", "local-plugin", "plugin"], "there are no plugins and no database of servers"),
         (["random-wait", "wait"], "use --rate, such as --rate 1/s; -j is how many run at a time"),
@@ -175,7 +176,7 @@ extension OtherCommands {
             [
                 "deferred-input", "dscp", "event-poll", "file-allocation-limit", "max-download-result",
                 "optimize-concurrent-downloads", "rlimit-nofile", "socket-recv-buffer-size", "uri-selector",
-            ], "the command chooses this by itself; -j and --segments set how many transfers there are"
+            ], "refrain chooses this itself; -j and --segments set the number of transfers"
         ),
         (["cookie-suffixes", "default-http-port", "default-https-port", "http2-request-window"], "it is fixed here"),
         (["save-session", "save-session-interval"], "the state of a list (--state) has what is done"),
@@ -183,21 +184,23 @@ extension OtherCommands {
     ]
 
     private static let advicePerPrefix = [
-        (prefix: "ftps-", advice: "only HTTP is spoken"), (prefix: "ssh-", advice: "only HTTP is spoken"),
-        (prefix: "async-dns", advice: "names are looked up as the system does it"),
-        (prefix: "enable-async-dns", advice: "names are looked up as the system does it"),
-        (prefix: "bt-", advice: "BitTorrent is not spoken"), (prefix: "dht-", advice: "BitTorrent is not spoken"),
-        (prefix: "enable-dht", advice: "BitTorrent is not spoken"),
-        (prefix: "peer-", advice: "BitTorrent is not spoken"), (prefix: "seed-", advice: "BitTorrent is not spoken"),
-        (prefix: "dns-", advice: "names are looked up as the system does it; --resolve gives an address"),
+        (prefix: "ftps-", advice: "refrain supports only HTTP"), (prefix: "ssh-", advice: "refrain supports only HTTP"),
+        (prefix: "async-dns", advice: "names are resolved by the system"),
+        (prefix: "enable-async-dns", advice: "names are resolved by the system"),
+        (prefix: "bt-", advice: "refrain does not support BitTorrent"),
+        (prefix: "dht-", advice: "refrain does not support BitTorrent"),
+        (prefix: "enable-dht", advice: "refrain does not support BitTorrent"),
+        (prefix: "peer-", advice: "refrain does not support BitTorrent"),
+        (prefix: "seed-", advice: "refrain does not support BitTorrent"),
+        (prefix: "dns-", advice: "names are resolved by the system; --resolve sets an address"),
         (prefix: "hpkp", advice: "use --pinnedpubkey"),
-        (prefix: "hsts", advice: "nothing is kept from one run to the next but cookies and the state of a list"),
+        (prefix: "hsts", advice: "only cookies and the state of a list are kept between runs"),
         (prefix: "metalink-", advice: "use --segments and --sha256"),
-        (prefix: "ocsp-", advice: "TLS is spoken as the library of the system does it"),
+        (prefix: "ocsp-", advice: "TLS is that of the system's library"),
         (prefix: "on-", advice: "a script sees the exit status, and each request in --report FILE"),
         (prefix: "plugin-", advice: "there are no plugins"),
-        (prefix: "rpc-", advice: "remote control is no part of this"),
-        (prefix: "server-stat-", advice: "of servers nothing is kept from one run to the next"),
+        (prefix: "rpc-", advice: "refrain has no remote control"),
+        (prefix: "server-stat-", advice: "nothing about servers is kept between runs"),
         (prefix: "stats-", advice: "use --report FILE"),
         (prefix: "warc-", advice: "--report FILE has the head of each answer"),
     ]

@@ -36,29 +36,28 @@ enum OtherCommands {
     /// Options of curl that are refused, and what to use.
     private static let refusals = [
         "abstract-unix-socket": "--unix-socket takes one that has a file",
-        "append": "an upload replaces what is there",
+        "append": "an upload replaces the file",
         "aws-sigv4": "let another program sign, and give the fields with -H",
         "clobber": "files are replaced, unless --no-clobber is given",
         "cert-type": "PEM and PKCS #12 are told apart by what they hold",
-        "continue-at": "use -C, which goes on from a partial file that is known to be the same content",
         "create-file-mode": "files are made as the umask says",
         "crlf": "bodies are sent as they are",
-        "digest": "use --user or --bearer", "anyauth": "only Basic and bearer tokens are spoken: --user, --bearer",
+        "digest": "use --user or --bearer", "anyauth": "only Basic and bearer tokens are supported: --user, --bearer",
         "ntlm": "use --user or --bearer", "ntlm-wb": "use --user or --bearer", "negotiate": "use --user or --bearer",
-        "disallow-username-in-url": "users in URLs are taken, and shown nowhere",
+        "disallow-username-in-url": "users in URLs are accepted, and never shown",
         "engine": "give the key of --cert in a file", "key-type": "keys are PEM",
         "expect100-timeout": "no body waits for 100 Continue",
         "form-escape": "names of parts are percent-encoded, as browsers do",
-        "haproxy-protocol": "a server that expects its line cannot be asked",
+        "haproxy-protocol": "refrain cannot send its line",
         "happy-eyeballs-timeout-ms": "IPv4 is tried after 200 ms; -4 and -6 choose one",
         "http0.9": "a head is needed to tell whether an answer is whole",
-        "http1.0": "HTTP/1.1 is spoken with servers of HTTP/1.0, too",
-        "http2-prior-knowledge": "HTTP/2 is spoken where TLS agrees to it",
-        "http3": "HTTP/2 and HTTP/1.1 are spoken", "http3-only": "HTTP/2 and HTTP/1.1 are spoken",
-        "ignore-content-length": "a content that is shorter than its length was cut",
+        "http1.0": "HTTP/1.1 also works with servers of HTTP/1.0",
+        "http2-prior-knowledge": "HTTP/2 is used over TLS if the server supports it",
+        "http3": "HTTP/2 and HTTP/1.1 are supported", "http3-only": "HTTP/2 and HTTP/1.1 are supported",
+        "ignore-content-length": "a body that is shorter than its length was cut",
         "junk-session-cookies": "leave --cookie FILE out",
-        "keepalive-time": "an answer that is silent for 60 s ends the attempt",
-        "no-keepalive": "an answer that is silent for 60 s ends the attempt",
+        "keepalive-time": "60 s of silence end the attempt",
+        "no-keepalive": "60 s of silence end the attempt",
         "libcurl": "what is sent is shown by -v", "list-only": "a folder of FTP cannot be fetched",
         "local-port": "--interface chooses the address to connect from",
         "location-trusted": "credentials go to no other origin than that of the URL; name the last one",
@@ -73,8 +72,8 @@ enum OtherCommands {
         "raw": "a chunked body is put together in any case",
         "request-target": "the target is that of the URL; --connect-to and --resolve change where it goes",
         "skip-existing": "a list with --output-dir or --state skips what is done",
-        "sslv2": "TLS is spoken", "sslv3": "TLS is spoken", "stderr": "use 2>FILE",
-        "styled-output": "heads are written without colours",
+        "sslv2": "TLS is used", "sslv3": "TLS is used", "stderr": "use 2>FILE",
+        "styled-output": "heads are written without colors",
         "suppress-connect-headers": "what a proxy answers to CONNECT is never shown",
         "tcp-fastopen": "it could send a request twice",
         "tr-encoding": "use --compressed", "trace": "use -v", "trace-ascii": "use -v",
@@ -91,23 +90,23 @@ enum OtherCommands {
                 "pubkey", "quote", "sasl-authzid", "sasl-ir", "ssl", "ssl-reqd", "telnet-option", "tftp-blksize",
                 "tftp-no-options",
                 "use-ascii",
-            ], "only HTTP is spoken"
+            ], "refrain supports only HTTP"
         ),
         (
             [
                 "delegation", "service-name", "socks5-basic", "socks5-gssapi", "socks5-gssapi-nec",
                 "socks5-gssapi-service",
             ],
-            "Kerberos is not spoken; use --user, --bearer, or a proxy with a user and a password"
+            "refrain does not support Kerberos; use --user, --bearer, or a proxy with a user and a password"
         ),
         (
             [
                 "cert-status", "egd-file", "false-start", "no-alpn", "no-npn", "no-sessionid", "random-file",
                 "ssl-allow-beast", "ssl-auto-client-cert", "ssl-no-revoke", "ssl-revoke-best-effort", "tlsauthtype",
                 "tlspassword", "tlsuser",
-            ], "TLS is spoken as the library of the system does it; --tlsv1.2, --tls-max and --ciphers set bounds"
+            ], "TLS is that of the system's library; --tlsv1.2, --tls-max and --ciphers set limits"
         ),
-        (["alt-svc", "hsts"], "nothing is kept from one run to the next but cookies and the state of a list"),
+        (["alt-svc", "hsts"], "only cookies and the state of a list are kept between runs"),
         (
             ["post301", "post302", "post303"],
             "a POST becomes a GET by a redirect of 301, 302 and 303, as in browsers; 307 and 308 keep it"
@@ -116,11 +115,11 @@ enum OtherCommands {
 
     /// The same for options whose names begin alike.
     private static let prefixes = [
-        (prefix: "ftp-", advice: "only HTTP is spoken"), (prefix: "mail-", advice: "only HTTP is spoken"),
-        (prefix: "dns-", advice: "names are looked up as the system does it; --resolve gives an address"),
-        (prefix: "doh-", advice: "names are looked up as the system does it; --resolve gives an address"),
+        (prefix: "ftp-", advice: "refrain supports only HTTP"), (prefix: "mail-", advice: "refrain supports only HTTP"),
+        (prefix: "dns-", advice: "names are resolved by the system; --resolve sets an address"),
+        (prefix: "doh-", advice: "names are resolved by the system; --resolve sets an address"),
         (prefix: "expand-", advice: "let the shell put values into the options"),
-        (prefix: "proxy-", advice: "of a proxy only its URL and, by --proxy-user, its user and password can be given"),
+        (prefix: "proxy-", advice: "for a proxy, give its URL and, with --proxy-user, its user and password"),
         (prefix: "proxy1.0", advice: "use --proxy"),
     ]
 }

@@ -45,6 +45,9 @@ enum BashCompletions {
         var text = "    \(command.name.rawValue))\n"
         let cases = command.options.compactMap(choices)
         if !cases.isEmpty { text += "        case $previous in\n\(cases.joined())        esac\n" }
+        if command.operandSubject == .file {
+            text += "        [[ $current == -* ]] || { _refrain_files -f; return; }\n"
+        }
         let words = command.options.flatMap(spellings)
         text += "        options=\(Completions.quoted(words.joined(separator: " ")))\n"
         if !command.operands.isEmpty {

@@ -17,6 +17,7 @@ enum FishCompletions {
             if !command.operands.isEmpty {
                 text += "complete -c refrain -n \(condition) -a \(quoted(command.operands.joined(separator: " ")))\n"
             }
+            if command.operandSubject == .file { text += "complete -c refrain -n \(condition) -F\n" }
             for option in command.options { text += line(condition, arguments(option), Completions.brief(option)) }
         }
         return text

@@ -32,6 +32,7 @@ enum ZshCompletions {
     private static func branch(_ command: CommandSpec) -> String {
         var specs = command.options.flatMap(specs)
         if !command.operands.isEmpty { specs.append(":: :(\(command.operands.joined(separator: " ")))") }
+        if command.operandSubject == .file { specs.append(":folder or file:_files") }
         let lines = specs.map { " \\\n            " + Completions.quoted($0) }
         return "    \(command.name.rawValue))\n        _arguments -s\(lines.joined())\n        ;;\n"
     }

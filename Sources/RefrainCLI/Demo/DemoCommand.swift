@@ -17,8 +17,8 @@ struct DemoCommand {
         let server = try FaultServer()
         defer { server.stop() }
         var complaints = 0
-        try say("A fault server at \(server.baseURL), and one request for each kind of fault.")
-        try say("█ an attempt, · the wait before the next one; what the server saw is counted by the server.\n")
+        try say("The fault server runs at \(server.baseURL). One request is sent for each kind of fault.")
+        try say("█ is an attempt, · the wait before the next one. The server counts the requests that it receives.\n")
         let schedule = Backoff.exponential(from: .milliseconds(200), maxAttempts: 3).jittered(.equal)
         let player = ScenarioPlayer(server: server, loader: try Self.chain(schedule))
         for scenario in Scenario.all {
@@ -36,14 +36,18 @@ struct DemoCommand {
         complaints += checks.count { !$0.holds }
         let time = DurationText.short(begun.duration(to: .now))
         try say(
-            complaints == 0 ? "\nAll as it must be, in \(time)." : "\n\(complaints) things are not as they must be."
+            complaints == 0
+                ? "\nAll \(Scenario.all.count) scenarios and \(checks.count) checks behaved as expected, in \(time)."
+                : "\n\(complaints) checks failed."
         )
         return complaints == 0 ? .success : .failure
     }
 
     /// A thousand requests, of which one in ten meets a fault: half answers, half broken connections.
     private func passing(_ server: FaultServer) async throws -> LoadRun {
-        try say("1,000 requests, 32 at a time; one send in ten fails with a 503, a reset, or a cut or missing answer …")
+        try say(
+            "1,000 requests, 32 at a time; one send in ten fails with a 503, a reset, or a response that is cut or missing …"
+        )
         let faults = ["status=503", "fault=reset", "fault=cut", "fault=close"]
         let urls = (0..<1000).map { "\(server.baseURL)/flaky?rate=0.1&seed=7&\(faults[$0 % faults.count])" }
         let schedule = Backoff.exponential(from: .milliseconds(100), maxAttempts: 8).jittered(.full)
@@ -52,7 +56,7 @@ struct DemoCommand {
 
     /// As many requests to a server that answers none: what a retry budget is for.
     private func outage(_ server: FaultServer) async throws -> LoadRun {
-        try say("… and 1,000 to a server that fails them all, with the standard budget of retries.\n")
+        try say("… and 1,000 to a server that fails them all, with the standard retry budget.\n")
         let urls = (0..<1000).map { _ in "\(server.baseURL)/status/500" }
         let schedule = Backoff.exponential(from: .milliseconds(10), maxAttempts: 3).jittered(.full)
         let budgets = Retry.Budgets { _ in .standard() }
@@ -67,13 +71,13 @@ struct DemoCommand {
             (passing.requests == 1000 && passing.successes == 1000, "each of the 1,000 requests succeeded"),
             (
                 passing.sends == passing.recordedSends && outage.sends == outage.recordedSends,
-                "the server saw as many sends as the records have: \(passing.sends) and \(outage.sends)"
+                "the server counted as many sends as the records: \(passing.sends) and \(outage.sends)"
             ),
             (
                 passing.sends == passing.requests + passing.retries.values.reduce(0, +),
-                "each send beyond the first is a retry on record"
+                "every send after the first is a recorded retry"
             ),
-            (outage.successes == 0, "a server that fails everything is not called well"),
+            (outage.successes == 0, "none of the requests to the failing server counted as a success"),
             (
                 outage.sends <= allowed,
                 "the outage was not made worse: \(outage.sends) sends, and the budget allows \(allowed)"

@@ -44,7 +44,7 @@ extension Scenario {
         Scenario(title: "reset before the answer", path: "/reset-before?times=1", ending: .status(200), sends: 2),
         Scenario(title: "reset within the head", path: "/reset-headers?times=1", ending: .status(200), sends: 2),
         Scenario(title: "closed within the head", path: "/close-headers?times=1", ending: .status(200), sends: 2),
-        Scenario(title: "closed within the content", path: "/close-body?times=1", ending: .status(200), sends: 2),
+        Scenario(title: "closed within the body", path: "/close-body?times=1", ending: .status(200), sends: 2),
         Scenario(title: "chunks without an end", path: "/close-chunked?times=1", ending: .status(200), sends: 2),
         Scenario(
             title: "reset on a connection that served before",
@@ -66,7 +66,7 @@ extension Scenario {
             atLeast: .milliseconds(200)
         ),
         Scenario(
-            title: "half a content, then silence",
+            title: "half a body, then silence",
             path: "/hang-body?times=1",
             prepare: { $0.attemptTimeout = .milliseconds(200) },
             ending: .status(200),

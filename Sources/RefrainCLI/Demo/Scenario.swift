@@ -92,7 +92,7 @@ struct ScenarioPlayer {
         if let size = scenario.download {
             let whole = await loader.load(try HTTPRequest("\(target.baseURL)/bytes/\(size)"))
             let bytes = try? whole.get().body.bytesInMemory
-            if bytes != sink.bytes { complaints.append("the content is not the source's") }
+            if bytes != sink.bytes { complaints.append("the body differs from the source") }
         }
         return ScenarioRun(
             scenario: scenario,

@@ -31,7 +31,7 @@ struct Batch {
         guard let first = line.first(where: { ![0x20, 0x09, 0x0D].contains($0) }) else {
             return refuse("the line is empty")
         }
-        guard first == UInt8(ascii: "{") else { return refuse("the line is no JSON object") }
+        guard first == UInt8(ascii: "{") else { return refuse("the line is not a JSON object") }
         guard !line.contains(0), String(validating: line, as: UTF8.self) != nil else {
             return refuse("the line is not UTF-8 text")
         }
@@ -40,7 +40,7 @@ struct Batch {
         } catch let error as BatchRefusal {
             return refuse(error.description)
         } catch {
-            return refuse("the line is no valid JSON object")
+            return refuse("the line is not a valid JSON object")
         }
     }
 }

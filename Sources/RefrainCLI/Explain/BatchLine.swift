@@ -14,7 +14,7 @@ struct BatchLine: Decodable {
     init(from decoder: any Decoder) throws {
         let members = Members(try decoder.container(keyedBy: Key.self))
         guard let method = try members.text(.method) else { throw BatchRefusal("method is missing") }
-        guard HTTPToken.isValid(method) else { throw BatchRefusal("method is no token (RFC 9110 §5.6.2)") }
+        guard HTTPToken.isValid(method) else { throw BatchRefusal("method is not a token (RFC 9110 §5.6.2)") }
         var context = RetryContext(
             method: HTTPMethod(rawValue: method),
             outcome: try Self.outcome(members),
@@ -46,7 +46,7 @@ struct BatchLine: Decodable {
         var budget = ExplainBudget(name: name ?? .standard)
         if let text {
             guard let history = ExplainBudget.history(text) else {
-                throw BatchRefusal("history is no list of statuses and failures, such as 200,503,timedOut")
+                throw BatchRefusal("history is not a list of statuses and failures, such as 200,503,timedOut")
             }
             budget.history = history
         }

@@ -38,7 +38,7 @@ struct Members<Key: CodingKey & RawRepresentable<String>> {
         let advice =
             known.count <= 6
             ? "it is one of \(known.joined(separator: ", "))"
-            : SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" } ?? "it is no known code"
+            : SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" } ?? "it is not a known code"
         throw BatchRefusal("\(key.rawValue) is \(Sanitized.text(text)); \(advice)")
     }
 
@@ -49,7 +49,7 @@ struct Members<Key: CodingKey & RawRepresentable<String>> {
         headers.reserveCapacity(pairs.count)
         for pair in pairs {
             guard pair.count == 2 else {
-                throw BatchRefusal("\(key.rawValue) is no list of pairs: one has \(pair.count) members")
+                throw BatchRefusal("\(key.rawValue) is not a list of pairs: one has \(pair.count) members")
             }
             headers.add(pair[0], pair[1])
         }

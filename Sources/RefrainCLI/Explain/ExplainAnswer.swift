@@ -6,6 +6,8 @@ struct ExplainQuestion {
     var policy: RetryPolicy
     /// The policy of `refrain get`, which decides instead if the question has a time window.
     var command: CommandPolicy?
+    /// The attempt of a report that the question is about; nil: it is about none.
+    var recorded: ReportRecord.Line?
     /// The budget; nil if the question has none.
     var budget: ExplainBudget?
 

@@ -6,10 +6,12 @@ struct ExplainCommand {
 
     init(_ arguments: Arguments) throws(UsageError) {
         self.arguments = arguments
-        if let word = arguments.positionals.first {
-            throw UsageError(
-                "\(Sanitized.text(word)) is not expected here; the question is given by options, such as --status 503"
-            )
+        if !arguments.positionals.isEmpty {
+            for name in [OptionName.status, .error, .batch, .schedule] where arguments.has(name) {
+                throw UsageError(
+                    "\(Sanitized.text(arguments.positionals[0])) is one too many beside --\(name.rawValue)"
+                )
+            }
         }
         if arguments.has(.batch), arguments.has(.schedule) {
             throw UsageError("--batch and --schedule exclude each other")
@@ -40,8 +42,13 @@ struct ExplainCommand {
             }
             try Batch().run(input, to: output)
         } else if arguments.has(.schedule) {
-            let policy = try PolicyText.policy(arguments)
-            try output.write(Array(ScheduleChart(policy.schedule).text.utf8))
+            let chart =
+                if asksForCommand {
+                    try PolicyText.commandPolicy(arguments).chart
+                } else {
+                    ScheduleChart(try PolicyText.policy(arguments).schedule)
+                }
+            try output.write(Array(chart.text.utf8))
         } else {
             let question = try question()
             let text =
@@ -51,11 +58,19 @@ struct ExplainCommand {
         }
     }
 
+    /// Whether the question is what `refrain get` would do, rather than a policy of the library.
+    private var asksForCommand: Bool {
+        ![.policy, .overloadBackoff, .budget, .history, .every].contains(where: arguments.has)
+    }
+
     /// The question that the options ask.
     func question() throws(UsageError) -> ExplainQuestion {
+        var subject: ExplainSubject?
+        if !arguments.positionals.isEmpty { subject = try ExplainSubject(arguments.positionals) }
+        if case .record(let record) = subject { return try question(about: record) }
         let method = arguments.last(.method) ?? "GET"
-        guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is no method") }
-        var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(), now: try now())
+        guard HTTPToken.isValid(method) else { throw .badValue(method, of: "--method", "is not a method") }
+        var context = RetryContext(method: HTTPMethod(rawValue: method), outcome: try outcome(subject), now: try now())
         for text in arguments.all(.header) {
             let field = try HeaderText.parse(text, option: "--header")
             context.details.headers.add(field.name, field.value)
@@ -81,8 +96,10 @@ struct ExplainCommand {
         }
         context.attempt = Attempt(number: number, remaining: context.remaining)
         var question = ExplainQuestion(context: context, policy: try PolicyText.policy(arguments), budget: try budget())
-        if arguments.has(.retryFor) {
-            if arguments.has(.policy) { throw UsageError("--retry-for and --policy exclude each other") }
+        if arguments.has(.retryFor), arguments.has(.policy) {
+            throw UsageError("--retry-for and --policy exclude each other")
+        }
+        if asksForCommand || arguments.has(.retryFor) {
             question.command = try PolicyText.commandPolicy(arguments)
             if let text = arguments.last(.elapsed) {
                 question.context.details.failingFor = try DurationText.parse(
@@ -95,14 +112,38 @@ struct ExplainCommand {
         return question
     }
 
+    /// The question about an attempt of a report.
+    private func question(about record: ReportRecord) throws(UsageError) -> ExplainQuestion {
+        for option in CommandSpec.explain.groups[0].options
+        where arguments.has(option.name) && ![.attempt, .now].contains(option.name) {
+            throw UsageError("--\(option.name.rawValue): the line of the report says that")
+        }
+        let number = try arguments.last(.attempt).map { text throws(UsageError) in
+            try WholeNumber.parse(text, option: "--attempt", in: 1...Int.max)
+        }
+        let attempt = try record.attempt(number)
+        var question = ExplainQuestion(
+            context: record.context(attempt, now: try now()),
+            policy: try PolicyText.policy(arguments),
+            budget: try budget()
+        )
+        if asksForCommand { question.command = try PolicyText.commandPolicy(arguments) }
+        question.recorded = attempt
+        return question
+    }
+
     private func budget() throws(UsageError) -> ExplainBudget? {
         // One line of JSON has the members that it always had, unless the budget is asked about.
         let isAsked = arguments.has(.budget) || arguments.has(.history) || arguments.has(.every)
-        guard isAsked || !arguments.has(.json) else { return nil }
+        guard isAsked || (!arguments.has(.json) && !asksForCommand) else { return nil }
         var budget = ExplainBudget(name: try choice(.budget) ?? .standard)
         if let text = arguments.last(.history) {
             guard let history = ExplainBudget.history(text) else {
-                throw .badValue(text, of: "--history", "is no list of statuses and failures, such as 200,503,timedOut")
+                throw .badValue(
+                    text,
+                    of: "--history",
+                    "is not a list of statuses and failures, such as 200,503,timedOut"
+                )
             }
             budget.history = history
         }
@@ -112,8 +153,14 @@ struct ExplainCommand {
         return budget
     }
 
-    private func outcome() throws(UsageError) -> RetryContext.Outcome {
-        let code: HTTPError.Code? = try choice(.error)
+    private func outcome(_ subject: ExplainSubject?) throws(UsageError) -> RetryContext.Outcome {
+        switch subject {
+        case .status(let status): return .status(status)
+        case .failure(let code): return .failure(code)
+        case .record, nil: break
+        }
+        let known = arguments.last(.error).flatMap(FailureWords.code)
+        let code: HTTPError.Code? = if let known { known } else { try choice(.error) }
         switch (arguments.last(.status), code) {
         case (let text?, nil):
             let status = try WholeNumber.parse(text, option: "--status", in: ExplainLimits.status)
@@ -121,7 +168,7 @@ struct ExplainCommand {
         case (nil, let code?):
             return .failure(code)
         case (nil, nil):
-            throw UsageError("what happened? Give --status CODE or --error CODE")
+            throw UsageError("what happened? Give a status, a failure such as ECONNRESET, or a line of --report")
         case (.some, .some):
             throw UsageError("--status and --error exclude each other")
         }
@@ -130,7 +177,7 @@ struct ExplainCommand {
     private func now() throws(UsageError) -> WallClock.Instant {
         guard let text = arguments.last(.now) else { return .now }
         guard let seconds = ASCIINumber.decimal(text), ExplainLimits.now.contains(seconds) else {
-            throw .badValue(text, of: "--now", "is no time in seconds since 1970")
+            throw .badValue(text, of: "--now", "is not a time in seconds since 1970")
         }
         return WallClock.Instant(sinceEpoch: .seconds(seconds))
     }
@@ -141,7 +188,7 @@ struct ExplainCommand {
         if let choice = Choice(rawValue: text) { return choice }
         let known = Choice.allCases.map(\.rawValue)
         let meant = SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" }
-        let list = known.count <= 6 ? "it is one of \(known.joined(separator: ", "))" : "it is no known code"
+        let list = known.count <= 6 ? "it is one of \(known.joined(separator: ", "))" : "it is not a known code"
         throw .badValue(text, of: "--\(name.rawValue)", "is not known; \(meant ?? list)")
     }
 }

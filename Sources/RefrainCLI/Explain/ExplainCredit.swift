@@ -45,7 +45,7 @@ struct ExplainBudget {
     ///
     /// Runs the calls before through the budget of production; each failure withdraws one retry.
     func credit(_ context: RetryContext, _ decision: RetryDecision) -> ExplainCredit? {
-        guard case .retry = decision.action else { return nil }
+        guard case .retry(let delay) = decision.action else { return nil }
         let time = Locked(Duration.zero)
         let budget = name.budget(AnyClock(HistoryClock(time: time)))
         for outcome in history {
@@ -53,13 +53,15 @@ struct ExplainBudget {
             if case .status(let status) = outcome, status.rawValue < 400 {
                 budget.depositSuccess()
             } else {
-                _ = budget.withdraw(for: BudgetCause.of(outcome, []))
+                _ = budget.withdraw(for: .of(outcome, []))
             }
             time.withLock { $0 += interval }
         }
         budget.deposit()
-        let (credit, chance) = budget.preview(for: BudgetCause.of(context.outcome, decision.rules))
-        return ExplainCredit(credit: credit, chance: chance)
+        var retry = RetryBudget.WantedRetry(after: context.outcome, decision)
+        retry.delay = (delay.range.lowerBound + delay.range.upperBound) / 2
+        let (credit, chance) = budget.preview(retry)
+        return ExplainCredit(credit: credit, chance: chance, isRefusal: retry.cause != .timeout && name == .standard)
     }
 }
 
@@ -67,14 +69,19 @@ struct ExplainBudget {
 struct ExplainCredit {
     let credit: RetryBudget.Credit
     let chance: Double
+    /// Whether the time that the origin has been failing decides, and not deposits.
+    var isRefusal = false
+
+    private var percentage: String { Decimals.text(chance * 100, places: 0) }
 
     /// In a few words.
     var words: String {
         switch credit {
         case .deposit: "deposit: first attempts of the last 10 s have deposited a whole retry"
         case .floor: "floor: the minimum of 10 retries a second covers it"
-        case .chance:
-            "chance: the floor is closed, and deposits cover it in \(Decimals.text(chance * 100, places: 0)) % of cases"
+        case .chance where isRefusal:
+            "chance: the origin has been failing for a while, so it is granted in \(percentage) % of cases"
+        case .chance: "chance: the floor is closed, and deposits cover it in \(percentage) % of cases"
         case .tokens: "tokens"
         case .empty: "none: deposits and floor are used up"
         case .closed: "none: the floor is closed, and nothing is deposited"

@@ -18,8 +18,15 @@ struct ExplainText {
         if let delay = answer.delay { lines.append("  delay     \(Self.words(delay))") }
         if let credit = answer.credit { lines.append("  credit    \(credit.words)") }
         if let date = answer.retryAfterDate {
-            lines.append("  come back at \(Decimals.text(date, places: 0)) (seconds since 1970)")
+            let instant = WallClock.Instant(sinceEpoch: .seconds(date))
+            let wait = instant.sinceEpoch - context.now.sinceEpoch
+            lines.append("  come back \(DateText.local(instant)), in \(DurationText.short(wait))")
         }
+        if let recorded = question.recorded {
+            let wait = recorded.decision == "retry" ? ", after \(DurationText.short(recorded.delay))" : ""
+            lines.append("  recorded  \(recorded.decision)\(wait): \(recorded.reason)")
+        }
+        if let command = question.command { lines.append("  policy    \(command.words)") }
         if answer.rules.names.isEmpty { lines.append("  rules     none") }
         for (index, name) in answer.rules.names.enumerated() {
             lines.append((index == 0 ? "  rules     " : "            ") + "\(name): \(RuleText.words(name))")
@@ -81,5 +88,7 @@ enum RuleText {
         "R31": "nothing that a server or a caller passes ends the process",
         "R32": "overload is answered with fewer retries, and with longer delays where the policy has them",
         "R33": "a failed connect looks the name up again",
+        "R34": "a refusal that names its time holds all requests to the same place until then",
+        "R35": "requests and their cost keep to the limits, and no permit is lost",
     ]
 }

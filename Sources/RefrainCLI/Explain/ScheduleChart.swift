@@ -7,8 +7,9 @@ struct ScheduleChart {
     private static let width = 40
     private static let maximumRows = 60
 
-    init(_ schedule: Backoff) {
-        let ranges = Self.ranges(of: schedule)
+    /// - Parameter window: how long attempts may fail; nil: only the schedule limits them.
+    init(_ schedule: Backoff, within window: Duration? = nil) {
+        let ranges = Self.ranges(of: schedule, within: window)
         var lines: [String] = []
         if ranges.isEmpty { lines.append("One attempt, and no retry.") }
         let longest = ranges.map(\.upperBound.inSeconds).max() ?? 0
@@ -29,12 +30,15 @@ struct ScheduleChart {
         text = lines.joined(separator: "\n") + "\n" + shares
     }
 
-    private static func ranges(of schedule: Backoff) -> [ClosedRange<Duration>] {
+    private static func ranges(of schedule: Backoff, within window: Duration?) -> [ClosedRange<Duration>] {
         var ranges: [ClosedRange<Duration>] = []
         var previous = Duration.zero
+        var waited = Duration.zero
         while ranges.count < maximumRows {
             let attempt = Attempt(number: ranges.count + 1, previousDelay: previous)
             guard let range = schedule.delayRange(after: attempt) else { break }
+            if let window, waited >= window { break }
+            waited += range.lowerBound
             ranges.append(range)
             previous = range.upperBound
         }

@@ -54,7 +54,7 @@ enum BackoffText {
             var factor = 2.0
             if let field = fields.popFirst() {
                 guard let number = ASCIINumber.decimal(field) else {
-                    throw .badValue(field, of: "\(option) (factor)", "is no number such as 2 or 1.5")
+                    throw .badValue(field, of: "\(option) (factor)", "is not a number such as 2 or 1.5")
                 }
                 factor = number
             }
@@ -70,7 +70,7 @@ enum BackoffText {
             let advice =
                 meant.map { "did you mean \($0)?" }
                 ?? "the schedules are \(forms.keys.sorted().joined(separator: ", "))"
-            throw refuse("is no schedule; \(advice)")
+            throw refuse("is not a schedule; \(advice)")
         }
         guard fields.isEmpty else { throw refuse("has too many parts: \(forms[kind] ?? kind)") }
         return try validated(schedule, option)

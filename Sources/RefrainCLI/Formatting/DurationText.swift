@@ -1,5 +1,13 @@
 internal import Refrain
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// Durations as they are written on the command line: `250ms`, `1.5s`, `2m`, `1h`.
 enum DurationText {
     /// Reads a duration of an option.
@@ -11,7 +19,7 @@ enum DurationText {
         let (number, unit) = ASCIINumber.split(text)
         guard let value = ASCIINumber.decimal(number) else {
             throw number.utf8.count > 300
-                ? refuse("is too long a time") : refuse("is no duration; write 250ms, 1.5s, 2m or 1h")
+                ? refuse("is too long a time") : refuse("is not a duration; write 250ms, 1.5s, 2m or 1h")
         }
         guard !unit.isEmpty else { throw refuse("has no unit; write \(number)s or \(number)ms") }
         guard let seconds = units[String(unit)] else {
@@ -37,11 +45,22 @@ enum DurationText {
         switch seconds {
         case ..<0.001: return "\(Decimals.text(seconds * 1_000_000, places: 0)) µs"
         case ..<0.01: return "\(Decimals.text(seconds * 1000, places: 1)) ms"
-        case ..<1: return "\(Decimals.text(seconds * 1000, places: 0)) ms"
+        case ..<0.9995: return "\(Decimals.text(seconds * 1000, places: 0)) ms"
         case ..<100: return "\(Decimals.text(seconds, places: 2)) s"
         case ..<7200: return "\(Decimals.text(seconds / 60, places: 1)) min"
         default: return "\(Decimals.text(seconds / 3600, places: 1)) h"
         }
+    }
+
+    /// The same without decimals that are zero: `8 s`, `1.5 min`.
+    static func plain(_ duration: Duration) -> String {
+        guard duration != .zero else { return "0" }
+        let text = short(duration)
+        guard let space = text.lastIndex(of: " "), text.contains(".") else { return text }
+        var number = text[..<space]
+        while number.last == "0" { number.removeLast() }
+        if number.last == "." { number.removeLast() }
+        return String(number + text[space...])
     }
 
     private static let units: [String: Double] = [
@@ -59,6 +78,32 @@ enum DateText {
         let date = "\(padded(time.year, 4))-\(padded(time.month))-\(padded(time.day))"
         let clock = "\(padded(time.hour)):\(padded(time.minute)):\(padded(time.second))"
         return "\(date)T\(clock).\(padded(Int(milliseconds - second * 1000), 3))Z"
+    }
+
+    /// The time of day in the local time zone, such as `14:03:01`; with the date where that is another day than today.
+    static func localTime(_ instant: WallClock.Instant, now: WallClock.Instant = .now) -> String {
+        let (date, today) = (parts(of: instant), parts(of: now))
+        let time = "\(padded(Int(date.tm_hour))):\(padded(Int(date.tm_min))):\(padded(Int(date.tm_sec)))"
+        guard date.tm_year != today.tm_year || date.tm_yday != today.tm_yday else { return time }
+        return
+            "\(padded(Int(date.tm_year) + 1900, 4))-\(padded(Int(date.tm_mon) + 1))-\(padded(Int(date.tm_mday))) \(time)"
+    }
+
+    /// The date and the time of day in the local time zone: `2026-11-26 14:03:01 CET`.
+    static func local(_ instant: WallClock.Instant) -> String {
+        let parts = parts(of: instant)
+        let date =
+            "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(Int(parts.tm_mon) + 1))-\(padded(Int(parts.tm_mday)))"
+        let time = "\(padded(Int(parts.tm_hour))):\(padded(Int(parts.tm_min))):\(padded(Int(parts.tm_sec)))"
+        let zone = parts.tm_zone.map { String(cString: $0) } ?? ""
+        return "\(date) \(time) \(zone)"
+    }
+
+    private static func parts(of instant: WallClock.Instant) -> tm {
+        var seconds = time_t(min(max(instant.sinceEpoch.inSeconds, -6e10), 2.5e11))
+        var result = tm()
+        localtime_r(&seconds, &result)
+        return result
     }
 
     private static func padded(_ number: Int, _ width: Int = 2) -> String {

@@ -11,7 +11,9 @@ enum HeaderText {
         let value = trimmed(text[text.index(after: colon)...])
         guard HTTPToken.isValid(name) else {
             let shown = firstWord(of: name) ?? Sanitized.text(name)
-            throw UsageError("\(option): \(shown) is no header name; letters, digits and hyphens are (RFC 9110 §5.1)")
+            throw UsageError(
+                "\(option): \(shown) is not a header name; letters, digits and hyphens are (RFC 9110 §5.1)"
+            )
         }
         guard HTTPToken.isValidFieldValue(value) else {
             let index = (value.utf8.enumerated().first { Self.isControl($0.element) }?.offset ?? 0) + 1

@@ -31,7 +31,7 @@ enum WholeNumber {
     static func parse(_ text: String, option: String, in range: ClosedRange<Int>) throws(UsageError) -> Int {
         guard let number = ASCIINumber.whole(text) else {
             let isHuge = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
-            throw .badValue(text, of: option, isHuge ? "is too large" : "is no whole number")
+            throw .badValue(text, of: option, isHuge ? "is too large" : "is not a whole number")
         }
         guard range.contains(number) else {
             throw .badValue(

@@ -7,7 +7,7 @@ enum SizeText {
         func refuse(_ expected: String) -> UsageError { .badValue(text, of: option, expected) }
         guard !text.hasPrefix("-") else { throw refuse("is negative") }
         let (number, unit) = ASCIINumber.split(text)
-        guard let value = ASCIINumber.decimal(number) else { throw refuse("is no size; write 500B, 64KB or 10MiB") }
+        guard let value = ASCIINumber.decimal(number) else { throw refuse("is not a size; write 500B, 64KB or 10MiB") }
         guard let factor = units[unit.uppercased()] else {
             throw refuse(
                 "has the unknown unit \(Sanitized.text(String(unit))); the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB"
@@ -43,7 +43,7 @@ enum SpeedText {
         let (number, unit) = ASCIINumber.split(text)
         let factors: [String: Double] = ["": 1, "b": 1, "k": 0x1p10, "m": 0x1p20, "g": 0x1p30]
         guard let value = ASCIINumber.decimal(number), let factor = factors[unit.lowercased()] else {
-            throw .badValue(text, of: option, "is no speed; write 500k or 2M")
+            throw .badValue(text, of: option, "is not a speed; write 500k or 2M")
         }
         let speed = value * factor
         guard speed >= 1, speed < 0x1p62 else { throw .badValue(text, of: option, "is out of range") }
@@ -56,7 +56,7 @@ enum SpeedText {
         let units: [String: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         let unit = parts.count > 1 ? String(parts[1]) : "h"
         guard let number = parts.first.flatMap({ ASCIINumber.whole($0) }), number > 0, let seconds = units[unit] else {
-            throw .badValue(text, of: option, "is no rate; write 50/s, 10/m or 100/h")
+            throw .badValue(text, of: option, "is not a rate; write 50/s, 10/m or 100/h")
         }
         return .seconds(seconds / Double(number))
     }

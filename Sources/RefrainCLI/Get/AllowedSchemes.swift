@@ -25,7 +25,7 @@ struct AllowedSchemes: HTTPMiddleware {
             let modifiers = item.prefix { "=-+".contains($0) }
             let name = item.dropFirst(modifiers.count).lowercased()
             guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-                throw .badValue(list, of: option, "is no list of protocols; write =https, or -http")
+                throw .badValue(list, of: option, "is not a list of protocols; write =https, or -http")
             }
             // Unsupported ones are not fetched in any case.
             let named = name == "all" ? known : known.intersection([name])

@@ -41,6 +41,9 @@ struct CommandPolicy: RetryStrategy {
 
     /// The decision of the policy within the limits of the command.
     func decision(on result: HTTPResult, in context: RetryContext) -> RetryDecision {
+        if case .failure(let error) = result, error.underlyingError is Places.HostIsDown {
+            return .finish(.timeUsedUp, [.schedule])
+        }
         guard let condition, case .success(let response) = result else { return decide(in: context) }
         if condition.holds(for: response) { return .finish(.succeeded) }
         // A response that does not meet the condition is handled as an unavailable server.
@@ -74,13 +77,23 @@ struct CommandPolicy: RetryStrategy {
             }
             return .finish(isVain ? .attemptsUsedUp : .timeUsedUp, decision.rules.union([.schedule]))
         }
+        if resumesAtOnce(context), delay.server == nil { decision.action = .retry(.init(schedule: .zero...(.zero))) }
         // Nothing was sent, so the budget is not charged.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
-        if let window, context.attempt.countedAttempts >= leastAttempts {
+        if let window, context.attempt.countedAttempts >= leastAttempts, case .retry(let delay) = decision.action {
             decision.action = within(window - context.failingFor, delay, now: context.now)
         }
         return decision
     }
+
+    /// Whether a download goes on without a delay: its connection has brought enough to be worth another one.
+    private func resumesAtOnce(_ context: RetryContext) -> Bool {
+        guard let progress = context.progress else { return false }
+        return progress >= Self.leastProgress || (context.attempt.number == 1 && progress == 0)
+    }
+
+    /// With fewer bytes a connection, a server that ends all of them would be asked in a loop.
+    private static let leastProgress: Int64 = 16 << 10
 
     /// The decision after the last attempt if the server gave a delay; nil if it did not.
     private func retryAfterTooLong(in context: RetryContext) -> RetryDecision? {
@@ -116,7 +129,30 @@ struct CommandPolicy: RetryStrategy {
     }
 }
 
-extension RetryReason {
-    /// The response did not meet the condition of `--until`.
-    static let conditionNotMet = RetryReason(rawValue: "conditionNotMet")
+// MARK: In words
+
+extension CommandPolicy {
+    /// The waits, drawn as far as attempts may follow each other.
+    var chart: ScheduleChart { ScheduleChart(policy.schedule, within: window) }
+
+    /// The policy in a sentence.
+    var words: String {
+        var parts: [String] = []
+        func short(_ duration: Duration) -> String { DurationText.plain(duration) }
+        if let range = policy.schedule.delayRange(after: Attempt(number: 1)) {
+            parts.append(
+                "waits \(short(range.lowerBound)) to \(short(range.upperBound)) at first"
+            )
+            let late = policy.schedule.delayRange(after: Attempt(number: 20, previousDelay: range.upperBound))
+            if let late, late.upperBound > range.upperBound {
+                parts.append("growing to \(short(late.upperBound))")
+            }
+        }
+        if let count = policy.schedule.maxAttempts { parts.append("\(count) \(count == 1 ? "attempt" : "attempts")") }
+        if let window {
+            let least = leastAttempts > 1 ? ", and at least \(leastAttempts) attempts" : ""
+            parts.append("for \(short(window))\(least)")
+        }
+        return parts.joined(separator: ", ")
+    }
 }

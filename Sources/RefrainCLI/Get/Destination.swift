@@ -69,7 +69,7 @@ enum Destination: Sendable, Hashable {
         }
         if let folder {
             guard !folder.isEmpty, !folder.utf8.contains(0) else {
-                throw .badValue(folder, of: "--output-dir", "is no folder")
+                throw .badValue(folder, of: "--output-dir", "is not a folder")
             }
             guard !files.isEmpty else {
                 self = .folder(folder)
@@ -95,7 +95,7 @@ enum Destination: Sendable, Hashable {
         }
         guard !arguments.has(.from) else {
             throw UsageError(
-                "--output takes the content of one URL, but there are \(numberOfURLs); --output-dir DIR, or output in "
+                "--output takes the response of one URL, but there are \(numberOfURLs); --output-dir DIR, or output in "
                     + "a line of --from, names several files"
             )
         }
@@ -125,7 +125,7 @@ enum Destination: Sendable, Hashable {
             return printed
         }
         guard file != "/dev/null" else { return .nowhere }
-        guard !file.isEmpty, !file.utf8.contains(0) else { throw .badValue(file, of: "--output", "is no file") }
+        guard !file.isEmpty, !file.utf8.contains(0) else { throw .badValue(file, of: "--output", "is not a file") }
         guard Output.given(file) == nil else { return .device(file) }
         let path = folder.map { Directory.path($0, file) } ?? file
         switch Directory.kind(of: path) {

@@ -5,6 +5,9 @@ enum FailureText {
     /// The line, without a line feed.
     static func line(_ outcome: FetchOutcome) -> String {
         var text = outcome.url + ": "
+        if let refusal = outcome.error?.underlyingError as? TerminalSink.Refusal {
+            return Sanitized.line(text + "\(refusal)")
+        }
         if let error = outcome.error {
             text += error.code.rawValue
             if let message = error.message { text += " (\(message))" }
@@ -15,7 +18,7 @@ enum FailureText {
         } else if let status = outcome.status {
             text += "status \(status)"
             if let schemes = unknownSchemes(outcome) {
-                text += " (the server takes \(schemes) credentials, and Basic and Bearer are spoken here)"
+                text += " (the server accepts \(schemes) credentials; only Basic and Bearer are supported)"
             }
             if outcome.isAwaited == false { text += ", and not the answer that was waited for" }
         }

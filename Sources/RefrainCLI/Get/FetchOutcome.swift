@@ -33,7 +33,11 @@ struct FetchOutcome: Sendable {
     var isPartial = false
     /// Whether it was done in an earlier run, and no request was made.
     var isSkipped = false
-    /// A message about a partial file.
+    /// When a request that must not be done twice was sent first, in seconds since 1970; nil: any other request.
+    var begun: Double?
+    /// Whether the server may have done a request that is sent once.
+    var isUnknown = false
+    /// A message about a partial file, or about an unknown outcome.
     var remark: String?
     /// Whether the condition of the command was met; nil: there is none.
     var isAwaited: Bool?
@@ -68,6 +72,23 @@ struct FetchOutcome: Sendable {
 
     /// Whether the request succeeded.
     var isSuccess: Bool { error == nil && (isAwaited ?? ((status?.rawValue ?? 0) < 400)) }
+
+    /// Whether the server may have done what the request asks for, although it did not succeed.
+    ///
+    /// An answer of status 4xx, and a refusal in words, say that it has not (rule R2).
+    ///
+    /// - Parameter method: the method of the request; a redirect to another one follows the execution.
+    func mayBeDone(_ method: HTTPMethod) -> Bool {
+        guard !isSuccess else { return false }
+        if lastRequest.method != method { return true }
+        if let status {
+            let isRefusal = status == .serviceUnavailable && response?.headers.contains("Retry-After") == true
+            let isAnswer = (400..<500).contains(status.rawValue) || [501, 505, 506, 510, 511].contains(status.rawValue)
+            return !isRefusal && !isAnswer
+        }
+        guard let error else { return true }
+        return (attempts.last?.bytesSent ?? error.bytesSent).map { $0 > 0 } ?? !error.code.isKnownUnsent
+    }
 
     /// Whether the request was tried again, redirects aside.
     var wasRetried: Bool { attempts.contains { $0.decision == .retry && $0.reason != .redirected } }

@@ -1,32 +1,53 @@
 internal import Refrain
+internal import RefrainQueue
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 /// Sends requests, each with its own sink.
 final class Fetcher: Sendable {
     private let settings: GetSettings
+    /// The state of the run; nil: none is kept.
+    private let state: TransferState?
     /// The outputs of contents that are written as they arrive, by path; the default is standard output.
     private let streams: [String: Output]
     /// The chain of each transport.
     private let chains: [any HTTPLoader]
+    private let progress: Progress
     private let pacer: StartPacer?
-    private let folders = OutputFolders()
+    /// The places of a list's requests; nil: each worker has its place until its request has ended.
+    private let places: Places?
+    private let folders: OutputFolders
     private let claimed = ClaimedPaths()
     /// Whether it was said that partial contents are lost: once is enough for a list.
     private let hasSaidLoss = Locked(false)
 
     /// `streams` are the outputs that are not files, by their paths.
-    init(_ settings: GetSettings, streams: [String: Output]) {
+    init(_ settings: GetSettings, streams: [String: Output], state: TransferState?, progress: Progress) {
         self.settings = settings
+        self.state = state
+        self.progress = progress
         self.streams = streams
+        folders = if case .folder(let root) = settings.destination { OutputFolders(root) } else { OutputFolders("") }
         pacer = settings.interval.map { StartPacer(interval: $0) }
         let budgets = settings.hasBudget ? Retry.Budgets { _ in CommandPolicy.budget() } : nil
         var retry = Retry(settings.policy, budgets: budgets)
         retry.asksStrategyAboutSuccess = settings.policy.condition != nil
+        let places = settings.isAlone || settings.segments != nil ? nil : Places(settings.concurrency)
+        self.places = places
         let redirect = Redirect(maximumNumberOfRedirects: settings.maximumRedirects)
         chains = settings.transports.map { transport in
             var inner: any HTTPLoader = transport
             if settings.display.recordsHeads { inner = RecordResponses() --> inner }
             if let jar = settings.cookies { inner = jar --> inner }
-            var attempts: any HTTPLoader = retry --> Resume() --> inner
+            inner = Resume() --> inner
+            if let places { inner = places --> inner }
+            var attempts: any HTTPLoader = retry --> inner
             if let schemes = settings.schemes { attempts = schemes --> attempts }
             return redirect --> attempts
         }
@@ -47,15 +68,22 @@ final class Fetcher: Sendable {
         var ending: RunBoard.Ending?
         while let (job, number) = board.next(after: ending, isCancelled: Task.isCancelled) {
             if let known = outcomeWithoutRequest(job, number: number) {
+                if known.isSkipped { progress.skip() }
                 ending = .outcome(known)
             } else {
-                ending = board.ending(of: await fetch(job, number: number, by: loader))
+                let ticket = places.map { _ in Places.Ticket(board) }
+                ending = board.ending(of: await fetch(job, number: number, by: loader, ticket))
             }
         }
     }
 
     /// Sends one request, and delivers the content of a successful response.
-    private func fetch(_ job: GetSettings.Job, number index: Int, by loader: any HTTPLoader) async -> FetchOutcome {
+    private func fetch(
+        _ job: GetSettings.Job,
+        number index: Int,
+        by loader: any HTTPLoader,
+        _ ticket: Places.Ticket?
+    ) async -> FetchOutcome {
         await pacer?.turn()
         let clock = ContinuousClock()
         let start = clock.now
@@ -64,6 +92,10 @@ final class Fetcher: Sendable {
         var request: HTTPRequest?
         var target: FetchTarget?
         var result: HTTPResult
+        var transfer: TransferProgress?
+        let log = settings.display.isVerbose ? VerboseLog(progress.line, collects: !settings.isAlone) : nil
+        defer { log?.flush() }
+        var begun: Double?
         do throws(HTTPError) {
             var made = try prepared(job, destination)
             if settings.display.recordsHeads {
@@ -72,7 +104,8 @@ final class Fetcher: Sendable {
             }
             request = made
             let (content, path) = try makeSink(job, made, destination)
-            let progress = settings.metersEachRequest ? meter(&made, job) : nil
+            transfer = progress.begin(&made, job, number: index)
+            log?.observe(&made)
             // For a range of the command line the digest of the server is that of the whole content.
             let isWhole = made.method == .get && !made.headers.contains("Range")
             let sink = FetchTarget(
@@ -80,12 +113,15 @@ final class Fetcher: Sendable {
                 settings.display.includesHead ? made[option: ResponseLogOption.self] : nil,
                 path: path,
                 comparesFields: settings.digests.checksFields && job.file != nil && isWhole,
-                progress: progress
+                progress: progress.metered(transfer)
             )
             target = sink
             // A response with a condition is kept in memory.
             if settings.policy.condition == nil { made.download = sink.download }
+            begun = try begin(job, &made)
+            watch(&made, ticket)
             let loaded = await loader.load(made)
+            if let ticket { places?.end(ticket, loaded) }
             result = await deliver(await completed(loaded, of: made, sink, since: start, by: loader), of: job, to: sink)
         } catch {
             result = .failure(error)
@@ -107,17 +143,57 @@ final class Fetcher: Sendable {
             await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
         }
         finish(&outcome, target, job)
+        outcome.begun = begun
+        if settings.isSentOnce(job), begun != nil {
+            outcome.isUnknown = outcome.mayBeDone(settings.template.method(of: job.request))
+            if outcome.isUnknown { outcome.remark = Self.remarkOnUnknown }
+        }
         outcome.isPrinted = stream(destination) === Output.standard
         outcome.elapsed = start.duration(to: clock.now)
-        target?.progress?.end(outcome)
+        progress.end(transfer, outcome)
         return outcome
     }
 
-    /// The progress display of a request.
-    private func meter(_ request: inout HTTPRequest, _ job: GetSettings.Job) -> TransferProgress {
-        let progress = TransferProgress(settings.display.progress, url: SanitizedURL.text(job.request.url))
-        request.attemptObserver = { progress.note($0) }
-        return progress
+    private static let remarkOnUnknown =
+        "the server may have done it, so its outcome is unknown; only --resend-unknown sends it again"
+
+    /// Notes in the state that a request which must not be done twice is about to be sent, and limits its time to the
+    /// life of its key.
+    ///
+    /// - Returns: when it was sent first, in seconds since 1970; nil for any other request.
+    private func begin(_ job: GetSettings.Job, _ request: inout HTTPRequest) throws(HTTPError) -> Double? {
+        guard let state, let entry = job.entry else { return nil }
+        let dependsOnKey = settings.dependsOnKey(job)
+        guard dependsOnKey || settings.isSentOnce(job) else { return nil }
+        let now = WallClock.Instant.now.sinceEpoch.inSeconds
+        let begun = dependsOnKey && job.action != .resend ? entry.begun ?? now : now
+        do throws(DatabaseError) {
+            if begun != entry.begun || entry.outcome == .unknown { try state.begin(entry, at: begun) }
+        } catch {
+            throw HTTPError(
+                .cannotWriteToFile,
+                request: request,
+                underlyingError: error,
+                message: "it is not sent, since the state cannot be written: \(error)",
+                bytesSent: 0
+            )
+        }
+        if dependsOnKey {
+            let left = max(settings.template.keyLifetime - .seconds(now - begun), .milliseconds(1))
+            request.timeout = min(request.timeout ?? left, left)
+        }
+        return begun
+    }
+
+    /// Lets a request give its place up while it waits for its next attempt.
+    private func watch(_ request: inout HTTPRequest, _ ticket: Places.Ticket?) {
+        guard let ticket else { return }
+        request.ticket = ticket
+        let shown = request.attemptObserver
+        request.attemptObserver = { record in
+            shown?(record)
+            if record.decision == .retry { ticket.rest() }
+        }
     }
 
     /// Fetches the segments that the first request has left.
@@ -162,20 +238,29 @@ final class Fetcher: Sendable {
         if isDone, settings.files.keepsTime, let path = outcome.file, let response = outcome.response,
             let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0, now: .now) })
         {
-            Directory.setModificationDate(path, date.sinceEpoch.inSeconds)
+            Directory.setModificationDate(path, date.sinceEpoch.components.seconds)
         }
     }
 
     /// The outcome of a request that is not sent, because the state has its result.
     func outcomeWithoutRequest(_ job: GetSettings.Job, number index: Int) -> FetchOutcome? {
         switch job.action {
-        case .fetch, .revalidate: return nil
+        case .fetch, .resend, .revalidate: return nil
         default: break
         }
         let url = SanitizedURL.text(job.request.url)
         let method = settings.template.method(of: job.request)
         switch job.action {
-        case .fetch, .revalidate: return nil
+        case .fetch, .resend, .revalidate: return nil
+        case .leave:
+            guard let request = try? settings.template.request(for: job.request) else { return nil }
+            let error = HTTPError(
+                .callerFailed,
+                request: request,
+                message: "an earlier run has sent it, and its outcome is unknown; only --resend-unknown sends it again",
+                bytesSent: 0
+            )
+            return FetchOutcome(index: index, url: url, method: method.rawValue, result: .failure(error))
         case .skip:
             guard let entry = job.entry, let request = try? settings.template.request(for: job.request) else {
                 return nil
@@ -200,7 +285,10 @@ final class Fetcher: Sendable {
 
     /// The request of a job, with what the state adds to it.
     private func prepared(_ job: GetSettings.Job, _ destination: Destination) throws(HTTPError) -> HTTPRequest {
-        var request = try settings.template.request(for: job.request, storedKey: job.entry?.key)
+        var request = try settings.template.request(
+            for: job.request,
+            storedKey: settings.storesKey(of: job) ? job.entry?.key : nil
+        )
         if settings.display.failsWithBody { request.keepsErrorContent = true }
         if settings.schemes != nil { request = AllowedSchemes.marked(request) }
         if destination == .standardOutputInOrder, request.maximumBodySize == nil {
@@ -230,7 +318,9 @@ final class Fetcher: Sendable {
         do {
             switch destination {
             case .standardOutput, .device:
-                return (digesting(StreamSink(stream(destination), holdBack: settings.display.holdBack), job), nil)
+                let plain = StreamSink(stream(destination), holdBack: settings.display.holdBack)
+                let refusesBinary = destination == .standardOutput && settings.display.refusesBinary
+                return (digesting(refusesBinary ? TerminalSink(plain) : plain, job), nil)
             case .standardOutputInOrder: return (MemorySink(), nil)
             case .nowhere, .each: return (digesting(NoSink(), job), nil)
             case .file, .folder, .remoteNames:
@@ -242,11 +332,19 @@ final class Fetcher: Sendable {
                 }
                 let path = try isTree ? wanted : settings.files.path(wanted, claimed)
                 let isFresh = isTree ? try folders.prepare(above: path) : false
+                if isTree {
+                    // A link in the output folder may lead anywhere.
+                    guard isFresh || Directory.link(path) == nil else {
+                        throw SystemError(what: "cannot write \(path), since it is a symbolic link", code: ELOOP)
+                    }
+                } else if Directory.isMountPoint(path) {
+                    return (try InPlaceSink(path: path), path)
+                }
                 // The text before the content is not part of it, so the content cannot be continued after it.
                 guard settings.continues, !settings.display.includesHead, request.method == .get,
                     !request.headers.contains("Range")
                 else { return (try FileContentSink(path: path), path) }
-                let url = SanitizedURL.text(job.request.url)
+                let url = settings.template.objectURL(of: job.request)
                 guard settings.segments != nil || (!isFresh && SegmentedFile.isThere(PartialNames(path))) else {
                     let file = try ResumableFile(
                         path: path,

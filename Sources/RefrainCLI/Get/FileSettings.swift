@@ -18,12 +18,18 @@ struct FileSettings: Sendable {
         guard !takesHeaderName || arguments.has(.remoteName) else {
             throw UsageError("--remote-header-name needs --remote-name")
         }
+        guard !takesHeaderName || !arguments.has(.continue) else {
+            throw UsageError(
+                "--continue and --remote-header-name exclude each other: the name of the file, and so its partial file, "
+                    + "is known only when the answer comes"
+            )
+        }
         keepsOldFiles = arguments.has(.noClobber)
         createsFolders = arguments.has(.createDirs)
         keepsTime = arguments.has(.remoteTime)
         tagFile = arguments.last(.etagSave)
         if let tagFile, tagFile.isEmpty || tagFile.utf8.contains(0) || Directory.kind(of: tagFile) == .folder {
-            throw .badValue(tagFile, of: "--etag-save", "is no file")
+            throw .badValue(tagFile, of: "--etag-save", "is not a file")
         }
     }
 

@@ -4,8 +4,13 @@ internal import RefrainQueue
 /// `refrain get`: fetches URLs reliably, so many at a time.
 struct GetCommand {
     private var settings: GetSettings
+    private let screen = StatusLine()
+    private let progress: Progress
 
-    init(_ settings: GetSettings) { self.settings = settings }
+    init(_ settings: GetSettings) {
+        self.settings = settings
+        progress = Progress(settings, screen)
+    }
 
     /// Fetches everything, and returns the exit status.
     mutating func run() async throws -> ExitStatus {
@@ -16,8 +21,10 @@ struct GetCommand {
         for remark in settings.display.remarks { coordinator.say(remark) }
         Signals.beginWork()
         let settings = settings
-        let fetcher = Fetcher(settings, streams: streams)
+        let fetcher = Fetcher(settings, streams: streams, state: plan.state, progress: progress)
+        let drawing = Task { [progress] in await progress.run() }
         await Self.fetchAll(settings, fetcher, queue, &plan, coordinator)
+        drawing.cancel()
         let status = coordinator.finish()
         // Requests that ended before the signal stay done, but the command was interrupted.
         return Task.isCancelled ? Signals.status : status
@@ -38,8 +45,9 @@ struct GetCommand {
             var isPausing = false
             var isNoted = false
             var workers = 0
+            var isLost = false
             while true {
-                let goesOn = !coordinator.isClosed && !Task.isCancelled
+                let goesOn = !coordinator.isClosed && !isLost && !Task.isCancelled
                 if !isPlanning, goesOn, let part = board.withQueue({ $0.takeUnplanned() }) {
                     isPlanning = true
                     // Concurrent with the requests.
@@ -81,11 +89,18 @@ struct GetCommand {
                 for event in await board.events() {
                     switch event {
                     case .fetched(let outcome):
-                        change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(outcome) }
+                        let isKept = change(&plan, coordinator) { plan throws(DatabaseError) in
+                            try plan.note(outcome)
+                        }
                         coordinator.take(outcome)
+                        // Without its outcome an order would be placed again.
+                        if !isKept, outcome.begun != nil, !isLost {
+                            isLost = true
+                            coordinator.say("no further request is sent, since its outcome could not be kept")
+                        }
                     case .noted(let rows):
                         change(&plan, coordinator) { plan throws(DatabaseError) in try plan.note(rows) }
-                    case .ended:
+                    case .ended, .rested:
                         break
                     case .read(let item):
                         isReading = false
@@ -141,16 +156,19 @@ struct GetCommand {
         }
     }
 
-    /// Changes the state, and reports a failure.
+    /// Changes the state, and reports a failure; returns whether it was changed.
+    @discardableResult
     private static func change(
         _ plan: inout RunPlan,
         _ coordinator: OutputCoordinator,
         _ body: (inout RunPlan) throws(DatabaseError) -> Void
-    ) {
+    ) -> Bool {
         do throws(DatabaseError) {
             try body(&plan)
+            return true
         } catch {
             coordinator.fail("\(error)")
+            return false
         }
     }
 
@@ -170,7 +188,7 @@ struct GetCommand {
             if let part = queue.takeUnplanned() {
                 queue.add(planned: try part.planned(by: opened).get(), of: part.count)
             }
-            return (streams, try OutputCoordinator(settings), opened, queue)
+            return (streams, try OutputCoordinator(settings, screen, progress), opened, queue)
         } catch {
             plan?.state?.withdraw()
             Directory.remove(made)
@@ -197,7 +215,7 @@ struct GetCommand {
             switch Directory.kind(of: folder) {
             case .nothing: throw UsageError("--output-dir: \(folder) is not there; --create-dirs makes the folder")
             case .folder: break
-            default: throw UsageError("--output-dir: \(folder) is no folder")
+            default: throw UsageError("--output-dir: \(folder) is not a folder")
             }
         }
         do {
@@ -209,6 +227,10 @@ struct GetCommand {
                         try Directory.prepareAbove(path)
                     } else if !folder.isEmpty, Directory.kind(of: folder) == .nothing {
                         hint = "; --create-dirs makes the folder"
+                    }
+                    if Directory.isMountPoint(path) {
+                        _ = try InPlaceSink(path: path)
+                        continue
                     }
                     if let obstacle = Directory.obstacle(toReplacing: path) { throw obstacle }
                     try Signals.holdingOff { () throws(HTTPBody.FileError) in

@@ -10,17 +10,23 @@ struct GetSettings: Sendable {
         enum Action: Sendable {
             /// It is sent.
             case fetch
+            /// It is sent again, although the server may have done it.
+            case resend
             /// It was done in an earlier run, and is not sent again.
             case skip
             /// It was done in an earlier run, and is revalidated: `--refresh`.
             case revalidate
             /// Its file belongs to another request, and is not changed.
             case refuse
+            /// An earlier run has sent it, and its outcome is unknown.
+            case leave
         }
 
         let request: ListedRequest
         /// The identity of the request in the state.
         let identity: String
+        /// The identity that earlier versions gave it; nil: the same.
+        let oldIdentity: String?
         /// The path of the file.
         let file: String?
         /// The file, relative to the output folder.
@@ -31,9 +37,17 @@ struct GetSettings: Sendable {
         let entry: TransferState.Entry?
         let action: Action
 
-        init(request: ListedRequest, identity: String, file: String?, name: String?, digest: ContentDigest?) {
+        init(
+            request: ListedRequest,
+            identity: String,
+            oldIdentity: String? = nil,
+            file: String?,
+            name: String?,
+            digest: ContentDigest?
+        ) {
             self.request = request
             self.identity = identity
+            self.oldIdentity = oldIdentity
             self.file = file
             self.name = name
             self.digest = digest
@@ -45,6 +59,7 @@ struct GetSettings: Sendable {
         init(_ job: Job, entry: TransferState.Entry, action: Action) {
             request = job.request
             identity = job.identity
+            oldIdentity = job.oldIdentity
             file = job.file
             name = job.name
             digest = job.digest
@@ -55,6 +70,8 @@ struct GetSettings: Sendable {
 
     /// The requests that are known before anything is sent, as jobs.
     private var jobs: [Job]
+    /// The command line, for messages; nil where it has secrets.
+    var commandLine: String?
     /// The requests whose jobs are made while the first ones are fetched; some may be duplicates.
     private var requests: [ListedRequest]
     /// The number of both.
@@ -95,6 +112,8 @@ struct GetSettings: Sendable {
     let rereadList: String?
     /// Whether completed requests are revalidated.
     let refreshes: Bool
+    /// Whether requests whose outcome is unknown are sent again.
+    let resendsUnknown: Bool
     /// The minimum time between the beginnings of two requests; nil: none.
     let interval: Duration?
     /// The cookies that requests share; nil: none are kept.
@@ -112,6 +131,7 @@ struct GetSettings: Sendable {
 
     init(_ arguments: Arguments) throws(UsageError) {
         try OtherCommands.checkLetters(arguments)
+        Input.limit(to: try RequestTemplate.timeOfCall(arguments))
         template = try RequestTemplate(arguments)
         policy = try PolicyText.commandPolicy(arguments)
         hasBudget = !arguments.has(.noBudget)
@@ -173,7 +193,7 @@ struct GetSettings: Sendable {
         report = try Self.file(arguments, .report)
         timelineSVG = try Self.file(arguments, .timelineSVG)
         if timelineSVG != nil {
-            guard timelineSVG != "-" else { throw .badValue("-", of: "--timeline-svg", "is no file") }
+            guard timelineSVG != "-" else { throw .badValue("-", of: "--timeline-svg", "is not a file") }
             guard requests.count == 1 else {
                 throw UsageError(
                     "--timeline-svg draws one request, but there are \(requests.count) URLs; use --report FILE"
@@ -182,6 +202,7 @@ struct GetSettings: Sendable {
         }
         display = try DisplaySettings(arguments, destination, numberOfURLs: count)
         refreshes = arguments.has(.refresh)
+        resendsUnknown = arguments.has(.resendUnknown)
         interval = try arguments.last(.rate).map { text throws(UsageError) in
             try SpeedText.interval(text, option: "--rate")
         }
@@ -266,7 +287,7 @@ struct GetSettings: Sendable {
     private static func file(_ arguments: Arguments, _ name: OptionName) throws(UsageError) -> String? {
         guard let path = arguments.last(name) else { return nil }
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw .badValue(path, of: "--\(name.rawValue)", "is no file")
+            throw .badValue(path, of: "--\(name.rawValue)", "is not a file")
         }
         return path
     }
@@ -286,18 +307,6 @@ struct GetSettings: Sendable {
             return (nil, "")
         }
         return (list + TransferState.fileName, "--from")
-    }
-
-    /// Whether the progress of each single request is shown.
-    var metersEachRequest: Bool {
-        switch display.progress {
-        case .none: false
-        case .json: true
-        // A line among the content would become part of the content.
-        case .line:
-            jobCount == 1 && !readsStandardInput && Output.error.columns != nil
-                && !(destination.isStandardOutput && Output.standard.isTerminal)
-        }
     }
 
     /// How many options beside lists read standard input.
@@ -327,7 +336,8 @@ struct GetSettings: Sendable {
         exceptStandardInput: Bool
     ) throws(UsageError) -> [ListedRequest] {
         var requests: [ListedRequest] = []
-        for url in arguments.positionals {
+        for word in arguments.positionals {
+            let url = CommandLineURL.completed(word, arguments)
             try CommandLineURL.check(url, arguments)
             requests.append(ListedRequest(url: url, position: .commandLine))
         }
@@ -350,9 +360,18 @@ struct GetSettings: Sendable {
 struct DisplaySettings: Sendable {
     /// Whether failures are shown.
     let showsFailures: Bool
+    /// Whether binary data is refused, because standard output is a terminal that no option names.
+    let refusesBinary: Bool
     /// How progress is shown.
     let progress: ProgressKind
+    /// Whether each retry is told.
+    let tellsRetries: Bool
+    /// Whether the end of the run is told.
+    let tellsEnd: Bool
+    /// Whether the requests are shown as they are sent, with the heads of the responses.
     let isVerbose: Bool
+    /// Whether the attempts of each request are drawn.
+    let showsTimeline: Bool
     /// Whether the head of an answer is written before its content.
     let includesHead: Bool
     /// Where the heads of answers are written; nil: nowhere.
@@ -369,19 +388,26 @@ struct DisplaySettings: Sendable {
     init(_ arguments: Arguments, _ destination: Destination, numberOfURLs: Int) throws(UsageError) {
         let isSilent = arguments.has(.silent) && !arguments.has(.showError)
         showsFailures = !arguments.has(.quiet) && !isSilent
+        let namesOutput = arguments.all(.output).contains { Output.given($0) === Output.standard }
+        refusesBinary = Output.standard.isTerminal && !namesOutput
         progress = try ProgressKind(arguments)
+        let isQuiet = arguments.has(.quiet) || arguments.has(.silent)
+        tellsRetries = !isQuiet && progress != .json
+        tellsEnd = !isQuiet && progress == .line
         isVerbose = arguments.has(.verbose)
+        showsTimeline = arguments.has(.timeline)
         // Heads with the same destination as the content are written before it.
         let printsHeads = arguments.last(.dumpHeader) == "-" && destination.isStandardOutput
         includesHead = arguments.has(.include) || arguments.has(.head) || printsHeads
         dumpHeader = printsHeads ? nil : arguments.last(.dumpHeader)
         if let dumpHeader, dumpHeader.isEmpty || dumpHeader.utf8.contains(0) {
-            throw .badValue(dumpHeader, of: "--dump-header", "is no file")
+            throw .badValue(dumpHeader, of: "--dump-header", "is not a file")
         }
         failsWithBody = arguments.has(.failWithBody)
         holdBack = arguments.has(.noBuffer) ? 0 : StreamSink.holdBack
         remarks = [
-            ConditionFields.remark(arguments), Destination.remark(arguments, numberOfURLs: numberOfURLs),
+            CommandLineURL.remark(arguments), ConditionFields.remark(arguments), InPlaceSink.remark(destination),
+            Destination.remark(arguments, numberOfURLs: numberOfURLs),
             OtherCommands.remarkOnData(arguments),
         ].compactMap(\.self)
         writeOut = try arguments.last(.writeOut).map { text throws(UsageError) in try WriteOut(text) }

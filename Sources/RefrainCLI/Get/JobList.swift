@@ -55,6 +55,12 @@ struct JobList: Sendable {
         return jobs
     }
 
+    /// The jobs of further requests, without a change of this list.
+    func adding(_ requests: [ListedRequest]) throws(UsageError) -> [GetSettings.Job] {
+        var copy = self
+        return try copy.add(requests)
+    }
+
     /// The job of a request; nil for a duplicate.
     ///
     /// - Throws: ``UsageError`` for a request that conflicts with the options.
@@ -70,7 +76,8 @@ struct JobList: Sendable {
         if case .each = destination, isFetch, case .file(let path) = destination.destination(of: number) {
             output = path
         }
-        var identity = identity(of: request, output)
+        var identity = identity(of: request, output, isFetch: isFetch)
+        var old = hasState && !template.method(of: request).isSafe ? oldIdentity(of: request, output) : nil
         // Two spellings of one URL are one file (RFC 3986 §6.2.2).
         let isEscaped = isFetch && folder != nil && identity.utf8.contains(UInt8(ascii: "%"))
         let counted = isEscaped ? SanitizedURL.withoutNeedlessEscapes(identity) : identity
@@ -78,13 +85,14 @@ struct JobList: Sendable {
         if count > 1 {
             if folder != nil, isFetch { return nil }
             identity += " #\(count)"
+            old? += " #\(count)"
         }
         if request.output != nil, folder == nil {
             throw UsageError("\(request.position): \"output\" needs --output-dir DIR")
         }
         if !hasState, request.isLine, !template.method(of: request).isIdempotent {
             throw UsageError(
-                "\(request.position): a \(template.method(of: request)) needs a place for its key; give --state FILE"
+                "\(request.position): a \(template.method(of: request)) needs a place for its outcome; give --state FILE"
             )
         }
         var (file, relative): (String?, String?)
@@ -105,7 +113,14 @@ struct JobList: Sendable {
         }
         do {
             let digest = try digests.expected(file: file, name: relative, url: request.url)
-            return GetSettings.Job(request: request, identity: identity, file: file, name: relative, digest: digest)
+            return GetSettings.Job(
+                request: request,
+                identity: identity,
+                oldIdentity: old == identity ? nil : old,
+                file: file,
+                name: relative,
+                digest: digest
+            )
         } catch {
             throw UsageError("\(request.position): \(error)")
         }
@@ -132,7 +147,27 @@ struct JobList: Sendable {
         return path
     }
 
-    private func identity(of request: ListedRequest, _ output: String?) -> String {
+    private func identity(of request: ListedRequest, _ output: String?, isFetch: Bool) -> String {
+        var content = request.bodyDigest
+        for field in request.headers { content += "\n\(field.name): \(field.value)" }
+        if let key = request.key { content += "\nkey \(key)" }
+        if let output = request.output ?? output { content += "\noutput \(output)" }
+        content += template.digest
+        // A part is a different content.
+        if let range = template.range { content += "\nRange: \(range)" }
+        content += template.senderDigest(of: request)
+        var url = isFetch ? template.objectURL(of: request) : SanitizedURL.text(template.url(of: request))
+        // Letters beyond ASCII are sent percent-encoded, so both spellings are one request.
+        if !url.isASCII, let sent = try? HTTPRequest(url) { url = sent.url.absoluteString }
+        return TransferState.identity(
+            method: template.method(of: request).rawValue,
+            url: SanitizedURL.canonical(SanitizedURL.withoutFragment(url)),
+            content: Array(content.utf8)
+        )
+    }
+
+    /// The identity that earlier versions gave a request.
+    private func oldIdentity(of request: ListedRequest, _ output: String?) -> String {
         var content = request.bodyDigest
         // Credentials may differ in the next run.
         for field in request.headers where !SecretFields.contains(field.name) {
@@ -156,7 +191,7 @@ struct JobList: Sendable {
     private mutating func name(of request: ListedRequest, _ identity: String, isFetch: Bool) -> String {
         if let output = request.output { return output }
         // Several requests to one URL differ in what they send, so their files do as well.
-        let url = template.url(of: request)
+        let url = isFetch ? template.objectURL(of: request) : template.url(of: request)
         let named = isFetch ? url : url + (url.contains("?") ? "&" : "?") + identity
         return isFlat ? OutputNaming.flat(named) : tree.path(of: named)
     }

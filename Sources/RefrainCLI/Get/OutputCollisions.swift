@@ -57,11 +57,11 @@ enum OutputCollisions {
                     let names = PartialNames(path)
                     for name in [names.part, names.record, names.positions] { try add(name, option) }
                 }
-            case .standardOutput: try add("-", "the content")
+            case .standardOutput: try add("-", "the response")
             case .standardOutputInOrder, .folder, .remoteNames, .nowhere, .each: break
             }
         }
-        if destination.printsInOrder { try add("-", "the content") }
+        if destination.printsInOrder { try add("-", "the response") }
         for name in [OptionName.report, .timelineSVG, .cookieJar] {
             try add(arguments.last(name), "--\(name.rawValue)", name == .cookieJar ? [:] : inputs)
         }

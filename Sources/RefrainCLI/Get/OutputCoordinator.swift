@@ -8,8 +8,10 @@ final class OutputCoordinator {
     private let report: Output?
     private let picture: Output?
     private let dumpedHeads: Output?
-    private let screen = Output.error
-    private var progress: Progress?
+    private let screen: StatusLine
+    private let progress: Progress
+    /// The last outcome.
+    private var last: FetchOutcome?
     private var waiting: [Int: FetchOutcome] = [:]
     private var printed = 0
     /// The outputs that could not be written; each is reported once.
@@ -18,8 +20,10 @@ final class OutputCoordinator {
     /// Whether no further outcome can be written.
     private(set) var isClosed = false
 
-    init(_ settings: GetSettings) throws(UsageError) {
+    init(_ settings: GetSettings, _ screen: StatusLine, _ progress: Progress) throws(UsageError) {
         self.settings = settings
+        self.screen = screen
+        self.progress = progress
         let report = try Self.opening("--report") { () throws(SystemError) in try settings.report.map(Output.named) }
         do {
             // Existing files are emptied only after all outputs could be opened.
@@ -39,22 +43,17 @@ final class OutputCoordinator {
             throw error
         }
         self.report = report
-        if settings.jobCount > 1 || settings.readsStandardInput, settings.display.progress == .line,
-            let columns = screen.columns
-        {
-            progress = Progress(total: settings.jobCount, columns: columns)
-        }
     }
 
     /// Whether a successful request is neither shown nor written.
     var isQuiet: Bool {
-        report == nil && picture == nil && dumpedHeads == nil && progress == nil && !settings.display.isVerbose
+        report == nil && picture == nil && dumpedHeads == nil && !settings.display.showsTimeline
             && settings.display.writeOut == nil && settings.files.tagFile == nil && !settings.destination.printsInOrder
     }
 
     /// Writes a message that belongs to no single request.
     func say(_ line: String) {
-        if settings.display.showsFailures { screen.show("refrain get: \(line)\n") }
+        if settings.display.showsFailures { screen.say("refrain get: \(line)\n") }
     }
 
     /// Reports a failure outside of the requests: the command continues, and its exit status is a failure.
@@ -82,18 +81,18 @@ final class OutputCoordinator {
     }
 
     /// Counts so many requests more, or less, than were known before the first ones were made.
-    func expect(_ further: Int) { progress?.total += further }
+    func expect(_ further: Int) { progress.expect(further) }
 
     /// Reports a line of a list that cannot be used, or a list that cannot be read to its end.
     func refuse(_ error: UsageError) {
-        show("refrain get: \(error)\n")
+        screen.say("refrain get: \(error)\n")
         status = .usage
     }
 
     /// Handles an outcome.
     func take(_ outcome: FetchOutcome) {
-        progress?.count(outcome)
-        show(lines(outcome))
+        if settings.isAlone { last = outcome }
+        screen.say(lines(outcome))
         score(outcome)
         write(ReportLine.json(outcome).line, to: report)
         write(Array(TimelineSVG(outcome).text.utf8), to: picture)
@@ -115,7 +114,7 @@ final class OutputCoordinator {
         if let remark = outcome.remark, settings.display.showsFailures {
             lines += "refrain get: \(outcome.url): \(remark)\n"
         }
-        if settings.display.isVerbose {
+        if settings.display.showsTimeline {
             let end = outcome.isSuccess ? outcome.status.map { "\($0)" } ?? "" : FailureText.line(outcome)
             let title = outcome.isSuccess ? "\(outcome.method) \(outcome.url): \(end)" : "\(outcome.method) \(end)"
             let heading = "\(title), \(DurationText.short(outcome.elapsed))"
@@ -137,8 +136,7 @@ final class OutputCoordinator {
         guard let format = settings.display.writeOut, !outcome.isSkipped else { return }
         for piece in format.pieces(outcome) where !piece.bytes.isEmpty {
             if piece.isError {
-                // A closed standard error does not end the command.
-                try? screen.write(piece.bytes)
+                screen.write(String(decoding: piece.bytes, as: UTF8.self))
             } else {
                 write(piece.bytes, to: .standard)
             }
@@ -169,11 +167,25 @@ final class OutputCoordinator {
         }
     }
 
-    /// Clears the progress line, and returns the exit status; a transport failure takes precedence over a status.
+    /// Says what the run came to, and returns the exit status; a transport failure takes precedence over a status.
     func finish() -> ExitStatus {
-        if progress != nil { screen.show("\n") }
+        screen.end()
         writeCookies()
+        let summary = RunSummary(settings, progress.sum.0, elapsed: progress.sum.elapsed, last, report: intactReport)
+        if Task.isCancelled {
+            if settings.display.showsFailures { screen.say("refrain get: \(summary.interruption)\n") }
+        } else if settings.display.tellsEnd, !isClosed || status != .success, let line = summary.line {
+            // The body that was printed may not end with a line feed.
+            let isGlued = settings.destination.hasStreams && Output.standard.isTerminal && !Output.standard.endsLine
+            screen.say("\(isGlued ? "\n" : "")refrain get: \(line)\n")
+        }
         return status
+    }
+
+    /// The file of the report, if it could be written.
+    private var intactReport: String? {
+        guard let report, report !== Output.standard, !lost.contains(ObjectIdentifier(report)) else { return nil }
+        return settings.report
     }
 
     /// Whether the request failed because the reader of standard output closed it, which is not an error.
@@ -184,7 +196,14 @@ final class OutputCoordinator {
     private func printInOrder() {
         while let outcome = waiting.removeValue(forKey: printed) {
             printed += 1
-            if let content = outcome.content { write(content, to: .standard) }
+            if let content = outcome.content {
+                if settings.display.refusesBinary, TerminalSink.isBinary(content) {
+                    screen.say("refrain get: \(outcome.url): \(TerminalSink.Refusal())\n")
+                    status = .failure
+                } else {
+                    write(content, to: .standard)
+                }
+            }
             writeOut(outcome)
         }
     }
@@ -213,16 +232,7 @@ final class OutputCoordinator {
             guard !Task.isCancelled else { return }
             // A closed reader of contents is not an error; an incomplete report is.
             if !error.isBrokenPipe || output === report || output === picture { status = .failure }
-            if !error.isBrokenPipe { screen.show("refrain get: \(error)\n") }
+            if !error.isBrokenPipe { screen.say("refrain get: \(error)\n") }
         }
-    }
-
-    private func show(_ lines: String) {
-        guard progress != nil else {
-            if !lines.isEmpty { screen.show(lines) }
-            return
-        }
-        if !lines.isEmpty { screen.draw(Progress.clear + Sanitized.plain(lines)) }
-        if let line = progress?.next() { screen.draw(line) }
     }
 }

@@ -25,7 +25,7 @@ struct PollCondition: Sendable {
     private static func statuses(_ text: String) throws(UsageError) -> Set<HTTPStatus> {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, words[0].uppercased() == "STATUS", ["in", "="].contains(words[1]) else {
-            throw .badValue(text, of: "--until", "is no condition; write 'STATUS in 200,404'")
+            throw .badValue(text, of: "--until", "is not a condition; write 'STATUS in 200,404'")
         }
         return try StatusListText(words[2].replacing(" ", with: ""), option: "--until").statuses
     }
@@ -39,14 +39,14 @@ struct PollCondition: Sendable {
             ($0.1.lowerBound, $1.0.count) < ($1.1.lowerBound, $0.0.count)
         }
         guard let (operation, range) = first else {
-            throw refuse("is no comparison; write '.state == \"done\"' or '/items/0/ready == true'")
+            throw refuse("is not a comparison; write '.state == \"done\"' or '/items/0/ready == true'")
         }
         let path = String(text[..<range.lowerBound]).trimmedOfWhiteSpace
         let value: JSONNode
         do throws(JSONNode.Failure) {
             value = try JSONNode.parse(Array(String(text[range.upperBound...]).trimmedOfWhiteSpace.utf8))
         } catch {
-            throw refuse("compares with what is no JSON: \(error); write a text in quotation marks")
+            throw refuse("compares with text that is not JSON: \(error); write a text in quotation marks")
         }
         if path.hasPrefix("/") {
             // A JSON Pointer (RFC 6901).

@@ -14,9 +14,9 @@ enum ReportLine {
             ("elapsed_ms", milliseconds(outcome.elapsed)),
             ("attempts", .array(outcome.attempts.map(attempt))),
         ]
-        if let response = outcome.response, !outcome.isSkipped {
-            let fields = response.headers.map { JSON.array([.string($0.name), .string(SecretFields.shown($0))]) }
-            members.append(("headers", .array(fields)))
+        if !outcome.isSkipped {
+            members.append(("request_headers", fields(outcome.lastRequest.headers)))
+            if let response = outcome.response { members.append(("headers", fields(response.headers))) }
         }
         if let date = outcome.retryAfterDate { members.append(("come_back_at", .string(DateText.iso8601(date)))) }
         if outcome.isSkipped { members.append(("skipped", .string("done in an earlier run"))) }
@@ -24,6 +24,10 @@ enum ReportLine {
         if let reason = outcome.attempts.last?.reason { members.append(("reason", .string(reason.rawValue))) }
         if let file = outcome.file { members.append(("file", .string(file))) }
         return .object(members)
+    }
+
+    private static func fields(_ headers: HTTPHeaders) -> JSON {
+        .array(headers.map { JSON.array([.string($0.name), .string(SecretFields.shown($0))]) })
     }
 
     private static func attempt(_ record: AttemptRecord) -> JSON {

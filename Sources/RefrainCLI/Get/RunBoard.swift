@@ -12,6 +12,8 @@ final class RunBoard: Sendable {
         case noted([TransferState.Entry])
         /// A worker found no job.
         case ended
+        /// A request waits for its next attempt, so that another one may begin.
+        case rested
         /// A part of the list with its rows of the state, and the number of its requests.
         case planned(Result<[GetSettings.Job], UsageError>, count: Int)
         /// The next item of a list; nil at its end.
@@ -42,6 +44,8 @@ final class RunBoard: Sendable {
         /// Jobs from this number on may not begin.
         var end = 0
         var workers = 0
+        /// The workers whose requests wait for their next attempts.
+        var resting = 0
         var events: [Event] = []
         /// The rows that the run has not taken yet; a few of them do not wake it.
         var rows: [TransferState.Entry] = []
@@ -75,6 +79,24 @@ final class RunBoard: Sendable {
         }
     }
 
+    /// The maximum number of workers besides those that have a place.
+    private static let mostResting = 2000
+
+    /// The number of workers that there may be.
+    private func limit(_ state: State) -> Int { mostWorkers + min(state.resting, Self.mostResting) }
+
+    /// Counts a worker as one that waits, so that another one may begin.
+    func rest() {
+        let ready = state.withLock { state -> (Waiter, [Event])? in
+            state.resting += 1
+            return state.add(.rested)
+        }
+        if let (waiter, events) = ready { waiter.resume(returning: events) }
+    }
+
+    /// Counts a worker as one that has a place again.
+    func wake() { state.withLock { $0.resting -= 1 } }
+
     /// No further job begins while this many outcomes per worker wait.
     private static let unreadPerWorker = 4
     /// This many rows wake the run before its next pause, also to look up further parts of the list in time.
@@ -100,7 +122,7 @@ final class RunBoard: Sendable {
     func allow(below end: Int) -> Int {
         state.withLock { state in
             state.end = end
-            let (jobs, idle) = (state.queue.ready, mostWorkers - state.workers)
+            let (jobs, idle) = (state.queue.ready, limit(state) - state.workers)
             let count = max(0, min(jobs, idle, end - state.queue.taken))
             state.workers += count
             return count
@@ -141,7 +163,9 @@ final class RunBoard: Sendable {
         let (job, ready): (Job?, (Waiter, [Event])?) = state.withLock { state in
             var ready = ending.flatMap { state.add($0) }
             let isUnread = state.events.count + state.rows.count >= Self.unreadPerWorker * mostWorkers
-            if !isCancelled, !isUnread, state.queue.taken < state.end, let job = state.queue.next() {
+            if !isCancelled, !isUnread, state.workers <= limit(state), state.queue.taken < state.end,
+                let job = state.queue.next()
+            {
                 return (job, ready)
             }
             state.workers -= 1

@@ -18,6 +18,27 @@ enum SanitizedURL {
         return String(url[..<authority.lowerBound]) + String(url[url.utf8.index(after: at)...])
     }
 
+    /// The user of a URL; nil: it names none.
+    static func user(of url: String) -> String? {
+        guard url.contains(byte: UInt8(ascii: "@")), let authority = authority(of: url),
+            let at = url[authority].utf8.lastIndex(of: UInt8(ascii: "@"))
+        else { return nil }
+        let user = url[authority.lowerBound..<at].prefix { $0 != ":" }
+        return user.isEmpty ? nil : String(user)
+    }
+
+    /// A URL in the form in which equal ones have the same text: scheme and host in lower case, without the port of the
+    /// scheme, and with a path (RFC 3986 §6.2.3).
+    static func canonical(_ url: String) -> String {
+        guard let authority = authority(of: url) else { return url }
+        let scheme = url[..<authority.lowerBound].lowercased()
+        var host = url[authority].lowercased()
+        let port = scheme == "http://" ? ":80" : ":443"
+        if host.hasSuffix(port) { host.removeLast(port.utf8.count) } else if host.hasSuffix(":") { host.removeLast() }
+        let rest = url[authority.upperBound...]
+        return "\(scheme)\(host)\(rest.utf8.first == UInt8(ascii: "/") ? "" : "/")\(rest)"
+    }
+
     /// A URL with a slash as its path if it has none, as it is sent.
     static func withPath(_ url: String) -> String {
         guard let authority = authority(of: url),

@@ -16,12 +16,12 @@ enum TLSSettings {
         configuration.overrides.pinnedKeys = try arguments.last(.pinnedpubkey).map(pinnedKeys)
         if let folder = arguments.last(.capath) {
             guard Directory.kind(of: folder) == .folder else {
-                throw .badValue(folder, of: "--capath", "is no folder")
+                throw .badValue(folder, of: "--capath", "is not a folder")
             }
             configuration.overrides.authoritiesFolder = folder
         }
         if let file = arguments.last(.crlfile) {
-            guard Directory.kind(of: file) == .file else { throw .badValue(file, of: "--crlfile", "is no file") }
+            guard Directory.kind(of: file) == .file else { throw .badValue(file, of: "--crlfile", "is not a file") }
             configuration.overrides.texts[.crlfile] = file
         }
         for (name, text) in texts {
@@ -79,8 +79,8 @@ enum TLSSettings {
     /// The path of a file with certificates, after validation.
     private static func authorities(_ file: String) throws(UsageError) -> String {
         do throws(SystemError) {
-            let input = try Input(path: file)
-            let pem = try input.rest()
+            let input = try Input(path: file, isBounded: true)
+            let pem = try input.rest(limit: Input.settingsLimit)
             if CertificateText.isSound(String(decoding: pem, as: UTF8.self)) {
                 // Each new connection reads the file, and a pipe is now empty.
                 return input.fileSize == nil ? try UnlinkedTemporaryFile.path(holding: pem) : file

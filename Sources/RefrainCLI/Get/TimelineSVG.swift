@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainSimulation
 
 /// The attempts of one request as a picture that a browser shows, on light and on dark.
 ///
@@ -21,13 +22,8 @@ struct TimelineSVG {
         let bottom = Self.top + Self.rowHeight * attempts.count
         let height = bottom + 40
         var lines = [
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.width) \(height)\" "
-                + "width=\"\(Self.width)\" height=\"\(height)\" role=\"img\" aria-labelledby=\"title summary\">",
-            "<title id=\"title\">\(Self.escaped(title))</title>",
-            "<desc id=\"summary\">\(Self.escaped(summary))</desc>", Self.style,
-            "<rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"\(Self.width - 1)\" height=\"\(height - 1)\" rx=\"8\"/>",
-            "<text class=\"head\" x=\"20\" y=\"30\">\(Self.escaped(title, limit: 90))</text>",
-            "<text class=\"dim\" x=\"20\" y=\"50\">\(Self.escaped(summary, limit: 100))</text>",
+            SVGPage.text("head", x: 20, y: 30, Self.cut(title, limit: 90)),
+            SVGPage.text("dim", x: 20, y: 50, Self.cut(summary, limit: 100)),
         ]
         for tick in axis.ticks {
             let x = Decimals.text(axis.x(tick), places: 1)
@@ -38,7 +34,14 @@ struct TimelineSVG {
         for (row, record) in attempts.enumerated() {
             lines += Self.row(record, at: Self.top + Self.rowHeight * row, axis)
         }
-        text = (lines + ["</svg>"]).joined(separator: "\n") + "\n"
+        text = SVGPage.document(
+            width: Double(Self.width),
+            height: Double(height),
+            title: title,
+            summary: summary,
+            style: Self.style,
+            lines
+        )
     }
 
     /// Draws the outcome of a URL.
@@ -59,7 +62,7 @@ struct TimelineSVG {
     private static let rowHeight = 40
 
     private static func row(_ record: AttemptRecord, at y: Int, _ axis: Axis) -> [String] {
-        let outcome = escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
+        let outcome = Markup.escaped(record.status.map { "\($0)" } ?? record.error?.rawValue ?? "no outcome")
         let took = DurationText.short(record.duration)
         let again = record.reason == .redirected ? "elsewhere" : "again after \(DurationText.short(record.delay))"
         let why = record.decision == .retry ? "\(again): \(record.reason.rawValue)" : record.reason.rawValue
@@ -69,10 +72,10 @@ struct TimelineSVG {
         let (left, right) = (axis.x(start), max(axis.x(end), axis.x(start) + 4))
         let (bar, length) = (Decimals.text(left, places: 1), Decimals.text(right - left, places: 1))
         var lines = [
-            "<g><title>\(record.number): \(outcome) in \(took), \(escaped(why))</title>",
+            "<g><title>\(record.number): \(outcome) in \(took), \(Markup.escaped(why))</title>",
             "<text class=\"dim\" x=\"20\" y=\"\(y + 15)\">\(record.number)</text>",
             "<text x=\"48\" y=\"\(y + 15)\"><tspan class=\"head\">\(outcome)</tspan> in \(took)</text>",
-            "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(escaped(why))</text>",
+            "<text class=\"dim\" x=\"48\" y=\"\(y + 30)\">\(Markup.escaped(why))</text>",
             "<rect class=\"\(kind(record))\" x=\"\(bar)\" y=\"\(y + 6)\" width=\"\(length)\" height=\"20\" rx=\"2\"/>",
         ]
         let next = axis.x(end + record.delay.inSeconds)
@@ -92,38 +95,17 @@ struct TimelineSVG {
         }
     }
 
-    /// Text escaped for XML, without the characters that XML 1.0 cannot represent.
-    static func escaped(_ text: String, limit: Int = 1000) -> String {
-        var result = ""
-        for (index, scalar) in text.unicodeScalars.enumerated() {
-            guard index < limit else { return result + "…" }
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): result += "?"
-            case "\u{FFFE}", "\u{FFFF}": result += "?"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+    private static func cut(_ text: String, limit: Int) -> String {
+        text.count <= limit ? text : text.prefix(limit) + "…"
     }
 
     private static let style = """
-        <style>
-        text { font: 13px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328 }
-        .head { font-weight: bold }
-        .dim, .tick { font-size: 11px; fill: #59636e } .tick { text-anchor: middle }
-        .page { fill: #ffffff; stroke: #d1d9e0 } .grid { stroke: #d1d9e0 }
         .good { fill: #1a7f37 } .bad { fill: #cf222e } .again { fill: #bf5700 } .passed { fill: #0969da }
         .wait { stroke: #818b98; stroke-width: 3; stroke-dasharray: 2 4 }
         @media (prefers-color-scheme: dark) {
-        text { fill: #f0f6fc } .dim, .tick { fill: #9198a1 } .page { fill: #0d1117; stroke: #3d444d }
-        .grid { stroke: #2a313c } .good { fill: #3fb950 } .bad { fill: #f85149 } .again { fill: #f0883e }
-        .passed { fill: #4493f8 } .wait { stroke: #9198a1 }
+        .good { fill: #3fb950 } .bad { fill: #f85149 } .again { fill: #f0883e } .passed { fill: #4493f8 }
+        .wait { stroke: #9198a1 }
         }
-        </style>
         """
 }
 

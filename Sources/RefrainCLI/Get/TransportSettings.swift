@@ -59,28 +59,58 @@ enum TransportSettings {
         overrides.unixSocket = arguments.last(.unixSocket)
         // A missing socket may be created later, by its server.
         if let path = overrides.unixSocket, [.file, .folder].contains(Directory.kind(of: path)) {
-            throw .badValue(path, of: "--unix-socket", "is no socket")
+            throw .badValue(path, of: "--unix-socket", "is not a socket")
         }
         guard !arguments.has(.ipv4) || !arguments.has(.ipv6) else {
             throw UsageError("--ipv4 and --ipv6 exclude each other")
         }
         overrides.addressFamily = arguments.has(.ipv4) ? 4 : arguments.has(.ipv6) ? 6 : nil
-        overrides.bytesPerSecond = try arguments.last(.limitRate).map { text throws(UsageError) in
+        overrides.bytesPerSecond = try limitRate(arguments)
+        overrides.texts[.interface] = arguments.last(.interface)
+        overrides.minimumSpeed = try minimumSpeed(arguments)
+        overrides.receiveBuffer = receiveBuffer(overrides.bytesPerSecond)
+        return overrides
+    }
+
+    private static func limitRate(_ arguments: Arguments) throws(UsageError) -> Int? {
+        try arguments.last(.limitRate).map { text throws(UsageError) in
             try SpeedText.bytes(text, option: "--limit-rate")
         }
-        overrides.texts[.interface] = arguments.last(.interface)
-        if arguments.has(.speedLimit) || arguments.has(.speedTime) {
-            let speed = try arguments.last(.speedLimit).map { text throws(UsageError) in
-                try SpeedText.bytes(text, option: "--speed-limit")
-            }
-            let seconds = try arguments.last(.speedTime).map { text throws(UsageError) in
-                try WholeNumber.parse(text, option: "--speed-time", in: 1...86_400)
-            }
-            overrides.leastSpeed = .init(bytesPerSecond: speed ?? 1, seconds: seconds ?? 30)
+    }
+
+    /// The minimum rate of the options; nil: none.
+    ///
+    /// It is below a limit of the rate, whose pauses are not the server's.
+    static func minimumSpeed(
+        _ arguments: Arguments
+    ) throws(UsageError) -> CurlLoader.ConnectionOverrides.MinimumSpeed? {
+        guard arguments.has(.speedLimit) || arguments.has(.speedTime) else { return nil }
+        let speed = try arguments.last(.speedLimit).map { text throws(UsageError) in
+            try SpeedText.bytes(text, option: "--speed-limit")
         }
-        // As many bytes at a time as the command curl takes.
-        overrides.receiveBuffer = 102_400
-        return overrides
+        let seconds = try arguments.last(.speedTime).map { text throws(UsageError) in
+            try WholeNumber.parse(text, option: "--speed-time", in: 1...86_400)
+        }
+        let rate = try limitRate(arguments) ?? 0
+        return .init(
+            bytesPerSecond: rate > 0 ? max(1, min(speed ?? 1, rate / 2)) : speed ?? 1,
+            seconds: (seconds ?? 30) + Int((try longestPause(arguments) ?? .zero).components.seconds)
+        )
+    }
+
+    /// How many bytes are received at a time: as many as by the command curl, and no more than a second's.
+    private static func receiveBuffer(_ rate: Int?) -> Int {
+        guard let rate, rate > 0 else { return 102_400 }
+        return min(102_400, max(smallestBuffer, rate))
+    }
+
+    /// The smallest buffer that libcurl takes.
+    private static let smallestBuffer = 1024
+
+    /// The longest pause that a limited rate makes: some buffers may come at once.
+    static func longestPause(_ arguments: Arguments) throws(UsageError) -> Duration? {
+        guard let rate = try limitRate(arguments), rate > 0 else { return nil }
+        return .seconds(4 * receiveBuffer(rate) / rate)
     }
 
     /// How many transports there are.

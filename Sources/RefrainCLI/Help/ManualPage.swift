@@ -7,11 +7,55 @@ enum ManualPage {
         var page = ".TH REFRAIN 1 \(Version.day) \"refrain \(Version.current)\" \"User Commands\"\n"
         page += section("NAME") + "refrain \\-\n\(Roff.prose(HelpText.purpose))\n"
         page += section("SYNOPSIS") + synopsis
+        page += section("DESCRIPTION") + paragraphs(description)
         page += section("COMMANDS") + CommandSpec.all.map(commandText).joined()
         page += section("EXIT STATUS") + ExitStatus.allCases.map(entry).joined()
+        page += section("ENVIRONMENT") + environment.map(entry).joined()
+        page += section("FILES") + files.map(entry).joined()
         page += section("EXAMPLES") + CommandSpec.all.flatMap(\.examples).map(example).joined()
+        page += section("BUGS") + paragraphs(bugs)
         page += section("SEE ALSO") + ".BR curl (1)\n"
         return page
+    }
+
+    private static let description = [
+        "refrain makes requests over HTTP that succeed although the network or the server fails now and then, and does not make an outage worse: it repeats what is safe to send again, waits longer each time, does as the server asks by Retry-After, and gives up in time.",
+        "refrain get fetches URLs. refrain URL is the same. Its options have the names and the meanings of those of curl where both have them; Documentation/Curl.md lists the differences. A failed attempt is told on standard error, with its cause and the time of the next one.",
+        "A request that is not safe to repeat, such as a POST, is sent again only where it cannot have been processed, or where an idempotency key makes it safe.",
+    ]
+
+    private static let environment = [
+        ("http_proxy, https_proxy, all_proxy", "The proxies for URLs of these schemes, unless --proxy names one."),
+        ("no_proxy", "The hosts that no proxy is used for; * is all hosts."),
+        ("HOME", "The folder of .netrc, for --netrc."),
+        ("TMPDIR", "Where a body that comes through a pipe is kept until it is sent. The default is /tmp."),
+        ("TZ", "The time zone of the times in messages; reports are in UTC."),
+    ]
+
+    private static let files = [
+        ("~/.netrc", "Users and passwords of hosts, read with --netrc alone."),
+        (
+            "DIR/.refrain.sqlite",
+            "The state of a list with --output-dir DIR: what is done, partial and failed. refrain status shows it."
+        ),
+        ("LIST.refrain.sqlite", "The state of a list of requests that must not be sent twice, beside the list."),
+        (
+            ".NAME.part, .NAME.part.json",
+            "The partial file of NAME, and what it is a part of. Both are removed when NAME is complete."
+        ),
+    ]
+
+    private static let bugs = [
+        "A shell may have a history: pass passwords by --netrc, by -H @FILE, or by --config, not by -u USER:PASSWORD. On the command line they are overwritten as soon as the command has started.",
+        "Report bugs, with the output of refrain --version and of the command with -v, where the sources of refrain are kept.",
+    ]
+
+    private static func paragraphs(_ texts: [String]) -> String {
+        texts.map(Roff.prose).joined(separator: "\n.PP\n") + "\n"
+    }
+
+    private static func entry(_ name: String, _ text: String) -> String {
+        ".TP\n\(Roff.bold(name))\n\(Roff.prose(text))\n"
     }
 
     private static var synopsis: String {

@@ -28,7 +28,7 @@ struct SimulationSettings: Sendable {
         if let text = arguments.last(.fleet) { fleet = try Self.sizes(text) }
         if let text = arguments.last(.load) {
             guard let rate = ASCIINumber.decimal(text) else {
-                throw UsageError.badValue(text, of: "--load", "is no number of calls per second, such as 40")
+                throw UsageError.badValue(text, of: "--load", "is not a number of calls per second, such as 40")
             }
             load = .perSecond(rate)
         }
@@ -78,7 +78,7 @@ struct SimulationSettings: Sendable {
             let meant = SuggestionFinder.nearest(to: text, among: known).map { "did you mean \($0)?" }
             let names = known.joined(separator: ", ")
             let advice = meant ?? "the policies are \(names), or a file whose name ends in .json"
-            throw UsageError.badValue(text, of: location, "is no policy; \(advice)")
+            throw UsageError.badValue(text, of: location, "is not a policy; \(advice)")
         }
         let json = try JSONNode.parse(try contents(text, location), source: text)
         return try StormFile(source: text).policy(json, name: text)

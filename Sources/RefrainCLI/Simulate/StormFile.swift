@@ -104,7 +104,7 @@ struct StormFile {
             guard let known = SimulatedPolicy.Name(rawValue: text) else {
                 let names = SimulatedPolicy.Name.allCases.map(\.rawValue).joined(separator: ", ")
                 let location = "\(source), line \(json.line)"
-                throw UsageError("\(location): \(Sanitized.text(text)) is no policy; they are \(names)")
+                throw UsageError("\(location): \(Sanitized.text(text)) is not a policy; they are \(names)")
             }
             return .named(known)
         }
@@ -175,7 +175,7 @@ struct StormFile {
         default: break
         }
         throw UsageError(
-            "\(location(member)): \(Sanitized.text(text)) is no budget; write standard, fleet, per-process, none, "
+            "\(location(member)): \(Sanitized.text(text)) is not a budget; write standard, fleet, per-process, none, "
                 + "window:RATIO:PER_SECOND or tokens:CAPACITY:COST[:REFUND]"
         )
     }

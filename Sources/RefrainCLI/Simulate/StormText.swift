@@ -87,7 +87,7 @@ enum StormText {
             let known = forms.keys.sorted()
             let meant = SuggestionFinder.nearest(to: kind, among: known).map { "did you mean \($0)?" }
             let advice = meant ?? "the \(what)s are \(known.joined(separator: ", "))"
-            throw UsageError("\(location): \(Sanitized.text(kind)) is no \(what); \(advice)")
+            throw UsageError("\(location): \(Sanitized.text(kind)) is not a \(what); \(advice)")
         }
         return (kind, Parts(text: text, form: form, location: location, fields: fields))
     }

@@ -5,6 +5,8 @@ internal import RefrainQueue
 struct StatusCommand {
     private let entries: [TransferState.Entry]
     private let isJSON: Bool
+    /// The state is damaged, and other rows are lost.
+    private let damage: DatabaseError?
     /// Whether all lists were read to their ends; nil: it is not known.
     private let areListsRead: Bool?
 
@@ -23,8 +25,10 @@ struct StatusCommand {
         }
         do throws(DatabaseError) {
             // First, since a run may be reading its list.
-            areListsRead = try TransferState.areListsRead(path)
-            entries = try TransferState.read(path).map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
+            areListsRead = (try? TransferState.areListsRead(path)) ?? nil
+            let (read, damage) = try TransferState.read(path)
+            entries = read.map { isFolder ? Self.withPartialFile($0, in: operand) : $0 }
+            self.damage = damage
         } catch {
             throw UsageError("\(Sanitized.text(operand)): \(error)")
         }
@@ -32,7 +36,7 @@ struct StatusCommand {
 
     /// A request with the bytes that its partial file holds now; its row is written only when it has ended.
     private static func withPartialFile(_ entry: TransferState.Entry, in folder: String) -> TransferState.Entry {
-        guard entry.outcome != .done, let name = entry.name,
+        guard ![.done, .unknown].contains(entry.outcome), let name = entry.name,
             let size = PartialNames(Directory.path(folder, name)).size, size > 0
         else { return entry }
         var entry = entry
@@ -46,7 +50,8 @@ struct StatusCommand {
         if isCut, isJSON { Output.error.show("refrain status: the list was not read to its end\n") }
         let text = isJSON ? entries.flatMap { Self.json($0).line } : Array(Self.text(entries, isCut: isCut).utf8)
         try output.write(text)
-        return entries.allSatisfy { $0.outcome == .done } && !isCut ? .success : .failure
+        if let damage { Output.error.show("refrain status: \(damage); other requests cannot be read\n") }
+        return entries.allSatisfy { $0.outcome == .done } && !isCut && damage == nil ? .success : .failure
     }
 
     /// The counts, and the requests that are not done.
@@ -54,7 +59,7 @@ struct StatusCommand {
     /// - Parameter isCut: whether a run has ended before its list was read to the end, or is still reading it.
     static func text(_ entries: [TransferState.Entry], isCut: Bool = false) -> String {
         var counts: [String] = []
-        for outcome in [TransferState.Outcome.done, .partial, .failed, .pending] {
+        for outcome in [TransferState.Outcome.done, .partial, .failed, .unknown, .pending] {
             let count = entries.count { $0.outcome == outcome }
             if count > 0 || outcome == .done { counts.append("\(count) \(outcome.rawValue)") }
         }
@@ -82,12 +87,11 @@ struct StatusCommand {
             ("file", .optional(entry.name) { .string($0) }), ("bytes", .integer(entry.bytes)),
             ("attempts", .integer(Int64(entry.attempts))), ("validator", .optional(entry.validator) { .string($0) }),
             ("key", .optional(entry.key) { .string($0) }), ("error", .optional(entry.error) { .string($0) }),
-            (
-                "ended",
-                .optional(entry.ended) {
-                    .string(DateText.iso8601(WallClock.Instant(sinceEpoch: .seconds($0))))
-                }
-            ),
+            ("begun", date(entry.begun)), ("ended", date(entry.ended)),
         ])
+    }
+
+    private static func date(_ seconds: Double?) -> JSON {
+        .optional(seconds) { .string(DateText.iso8601(WallClock.Instant(sinceEpoch: .seconds($0)))) }
     }
 }

@@ -76,11 +76,11 @@ enum Directory {
         func fail(_ code: Int32) -> SystemError { SystemError(what: "cannot replace \(path)", code: code) }
         let me = geteuid()
         if folder.st_mode & S_ISVTX != 0, me != 0, me != file.st_uid, me != folder.st_uid { return fail(EPERM) }
-        return isMountPoint(path) ? fail(EBUSY) : nil
+        return nil
     }
 
-    /// Whether a file is a mount point, as in containers.
-    private static func isMountPoint(_ path: String) -> Bool {
+    /// Whether a file is a mount point, as in containers, so that another file cannot replace it.
+    static func isMountPoint(_ path: String) -> Bool {
         #if os(Linux)
         guard let location = real(path), let list = try? Input(path: "/proc/self/mountinfo").rest() else {
             return false
@@ -149,6 +149,31 @@ enum Directory {
         return made
     }
 
+    /// Creates a folder below another one, with the missing ones between them, and follows no symbolic link below that.
+    static func prepare(_ folder: String, below root: String) throws(SystemError) {
+        var descriptor = open(root.isEmpty ? "." : root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError(what: "cannot write into \(root)", code: errno) }
+        defer { close(descriptor) }
+        for component in folder.dropFirst(root.count).split(separator: "/") {
+            let name = String(component)
+            let made = mkdirat(descriptor, name, 0o777) == 0 ? 0 : errno
+            let next = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else {
+                let code = made == 0 || made == EEXIST ? errno : made
+                var status = stat()
+                let isLink =
+                    fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+                let reason = isLink ? ", since symbolic links below the output folder are not followed" : ""
+                throw SystemError(what: "cannot write into \(folder)\(reason)", code: code)
+            }
+            close(descriptor)
+            descriptor = next
+        }
+        guard faccessat(descriptor, ".", W_OK | X_OK, 0) == 0 else {
+            throw SystemError(what: "cannot write into \(folder)", code: errno)
+        }
+    }
+
     /// Creates the missing folders above a file.
     static func prepareAbove(_ path: String) throws(SystemError) {
         let folder = above(path)
@@ -181,7 +206,7 @@ enum Directory {
     }
 
     /// Sets the modification time of a file in seconds since 1970.
-    static func setModificationDate(_ path: String, _ seconds: Double) {
+    static func setModificationDate(_ path: String, _ seconds: Int64) {
         var times = [timespec](repeating: timespec(tv_sec: Int(seconds), tv_nsec: 0), count: 2)
         utimensat(AT_FDCWD, path, &times, 0)
     }
@@ -191,6 +216,11 @@ enum Directory {
         var buffer = in6_addr()
         let bare = text.contains(":") ? String(text.prefix { $0 != "%" }) : text
         return inet_pton(bare.contains(":") ? AF_INET6 : AF_INET, bare, &buffer) == 1
+    }
+
+    /// Gives a file another name, replacing the file that has it.
+    static func rename(_ path: String, _ target: String) throws(SystemError) {
+        guard systemRename(path, target) == 0 else { throw SystemError(what: "cannot write \(target)", code: errno) }
     }
 
     /// Removes a file if it exists.

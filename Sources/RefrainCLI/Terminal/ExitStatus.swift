@@ -14,13 +14,18 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case hungUp = 129
     /// Interrupted by the user, with SIGINT.
     case interrupted = 130
+    /// Ended by the user, with SIGQUIT.
+    case quit = 131
     /// Ended by SIGTERM.
     case terminated = 143
+
+    /// Whether a signal has ended the command.
+    var isSignal: Bool { rawValue > 128 }
 
     /// The meaning, in a phrase.
     var meaning: String {
         switch self {
-        case .success: "all is well"
+        case .success: "success"
         case .failure:
             "a transport failure (also when others ended with a status), or an output that could not be written"
         case .usage: "wrong usage: nothing was done"
@@ -28,6 +33,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
         case .retryAfterTooLong: "the server asked to come back later than the command may wait, and said when"
         case .hungUp: "the terminal went away"
         case .interrupted: "interrupted (SIGINT)"
+        case .quit: "ended by the user (SIGQUIT)"
         case .terminated: "ended by SIGTERM"
         }
     }

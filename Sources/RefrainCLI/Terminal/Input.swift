@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -15,15 +17,35 @@ final class Input {
     ///
     /// The size of files of the system (/proc, /sys) is zero or a page, whatever they contain.
     let fileSize: Int64?
+    /// Whether it is a pipe or a device that may never end.
+    private let isBounded: Bool
+    private let isDevice: Bool
+    private let start = ContinuousClock.now
+    private var count = 0
+
+    /// How long a bounded pipe or device may take; nil: it may be silent for a minute at a time.
+    private static let timeLimit = Locked<Duration?>(nil)
+    private static let longestSilence = Duration.seconds(60)
+    /// How many bytes are taken from a bounded device.
+    private static let deviceLimit = 64 << 20
+
+    /// Sets how long a bounded pipe or device may take.
+    static func limit(to time: Duration?) { timeLimit.withLock { $0 = time } }
 
     /// Opens a file; `-` is standard input.
-    init(path: String) throws(SystemError) {
+    ///
+    /// - Parameter isBounded: whether a pipe without a writer, and a device without an end, are errors in time.
+    init(path: String, isBounded: Bool = false) throws(SystemError) {
         isOwned = path != "-"
         name = isOwned ? path : "standard input"
-        descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
+        // A pipe without a writer would block.
+        let blocking = isBounded ? O_NONBLOCK : 0
+        descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC | blocking) : STDIN_FILENO
+        self.isBounded = isBounded && isOwned
         guard descriptor >= 0 else { throw SystemError(what: "cannot read \(path)", code: errno) }
         var status = stat()
         let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFCHR
+        isDevice = kind == S_IFCHR
         fileSize = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFDIR {
             if isOwned { close(descriptor) }
@@ -44,7 +66,7 @@ final class Input {
 
     /// The next piece, or nil at the end.
     func next() throws(SystemError) -> [UInt8]? {
-        waitUntilReadable()
+        try waitUntilReadable()
         var failure: Int32 = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
             guard let base = buffer.baseAddress else { return }
@@ -54,13 +76,34 @@ final class Input {
             count = max(0, read)
         }
         guard failure == 0 else { throw SystemError(what: "cannot read \(name)", code: failure) }
+        count += chunk.count
+        guard !isBounded || !isDevice || count <= Self.deviceLimit else {
+            throw SystemError(what: "cannot read \(name), which has no end", code: EFBIG)
+        }
         return chunk.isEmpty ? nil : chunk
     }
 
     /// Waits for data; also works if another process has made the descriptor non-blocking.
-    private func waitUntilReadable() {
+    private func waitUntilReadable() throws(SystemError) {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&request, 1, -1) < 0, errno == EINTR {}
+        guard isBounded, fileSize == nil else {
+            while poll(&request, 1, -1) < 0, errno == EINTR {}
+            return
+        }
+        let limit = Self.timeLimit.withLock { $0 }
+        let end = limit.map { start + $0 } ?? .now + Self.longestSilence
+        while true {
+            let left = ContinuousClock.now.duration(to: end)
+            let milliseconds = Int32(
+                clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
+            )
+            let isReady = left > .zero ? poll(&request, 1, max(1, milliseconds)) : 0
+            if isReady > 0 { return }
+            guard isReady < 0, errno == EINTR else {
+                guard left <= .zero else { continue }
+                throw SystemError(what: "cannot read \(name), which does not end", code: ETIMEDOUT)
+            }
+        }
     }
 
     /// The rest, up to a little more than a number of bytes; there may be more then.
@@ -71,11 +114,21 @@ final class Input {
     }
 
     /// Everything that is left.
-    func rest() throws(SystemError) -> [UInt8] {
+    ///
+    /// - Throws: ``SystemError``, also if there are more bytes than `limit`.
+    func rest(limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
-        while let chunk = try next() { bytes += chunk }
+        while let chunk = try next() {
+            guard bytes.count + chunk.count <= limit else {
+                throw SystemError(what: "cannot read \(name), which is longer than \(limit >> 20) MiB", code: EFBIG)
+            }
+            bytes += chunk
+        }
         return bytes
     }
+
+    /// The most that a file with settings has: logins, fields, certificates.
+    static let settingsLimit = 16 << 20
 }
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {

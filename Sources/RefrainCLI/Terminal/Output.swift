@@ -1,3 +1,5 @@
+internal import Refrain
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -24,6 +26,7 @@ final class Output: Sendable {
     ///
     /// Non-blocking mode of the descriptor itself would affect every process that shares it.
     private let direct: Int32
+    private let lastByte = Locked(UInt8(ascii: "\n"))
 
     private init(descriptor: Int32, name: String, isOwned: Bool = false, isNew: Bool = false) {
         self.descriptor = descriptor
@@ -164,12 +167,16 @@ final class Output: Sendable {
         return Int(size.ws_col)
     }
 
+    /// Whether what was written last ends a line.
+    var endsLine: Bool { lastByte.withLock { $0 } == UInt8(ascii: "\n") }
+
     /// Writes all bytes.
     ///
     /// A slow reader is waited for in small steps, so that a cancelled task does not block.
     ///
     /// - Throws: ``SystemError``; with `EINTR` if the task was cancelled.
     func write(_ bytes: [UInt8]) throws(SystemError) {
+        if let last = bytes.last { lastByte.withLock { $0 = last } }
         var offset = 0
         let isStepped = mayBlock && direct < 0
         while offset < bytes.count {

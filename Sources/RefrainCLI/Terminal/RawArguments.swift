@@ -8,14 +8,21 @@ enum RawArguments {
     /// Those whose value after an `@` is the name of a file.
     private static let fileOptions: Set<OptionName> = [.header, .bearer, .data, .dataBinary, .json]
 
-    /// Overwrites what can be a secret in the memory that `ps` reads: values of such options, and users of URLs.
-    static func blank(_ arguments: Arguments) {
+    /// Whether an option or a URL has what can be a secret.
+    static func hasSecrets(_ arguments: Arguments) -> Bool { !texts(arguments).isEmpty }
+
+    /// What can be a secret.
+    private static func texts(_ arguments: Arguments) -> Set<String> {
         let given = arguments.given.filter { name, value in
             secrets.contains(name) && !(fileOptions.contains(name) && value.hasPrefix("@"))
         }
-        var texts = Set(given.map(\.value))
         let urls = arguments.positionals + arguments.all(.referer)
-        for url in urls where SanitizedURL.text(url) != url { texts.insert(url) }
+        return Set(given.map(\.value)).union(urls.filter { SanitizedURL.text($0) != $0 })
+    }
+
+    /// Overwrites what can be a secret in the memory that `ps` reads: values of such options, and users of URLs.
+    static func blank(_ arguments: Arguments) {
+        let texts = texts(arguments)
         guard !texts.isEmpty else { return }
         // One secret may be the end of another one: the longest that fits is overwritten.
         let ordered = texts.sorted { $0.utf8.count > $1.utf8.count }

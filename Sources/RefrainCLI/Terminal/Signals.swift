@@ -23,6 +23,7 @@ enum Signals {
 
         var status: ExitStatus {
             switch taken {
+            case SIGQUIT: .quit
             case SIGHUP: .hungUp
             case SIGTERM: .terminated
             default: .interrupted
@@ -32,13 +33,28 @@ enum Signals {
 
     private static let state = Locked(State())
 
-    /// Blocks SIGINT, SIGTERM and SIGHUP in this thread and those that it will start; call it before there are any.
+    /// Blocks the signals in this thread and those that it will start; call it before there are any.
+    ///
+    /// One that the parent process ignores, as `nohup` and `trap ''` do, stays ignored.
     static func block() {
         var set = waited
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // A shell starts background jobs with SIGINT ignored; a SIGINT sent to this process must still end it.
-        signal(SIGINT, SIG_DFL)
-        signal(SIGTERM, SIG_DFL)
+    }
+
+    /// Ends the process by the signal that was received, so that a shell ends its loop as well; returns if none was.
+    static func end() {
+        let signal = state.withLock { $0.taken }
+        guard signal != 0 else { return }
+        _ = systemSignal(signal, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        // A core of a command that was asked to quit is of no use.
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(coreLimit, &none)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        // To this thread: the main thread would receive one that is for the process.
+        raise(signal)
     }
 
     /// The exit status of a command that was ended by a signal.
@@ -76,10 +92,15 @@ enum Signals {
         state.withLock { state in
             guard !state.isUnderWay else { return }
             state.restore?()
-            _exit(state.status.rawValue)
         }
+        guard state.withLock({ $0.isUnderWay }) else { die() }
         body()
         take()
+        die()
+    }
+
+    private static func die() -> Never {
+        end()
         _exit(status.rawValue)
     }
 
@@ -90,21 +111,31 @@ enum Signals {
         state.withLock { $0.taken = signal }
     }
 
-    /// Whether the parent process ignores SIGHUP, as `nohup` does.
-    private static let ignoresHangUp: Bool = {
-        func number(_ handler: (@convention(c) (Int32) -> Void)?) -> Int { unsafeBitCast(handler, to: Int.self) }
+    /// The signals that end the command, except those that the parent process ignores.
+    private static let heeded: [Int32] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { number in
+        func address(_ handler: (@convention(c) (Int32) -> Void)?) -> Int { unsafeBitCast(handler, to: Int.self) }
         // It can only be read by setting it.
-        let isIgnored = number(signal(SIGHUP, SIG_DFL)) == number(SIG_IGN)
-        if isIgnored { signal(SIGHUP, SIG_IGN) }
-        return isIgnored
-    }()
+        let isIgnored = address(systemSignal(number, SIG_DFL)) == address(SIG_IGN)
+        if isIgnored { _ = systemSignal(number, SIG_IGN) }
+        return !isIgnored
+    }
 
     private static var waited: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        if !ignoresHangUp { sigaddset(&set, SIGHUP) }
+        for signal in heeded { sigaddset(&set, signal) }
         return set
     }
+
+    #if canImport(Glibc)
+    private static let coreLimit = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+    #else
+    private static let coreLimit = RLIMIT_CORE
+    #endif
 }
+
+/// Sets the action for a signal; returns the one before.
+private func systemSignal(
+    _ number: Int32,
+    _ action: (@convention(c) (Int32) -> Void)?
+) -> (@convention(c) (Int32) -> Void)? { signal(number, action) }

@@ -68,3 +68,6 @@ func systemReadAll(_ descriptor: Int32, _ size: Int64, _ body: (UnsafeRawBufferP
         return true
     }
 }
+
+/// Gives a file another name; -1 on failure, with the error number in `errno`.
+func systemRename(_ path: String, _ target: String) -> Int32 { rename(path, target) }

@@ -18,10 +18,8 @@ enum UnlinkedTemporaryFile {
     /// A path under which the bytes and the rest of an input can be read until the process ends.
     static func path(holding bytes: [UInt8], and input: Input?) throws(SystemError) -> String {
         #if os(Linux)
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         // It stays open, because the path is valid as long as its descriptor.
-        let unnamed = UnnamedFile.open(in: folder, mode: 0o600)
-        let descriptor = if let unnamed { unnamed } else { try unlinked(in: folder) }
+        let descriptor = try open()
         let path = UnnamedFile.path(of: descriptor)
         let output = try Output(path: path)
         try output.write(bytes)
@@ -30,6 +28,15 @@ enum UnlinkedTemporaryFile {
         #else
         throw SystemError(what: "cannot read a pipe more than once", code: ESPIPE)
         #endif
+    }
+
+    /// Makes a file; returns its descriptor, which is open for reading and writing.
+    static func open() throws(SystemError) -> Int32 {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        #if os(Linux)
+        if let unnamed = UnnamedFile.open(in: folder, mode: 0o600) { return unnamed }
+        #endif
+        return try unlinked(in: folder)
     }
 
     /// An unlinked file, for file systems without unnamed files.

@@ -37,17 +37,42 @@ public final class RetryBudget: Sendable {
         case deposit
         /// The minimum of retries per second covered it, or what deposits left of it.
         case floor
-        /// Deposits of less than one retry covered it, by chance (rule R32).
+        /// It was granted by chance (rule R32).
+        ///
+        /// After a refusal the time that the origin has been failing decides, otherwise deposits of less than the cost.
         case chance
         /// Tokens covered it.
         case tokens
         /// Nothing: deposits and minimum, or tokens, are used up.
         case empty
-        /// Nothing: the minimum is closed, since signs of overload are many, and deposits did not cover it (rule R32).
+        /// Nothing: the origin has been failing for too long, or its timeouts are many, and chance did not grant it
+        /// (rule R32).
         case closed
 
         /// Whether the retry was covered.
         public var isGranted: Bool { self != .empty && self != .closed }
+    }
+
+    /// A retry that is wanted: what it follows, and how long it waits.
+    package struct WantedRetry {
+        /// The kind of failure that it follows.
+        package var cause: Cause
+        /// Whether the server named the time to come back at.
+        package var namesTime = false
+        /// How long the failed attempt took.
+        package var duration = Duration.zero
+        /// How long the retry waits.
+        package var delay = Duration.zero
+        /// The call, where the caller has named the number of its attempts.
+        package var call: Call?
+
+        /// Makes a retry that follows a failure at once.
+        package init(after cause: Cause) { self.cause = cause }
+    }
+
+    /// The identity of a call, which its owner keeps until it ends.
+    package final class Call: Sendable {
+        package init() {}
     }
 
     /// The retries that each first attempt deposits.
@@ -186,50 +211,51 @@ public final class RetryBudget: Sendable {
     ///   - cause: the cause of the retry. In a budget of tokens the cost depends on it, in one for a fleet the sources.
     ///   - longestWait: how long the retry can wait where the budget waits; nil: no limit.
     public func withdraw(for cause: Cause = .transient, longestWait: Duration? = nil) -> Withdrawal {
-        covered(for: cause, longestWait: longestWait).withdrawal
+        covered(WantedRetry(after: cause), longestWait: longestWait).withdrawal
     }
 
     /// Withdraws the cost of one retry, and returns what covered it or why nothing did.
     package func covered(
-        for cause: Cause,
+        _ retry: WantedRetry,
         longestWait: Duration? = nil
     ) -> (withdrawal: Withdrawal, credit: Credit) {
-        func answer(_ credit: Credit) -> (Withdrawal, Credit) {
-            (credit.isGranted ? .granted : .refused, credit)
+        func answer(_ credit: Credit, after wait: Int64 = 0) -> (Withdrawal, Credit) {
+            guard credit.isGranted else { return (.refused, credit) }
+            return (wait == 0 ? .granted : .grantedAfter(.nanoseconds(wait)), credit)
         }
+        let limit = longestWait?.delayInNanoseconds ?? .max
         switch storage {
         case .tokens(let bucket, let costs, _):
-            return answer(bucket.withLock { $0.withdraw(costs[cause]) } ? .tokens : .empty)
+            return answer(bucket.withLock { $0.withdraw(costs[retry.cause]) } ? .tokens : .empty)
         case .fleet(let budget, let random):
             let (now, chance) = (now, random.unit())
-            return answer(budget.withLock { $0.withdraw(for: cause, now: now, chance: chance).credit })
+            let covered = budget.withLock { $0.withdraw(for: retry, now: now, chance: chance, longestWait: limit) }
+            return answer(covered.credit, after: covered.wait)
         case .window(let budget):
             let now = now
             guard whenEmpty == .wait else { return answer(budget.withLock { $0.cover(now: now) }) }
-            let limit = longestWait?.delayInNanoseconds ?? .max
             return budget.withLock { budget in
                 let isDeposited = budget.depositBalance(now: now) >= SlidingWindowBudget.one
                 guard let wait = budget.withdraw(now: now, longestWait: limit) else { return (.refused, .empty) }
-                let withdrawal = wait == 0 ? Withdrawal.granted : .grantedAfter(.nanoseconds(wait))
-                return (withdrawal, isDeposited ? .deposit : .floor)
+                return answer(isDeposited ? .deposit : .floor, after: wait)
             }
         }
     }
 
     /// What would cover a retry now, and with which chance it would; nothing is withdrawn.
-    package func preview(for cause: Cause) -> (credit: Credit, chance: Double) {
+    package func preview(_ retry: WantedRetry) -> (credit: Credit, chance: Double) {
         let now = now
         switch storage {
         case .tokens(let bucket, let costs, _):
-            return bucket.withLock { $0.tokens >= costs[cause] } ? (.tokens, 1) : (.empty, 0)
+            return bucket.withLock { $0.tokens >= costs[retry.cause] } ? (.tokens, 1) : (.empty, 0)
         case .window(let budget):
             var copy = budget.withLock { $0 }
             let credit = copy.cover(now: now)
             return (credit, credit.isGranted ? 1 : 0)
         case .fleet(let budget, _):
             var copy = budget.withLock { $0 }
-            let (credit, likelihood) = copy.withdraw(for: cause, now: now, chance: 0)
-            return (credit, credit.isGranted ? likelihood : 0)
+            let answer = copy.withdraw(for: retry, now: now, chance: 0)
+            return (answer.credit, answer.credit.isGranted ? answer.likelihood : 0)
         }
     }
 

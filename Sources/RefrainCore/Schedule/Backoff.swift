@@ -36,6 +36,11 @@ public struct Backoff: Hashable, Sendable {
     ///
     /// Set by ``limited(maxAttempts:)``.
     public internal(set) var maxAttempts: Int?
+    /// Whether the caller has named the number of attempts.
+    ///
+    /// ``limited(maxAttempts:)`` names it, a list of delays, and any number but the default of 3. The standard retry
+    /// budget keeps such a limit (rule R22). It is no part of ``==(_:_:)``: that compares the delays and the number.
+    package private(set) var isLimitNamed: Bool
 
     /// The values are as given: out of range, too.
     ///
@@ -52,7 +57,11 @@ public struct Backoff: Hashable, Sendable {
     init(_ kind: Kind, maxAttempts: Int?) {
         self.kind = kind
         self.maxAttempts = maxAttempts
+        isLimitNamed = if case .explicit = kind { true } else { maxAttempts != nil && maxAttempts != Self.defaultLimit }
     }
+
+    /// The number of attempts where the caller names none.
+    private static let defaultLimit = 3
 
     /// Returns the same schedule with another jitter.
     ///
@@ -78,6 +87,7 @@ public struct Backoff: Hashable, Sendable {
     public func limited(maxAttempts: Int?) -> Backoff {
         var copy = self
         copy.maxAttempts = maxAttempts
+        if case .explicit = kind {} else { copy.isLimitNamed = maxAttempts != nil }
         return copy
     }
 
@@ -133,6 +143,20 @@ public struct Backoff: Hashable, Sendable {
 
     private func isExhausted(after attempt: Attempt) -> Bool {
         maxAttempts.map { attempt.countedAttempts >= $0 } ?? false
+    }
+
+    /// Whether two schedules have the same delays and the same number of attempts.
+    public static func == (left: Backoff, right: Backoff) -> Bool {
+        (left.kind, left.jitter, left.cap, left.maxAttempts)
+            == (right.kind, right.jitter, right.cap, right.maxAttempts)
+    }
+
+    /// Hashes the delays and the number of attempts.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(jitter)
+        hasher.combine(cap)
+        hasher.combine(maxAttempts)
     }
 }
 

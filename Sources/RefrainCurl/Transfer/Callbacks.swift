@@ -122,6 +122,20 @@ func noteProgress(
     return 0
 }
 
+/// Passes what is sent and received to the observer of the request.
+private func pass(_ bytes: UnsafeRawBufferPointer, _ kind: curl_infotype, _ user: UnsafeMutableRawPointer?) {
+    guard let user, let observer = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue().wireObserver else {
+        return
+    }
+    switch kind {
+    case CURLINFO_TEXT:
+        observer(.note(String(decoding: bytes.last == 0x0A ? bytes.dropLast() : bytes[...], as: UTF8.self)))
+    case CURLINFO_HEADER_OUT: observer(.requestHead(Array(bytes)))
+    case CURLINFO_HEADER_IN: observer(.responseHead(Array(bytes)))
+    default: break
+    }
+}
+
 /// Receives a line of libcurl's verbose log, or data that it has sent.
 ///
 /// Only lines about unprocessed requests, about data beyond a response, about the server's public key, and with the
@@ -134,6 +148,7 @@ func receiveVerboseLog(
     _ user: UnsafeMutableRawPointer?
 ) -> Int32 {
     let line = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+    pass(line, kind, user)
     guard kind == CURLINFO_TEXT else {
         if kind == CURLINFO_DATA_IN { transfer(of: user)?.receiveChunks(line) }
         guard kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT, let transfer = transfer(of: user) else {

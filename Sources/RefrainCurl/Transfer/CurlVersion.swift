@@ -74,3 +74,8 @@ enum CurlVersion {
     /// Whether libcurl polls the sockets of paused transfers, so that the poll returns immediately while there is data.
     static let pollsPausedSockets = (0x080500..<0x080600).contains(refrain_version())
 }
+
+extension CurlLoader {
+    /// The versions of libcurl and of the libraries that it uses: `libcurl/8.14.1 OpenSSL/3.5.1 …`.
+    public static var libraryVersion: String { String(cString: curl_version()) }
+}

@@ -51,6 +51,8 @@ final class EasyHandle {
     private var longestAge: Int
     private var hidesProxyFields = false
     private var verboseLogIsOn = false
+    /// Receives what is sent and received; nil: nothing does.
+    private(set) var wireObserver: (@Sendable (WireEvent) -> Void)?
     private var verboseLogTracksSending = false
     private var connectMilliseconds = 0
     private var watchesEnd = false
@@ -148,7 +150,10 @@ final class EasyHandle {
         setBuffer(transfer, mayBeHTTP2)
         // Only the verbose log distinguishes a refused stream from a lost connection, and has the server's public key,
         // and the number of a connection to a Unix domain socket.
-        setVerboseLog(trust.pins != nil || !CurlVersion.announcesRequests || settings.usesUnixSocket)
+        wireObserver = request.wireObserver
+        setVerboseLog(
+            trust.pins != nil || !CurlVersion.announcesRequests || settings.usesUnixSocket || wireObserver != nil
+        )
         verboseLogTracksSending = mayBeHTTP2 || CurlVersion.requestSize == .verboseLog
     }
 

@@ -73,17 +73,18 @@ struct DownloadState: Hashable, Sendable {
 
     /// Whether the rest can be requested.
     func canResume(with request: HTTPRequest) -> Bool {
-        canResume && isSource(source?.requested, Self.url(of: request))
+        canResume && isSource(source?.requested, request)
     }
 
     /// Whether a URL is where the bytes came from.
     ///
-    /// A redirect may sign the same URL anew each time. With an entity tag, which a store makes of the object, the
-    /// signature is no part of the source.
-    private func isSource(_ known: String?, _ url: String) -> Bool {
+    /// A redirect may sign the same URL anew each time, and so may the caller. With an entity tag, which a store makes
+    /// of the object, the signature is no part of the source.
+    private func isSource(_ known: String?, _ request: HTTPRequest) -> Bool {
+        let url = Self.url(of: request)
         guard let known, known != url else { return known != nil }
         guard case .entityTag? = validator else { return false }
-        return SignedURL.areOfOneObject(known, url)
+        return SignedURL.areOfOneObject(known, url, ignoring: request.ignoredQueryParameters)
     }
 
     /// Where the download is complete, if that is known.
@@ -194,7 +195,7 @@ struct DownloadState: Hashable, Sendable {
     }
 
     private func rest(_ response: HTTPResponse) -> Continuation {
-        guard isSource(source?.sent, Self.url(of: response.request)) else {
+        guard isSource(source?.sent, response.request) else {
             return .mismatch("the rest came from another place than the beginning")
         }
         guard !response.headers.contains("Content-Encoding") else {
@@ -309,40 +310,5 @@ struct DownloadState: Hashable, Sendable {
             for value in head[values: name] { completed.add(name, value) }
         }
         return completed
-    }
-}
-
-/// URLs that a store of objects has signed: the signature and its time are in the query, and name no other object.
-enum SignedURL {
-    /// Parameters that carry a signature: Amazon's two, CloudFront's, Google's and Azure's.
-    private static let signatures: Set<String> = ["x-amz-signature", "x-goog-signature", "signature", "sig"]
-    /// Parameters beside a signature: who may fetch the object, and until when.
-    private static let terms: Set<String> = [
-        "x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires", "x-amz-security-token",
-        "x-amz-signedheaders", "x-goog-algorithm", "x-goog-credential", "x-goog-date", "x-goog-expires",
-        "x-goog-signedheaders", "awsaccesskeyid", "googleaccessid", "expires", "policy", "key-pair-id", "se", "sip",
-        "ske", "skoid", "sks", "skt", "sktid", "skv", "sp", "spr", "sr", "st", "sv", "jwt",
-    ]
-
-    /// Whether two URLs without fragments are equal but for their signatures, which both of them have.
-    static func areOfOneObject(_ one: String, _ other: String) -> Bool {
-        guard let one = unsigned(one), let other = unsigned(other) else { return false }
-        return one == other
-    }
-
-    /// The URL's part in front of the query, and the parameters that are no signature; nil where there is none.
-    private static func unsigned(_ url: String) -> [Substring]? {
-        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        var isSigned = false
-        var parts = [url[..<mark]]
-        for parameter in url[mark...].dropFirst().split(separator: "&", omittingEmptySubsequences: false) {
-            let name = parameter.prefix { $0 != "=" }.lowercased()
-            if signatures.contains(name) {
-                isSigned = true
-            } else if !terms.contains(name) {
-                parts.append(parameter)
-            }
-        }
-        return isSigned ? parts : nil
     }
 }

@@ -12,6 +12,10 @@ package struct RateLimit: Hashable, Sendable {
     package var quota: Int64?
     /// The time window of the quota.
     package var window: Duration?
+    /// What is limited.
+    package var kind = RateLimiter.Fields.Family.Kind.requests
+    /// Whether the reset is the time until the quota is full again, and not the end of a window.
+    package var refills = false
 
     /// Makes a limit.
     package init(
@@ -33,7 +37,18 @@ package struct RateLimit: Hashable, Sendable {
     /// This is the time to the reset, if the remaining quota is zero or unknown; otherwise `nil`, because the limit was
     /// not the reason of the refusal. `Retry-After` takes precedence.
     package var retryDelay: Duration? {
-        (remaining ?? 0) == 0 ? reset : nil
+        (remaining ?? 0) == 0 ? wait : nil
+    }
+
+    /// The time until the next request fits, as far as the limit tells.
+    ///
+    /// A quota that refills all the time has room for one request long before it is full. How much of a second unit
+    /// the request takes is not known here: a tenth of the quota is assumed, but a reset of up to 10 s is waited for.
+    private var wait: Duration? {
+        guard refills, let reset else { return reset }
+        if kind == .cost { return max(reset / 10, min(reset, .seconds(10))) }
+        guard let quota, let remaining, quota > remaining else { return reset }
+        return (reset / Double(quota - remaining)).clampedToDelay
     }
 
     /// The delay before the next request that keeps within the limit.
@@ -63,7 +78,7 @@ extension RateLimit {
     private func bindsLater(than other: RateLimit) -> Bool {
         guard urgency == other.urgency else { return urgency < other.urgency }
         if let remaining, let theirs = other.remaining, remaining != theirs { return remaining > theirs }
-        return (reset ?? .zero) < (other.reset ?? .zero)
+        return (wait ?? .zero) < (other.wait ?? .zero)
     }
 
     private var urgency: Int {

@@ -24,7 +24,58 @@ extension RateLimiter {
             case delay(Unit)
             /// The time from 1970-01-01T00:00:00Z to the reset.
             case epoch(Unit)
+            /// The time from the response to the reset as Go writes a duration, such as `6m0s` or `12ms`.
+            case goDuration
+            /// The moment of the reset by RFC 3339, such as `2026-11-25T12:40:59.5+01:00`.
+            case timestamp
         }
+
+        /// The fields of one limit that have names of their own.
+        public struct Family: Hashable, Sendable {
+            /// What is limited.
+            public enum Kind: String, Hashable, Sendable, Codable {
+                /// The number of requests.
+                case requests
+                /// A second unit, such as tokens, of which requests take different amounts.
+                case cost
+            }
+
+            /// What is limited.
+            public var kind: Kind
+            /// The name of the field with the limit.
+            public var limit: String
+            /// The name of the field with the remaining quota.
+            public var remaining: String
+            /// The name of the field with the reset.
+            public var reset: String
+            /// How the reset is written.
+            public var unit: Reset
+            /// Whether the reset is the time until the limit is full again, as of a bucket that refills all the time,
+            /// and not the end of a window.
+            public var refills: Bool
+
+            /// Describes the fields of one limit by their names, in any case.
+            public init(
+                _ kind: Kind,
+                limit: String,
+                remaining: String,
+                reset: String,
+                unit: Reset,
+                refills: Bool = true
+            ) {
+                self.kind = kind
+                self.limit = limit.lowercased()
+                self.remaining = remaining.lowercased()
+                self.reset = reset.lowercased()
+                self.unit = unit
+                self.refills = refills
+            }
+        }
+
+        /// Further fields, which are read besides the standard ones.
+        ///
+        /// Defaults to none.
+        public var families: [Family] = []
 
         /// How the plain fields are interpreted.
         ///
@@ -67,7 +118,7 @@ extension RateLimiter {
                     now: now
                 )
             }
-            return limits
+            return limits + families.compactMap { family($0, values: values, now: now) }
         }
 
         /// The most restrictive limit of a response, or `nil` if it has none; see ``RateLimit/binding(of:)``.
@@ -86,12 +137,39 @@ extension RateLimiter.Fields.Reset {
         case .epoch(.seconds): now.delay(until: number.asSeconds)
         case .epoch(.milliseconds): now.delay(until: number.asMilliseconds)
         case .automatic: automatic(number).delay(number, now: now)
+        // Not written as a number.
+        case .goDuration, .timestamp: .zero
+        }
+    }
+
+    /// The time from now to the reset; nil for a text that is malformed.
+    func delay(_ text: String, now: ResponseTime) -> Duration? {
+        switch self {
+        case .goDuration: FieldTime.goDuration(text)
+        case .timestamp: FieldTime.timestamp(text).map { now.instant.duration(to: $0).clampedToDelay }
+        default: FieldDecimal(FieldValues.trimmed(text[...].utf8)).map { delay($0, now: now) }
         }
     }
 
     private func automatic(_ number: FieldDecimal) -> Self {
         if number.isGreater(than: 1_000_000_000_000) { return .epoch(.milliseconds) }
         return number.isGreater(than: 1_000_000_000) ? .epoch(.seconds) : .delay(.seconds)
+    }
+}
+
+extension RateLimiter.Fields {
+    /// The limit of one family; nil where its fields are missing, malformed or say nothing.
+    private func family(_ family: Family, values: (String) -> [String], now: ResponseTime) -> RateLimit? {
+        func number(_ name: String) -> Int64? {
+            FieldValues.single(values(name)).flatMap { FieldDecimal(FieldValues.trimmed($0[...].utf8))?.whole }
+        }
+        guard let remaining = number(family.remaining) else { return nil }
+        var limit = RateLimit(remaining: remaining, quota: number(family.limit))
+        limit.reset = FieldValues.single(values(family.reset)).flatMap { family.unit.delay($0, now: now) }
+        // A limit that is used up is not full now: a reset of zero says nothing, as from Azure.
+        if remaining == 0, limit.reset == .zero { limit.reset = nil }
+        (limit.kind, limit.refills) = (family.kind, family.refills)
+        return limit
     }
 }
 

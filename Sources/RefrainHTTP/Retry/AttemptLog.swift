@@ -199,6 +199,20 @@ extension HTTPRequest {
     }
 }
 
+private enum AttemptNumberFieldOption: HTTPRequestOption {
+    static var defaultValue: String? { nil }
+}
+
+extension HTTPRequest {
+    /// The name of the header field in which each attempt sends its number, from 1, such as `x-retry-count`.
+    ///
+    /// Defaults to nil: it is not sent.
+    public var sendsAttemptNumber: String? {
+        get { self[option: AttemptNumberFieldOption.self] }
+        set { self[option: AttemptNumberFieldOption.self] = newValue }
+    }
+}
+
 private enum AttemptNumberOption: HTTPRequestOption {
     static let defaultValue = 1
 }

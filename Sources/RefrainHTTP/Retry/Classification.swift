@@ -8,9 +8,14 @@ package enum Classification: Hashable, Sendable {
     case final(RetryReason, Rules)
 
     /// Classifies an outcome by rules R7, R8 and R9.
-    package static func recommended(_ context: RetryContext) -> Classification {
+    ///
+    /// - Parameter fields: how the server's rate-limit fields are read: a 403 that they explain is a 429.
+    package static func recommended(
+        _ context: RetryContext,
+        fields: RateLimiter.Fields = RateLimiter.Fields()
+    ) -> Classification {
         switch context.outcome {
-        case .status(let status): classify(status, context)
+        case .status(let status): classify(status, context, fields)
         case .failure(let code): classify(code, context)
         }
     }
@@ -23,10 +28,16 @@ package enum Classification: Hashable, Sendable {
     /// Statuses from 500 on that are final (rule R7).
     static let finalServerErrors: Set<HTTPStatus> = [501, 505, 506, 508, 510, 511]
 
-    private static func classify(_ status: HTTPStatus, _ context: RetryContext) -> Classification {
+    private static func classify(
+        _ status: HTTPStatus,
+        _ context: RetryContext,
+        _ fields: RateLimiter.Fields
+    ) -> Classification {
         switch status.rawValue {
         case ..<400:
             return .success
+        case 403 where ServerRetryDelay.isRateLimited(context, fields: fields):
+            return .transient(.transientStatus, [.transientStatus, .rateLimit])
         case 403, 413:
             let hasTime = context.retryAfterPolicy.isHonoured && ServerRetryDelay.retryAfter(in: context) != nil
             return hasTime

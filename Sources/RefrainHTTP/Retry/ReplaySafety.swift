@@ -24,13 +24,18 @@ package enum ReplaySafety: Hashable, Sendable {
     /// - Parameters:
     ///   - context: the request and its outcome.
     ///   - repeatable: methods that the caller declares to be idempotent, besides those of the registry.
-    package static func decide(_ context: RetryContext, repeatable: Set<HTTPMethod> = []) -> ReplaySafety {
+    ///   - fields: how the server's rate-limit fields are read.
+    package static func decide(
+        _ context: RetryContext,
+        repeatable: Set<HTTPMethod> = [],
+        fields: RateLimiter.Fields = RateLimiter.Fields()
+    ) -> ReplaySafety {
         if context.replay == .forbidden { return .unsafe(.replayForbidden, [.replaySafety]) }
         if context.body == .onceAndRead { return .unsafe(.bodyNotReplayable, [.bodyReplay]) }
         if context.replay == .allowed { return .safe([.replaySafety]) }
         if context.method.isIdempotent || repeatable.contains(context.method) { return .safe([.idempotentMethods]) }
         if context.hasIdempotencyKey { return .safe([.replaySafety, .idempotencyKey]) }
-        return wasNotProcessed(context) ? .safe([.replaySafety]) : .unsafe(.notReplayable, [.replaySafety])
+        return wasNotProcessed(context, fields) ? .safe([.replaySafety]) : .unsafe(.notReplayable, [.replaySafety])
     }
 
     /// Whether a line of the record proves that its request was not processed.
@@ -40,16 +45,21 @@ package enum ReplaySafety: Hashable, Sendable {
         return error == .requestNotProcessed || (line.bytesSent.map { $0 == 0 } ?? error.isKnownUnsent)
     }
 
-    private static func wasNotProcessed(_ context: RetryContext) -> Bool {
+    private static func wasNotProcessed(_ context: RetryContext, _ fields: RateLimiter.Fields) -> Bool {
         guard !context.followsProcessed else { return false }
+        if let advice = context.details.advice, advice.isRefusal || advice.allowsRetry == true { return true }
         switch context.outcome {
         case .failure(.requestNotProcessed):
             return true
         case .failure(let code):
             // The transport's count of bytes takes precedence over the kind of failure.
             return context.bytesSent.map { $0 == 0 } ?? code.isKnownUnsent
-        case .status(.contentTooLarge), .status(.tooManyRequests):
+        case .status(.contentTooLarge), .status(.serviceUnavailable):
+            // A server that names the time to come back at has refused the request; one that is merely unavailable may
+            // have failed halfway.
             return ServerRetryDelay.retryAfter(in: context) != nil
+        case .status(.forbidden):
+            return ServerRetryDelay.isRateLimited(context, fields: fields)
         case .status(let status):
             return status.provesNotProcessed
         }
@@ -57,9 +67,9 @@ package enum ReplaySafety: Hashable, Sendable {
 }
 
 extension HTTPStatus {
-    /// Whether this status alone proves that the server has not processed the request (rule R2 b).
+    /// Whether this status alone proves that the server has not processed the request (rule R2 b and e).
     fileprivate var provesNotProcessed: Bool {
-        self == .requestTimeout || self == .misdirectedRequest || self == .tooEarly || self == .unauthorized
+        [.requestTimeout, .misdirectedRequest, .tooEarly, .unauthorized, .tooManyRequests].contains(self)
     }
 }
 

@@ -124,7 +124,9 @@ public struct Retry: HTTPMiddleware {
 
 extension RetryStrategy {
     /// Whether the strategy decides by the head of a response; any strategy of the caller's own may look at its body.
-    fileprivate var decidesByHead: Bool { self is RetryPolicy || self is Backoff || self is RetryAfterStrategy }
+    fileprivate var decidesByHead: Bool {
+        (self as? RetryPolicy)?.needsHeadAlone ?? (self is Backoff || self is RetryAfterStrategy)
+    }
 }
 
 /// What is known of a call between two of its attempts.
@@ -158,6 +160,8 @@ private final class RetryCall {
     private var lastWithdrawal: RetryBudget.Cause?
     /// Whether a retry was covered by the budget and is not made yet.
     private var hasPendingWithdrawal = false
+    /// What the budget knows this call by.
+    private let identity = RetryBudget.Call()
     /// Whether this stage deposits for the call; a stage further out or further in with the same budget does otherwise.
     private var deposits: Bool
 
@@ -190,6 +194,7 @@ private final class RetryCall {
         self.attempt = request.durableCall?.continuing(attempt) ?? attempt
         if self.attempt.number > 1 { request.attemptNumber = self.attempt.number }
         if needsFreshConnection { request.needsFreshConnection = true }
+        if let field = request.sendsAttemptNumber { request.headers[field] = "\(self.attempt.number)" }
         return request
     }
 
@@ -298,8 +303,13 @@ private final class RetryCall {
         }
         var step = Step(decision: decision, delay: delay)
         if let budget, decision.drawsOnBudget {
-            let cause = BudgetCause.of(result, decision)
-            let answer = budget.covered(for: cause, longestWait: remaining.map { $0 - .nanoseconds(1) })
+            var retry = RetryBudget.WantedRetry(after: RetryContext.Outcome(result), decision)
+            retry.duration = elapsed - (attemptBegan - began)
+            retry.delay = delay
+            if decision.isLimitNamed { retry.call = identity }
+            let longestWait = retry.namesTime ? request.retryAfterPolicy.cap : .longestDelay
+            let timeLeft = remaining.map { $0 - .nanoseconds(1) } ?? .longestDelay
+            let answer = budget.covered(retry, longestWait: min(timeLeft, longestWait))
             step.credit = answer.credit
             switch answer.withdrawal {
             case .granted: break
@@ -314,7 +324,7 @@ private final class RetryCall {
                 let rules = decision.rules.union(answer.credit == .closed ? [.budget, .fleet] : [.budget])
                 return Step(decision: .finish(.budgetExhausted, rules), credit: answer.credit)
             }
-            (lastWithdrawal, hasPendingWithdrawal) = (cause, true)
+            (lastWithdrawal, hasPendingWithdrawal) = (retry.cause, true)
         }
         // The attempt is the outer loop's; what has been decided of it holds (rule R24).
         guard !decision.isLeftToOuterLoop else {

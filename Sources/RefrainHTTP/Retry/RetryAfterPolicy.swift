@@ -63,6 +63,7 @@ struct ServerRetryDelay {
             if case .date = retryAfter { return ServerRetryDelay(delay: delay, rules: [.retryAfter, .responseDate]) }
             return ServerRetryDelay(delay: delay, rules: [.retryAfter])
         }
+        if let delay = context.details.advice?.delay { return ServerRetryDelay(delay: delay, rules: [.retryAfter]) }
         // Every response has the fields, a redirect, too; only a refusal means that the limit was reached.
         guard case .status(let status) = context.outcome, status.rawValue >= 400,
             let limit = fields.binding(wallClock: context.now, values: { context.headers[values: $0] }),
@@ -71,6 +72,11 @@ struct ServerRetryDelay {
             let delay = limit.retryDelay
         else { return nil }
         return ServerRetryDelay(delay: delay, rules: [.rateLimit])
+    }
+
+    /// Whether a 403 is about a used-up rate limit that has a reset, as GitHub answers.
+    static func isRateLimited(_ context: RetryContext, fields: RateLimiter.Fields) -> Bool {
+        context.outcome == .status(.forbidden) && read(context, fields: fields)?.rules == [.rateLimit]
     }
 
     /// The value of a well-formed `Retry-After`, or of its variant in milliseconds.

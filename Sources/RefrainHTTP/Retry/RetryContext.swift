@@ -102,6 +102,7 @@ public struct RetryContext: Sendable {
         case .success(let response):
             self.init(method: request.method, outcome: .status(response.status), now: now)
             details.headers = response.headers
+            if response.status.rawValue >= 400, case .bytes = response.body.storage { details.answer = response.body }
             bytesSent = response.exchange.bytesSent
         case .failure(let error):
             self.init(method: request.method, outcome: .failure(error.code), now: now)
@@ -153,5 +154,9 @@ public struct RetryContext: Sendable {
         package var isStatusAccepted = false
         package var isNested = false
         package var failingFor = Duration.zero
+        /// The body of an answer of 400 or more, where it is in memory.
+        package var answer: HTTPBody?
+        /// What a profile has read in the answer.
+        package var advice: ServerAdvice?
     }
 }

@@ -32,6 +32,8 @@ public struct RetryDecision: Sendable {
     package var drawsOnBudget = true
     /// Whether a loop around the call makes the attempt, if the rules, the deadline and the budget allow it (rule R24).
     package var isLeftToOuterLoop = false
+    /// Whether the caller has named the number of attempts (rule R22).
+    package var isLimitNamed = false
     /// The error that the call ends with in place of its outcome, or nil.
     package var error: (any Error)?
     /// Whether the rules on repetition and on server delays have been applied.
@@ -170,15 +172,15 @@ enum RetryTiming {
     }
 }
 
-/// The kind of failure that a retry follows, for its cost in the budget (see ``RetryBudget/Cause``).
-package enum BudgetCause {
-    static func of(_ result: HTTPResult, _ decision: RetryDecision) -> RetryBudget.Cause {
-        switch result {
-        case .failure(let error): of(.failure(error.code), decision.rules)
-        case .success(let response): of(.status(response.status), decision.rules)
-        }
+extension RetryBudget.WantedRetry {
+    /// The retry that a decision wants after an outcome, as far as the decision tells.
+    package init(after outcome: RetryContext.Outcome, _ decision: RetryDecision) {
+        self.init(after: .of(outcome, decision.rules))
+        if case .status = outcome { namesTime = !decision.rules.isDisjoint(with: [.retryAfter, .rateLimit]) }
     }
+}
 
+extension RetryBudget.Cause {
     /// The cause of a retry after an outcome, by the rules that decided on it.
     package static func of(_ outcome: RetryContext.Outcome, _ rules: Rules) -> RetryBudget.Cause {
         switch outcome {
@@ -187,6 +189,16 @@ package enum BudgetCause {
         case .status where !rules.isDisjoint(with: [.retryAfter, .rateLimit]): .throttled
         case .status(.tooManyRequests): .throttled
         case .status(let status): status == .serviceUnavailable ? .unavailable : .transient
+        }
+    }
+}
+
+extension RetryContext.Outcome {
+    /// The outcome that a result is.
+    init(_ result: HTTPResult) {
+        switch result {
+        case .success(let response): self = .status(response.status)
+        case .failure(let error): self = .failure(error.code)
         }
     }
 }

@@ -37,14 +37,15 @@ extension RetryPolicy {
     /// A policy with Alamofire's settings: the delay is `pow(base, retryCount) * scale` seconds, `retryCount` from 0.
     ///
     /// - Parameters:
-    ///   - retryLimit: the number of retries. A negative one counts as 0. Defaults to 2.
+    ///   - retryLimit: the number of retries. A negative one counts as 0. Defaults to nil, which is
+    ///     ``defaultRetryLimit``; a number that is named is kept by the standard retry budget (rule R22).
     ///   - exponentialBackoffBase: the base of the power. Less than 2 counts as 2. Defaults to 2.
     ///   - exponentialBackoffScale: the factor in seconds. Negative or not finite counts as 0. Defaults to 0.5.
     ///   - retryableHTTPMethods: the methods that are sent again.
     ///   - retryableHTTPStatusCodes: the statuses that are retried.
     ///   - retryableErrorCodes: the failures that are retried.
     public init(
-        retryLimit: Int = defaultRetryLimit,
+        retryLimit: Int? = nil,
         exponentialBackoffBase: Int = defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = defaultRetryableHTTPMethods,
@@ -52,16 +53,18 @@ extension RetryPolicy {
         retryableErrorCodes: Set<HTTPError.Code> = defaultRetryableErrorCodes
     ) {
         let scale = exponentialBackoffScale.isFinite ? max(0, exponentialBackoffScale) : 0
+        let schedule = Backoff.exponential(
+            from: .delay(seconds: scale),
+            factor: Double(max(2, exponentialBackoffBase)),
+            maxAttempts: Self.defaultRetryLimit + 1
+        )
         self.init(
             criteria: .lists(
                 methods: retryableHTTPMethods,
                 statuses: retryableHTTPStatusCodes,
                 errors: retryableErrorCodes
             ),
-            schedule: Backoff.exponential(
-                from: .delay(seconds: scale),
-                factor: Double(max(2, exponentialBackoffBase))
-            ).limited(maxRetryCount: max(0, retryLimit))
+            schedule: retryLimit.map { schedule.limited(maxRetryCount: $0) } ?? schedule
         )
     }
 

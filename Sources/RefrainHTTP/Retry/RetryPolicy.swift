@@ -30,6 +30,13 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
     /// How the server's rate-limit fields are read.
     public var rateLimitFields: RateLimiter.Fields
 
+    /// What the server's answers mean beyond HTTP; nil: nothing.
+    ///
+    /// ``modelAPI(_:)`` sets it.
+    public var profile: ServerProfile? {
+        didSet { rateLimitFields.families = profile?.families ?? [] }
+    }
+
     /// Makes a policy.
     public init(
         criteria: Criteria,
@@ -63,6 +70,13 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
 
     /// Returns the decision, which depends on the context alone: the chain and `refrain explain` both call it.
     package func decide(in context: RetryContext) -> RetryDecision {
+        guard let profile, context.details.advice == nil else { return decideByRules(context) }
+        var advised = context
+        advised.details.advice = profile.advice(on: context)
+        return decideByRules(advised)
+    }
+
+    private func decideByRules(_ context: RetryContext) -> RetryDecision {
         let cause: RetryReason
         var rules: Rules
         switch classification(of: context) {
@@ -70,7 +84,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         case .final(let reason, let by): return .finish(reason, by)
         case .transient(let reason, let by): (cause, rules) = (reason, by)
         }
-        switch ReplaySafety.decide(context, repeatable: repeatableMethods) {
+        switch ReplaySafety.decide(context, repeatable: repeatableMethods, fields: rateLimitFields) {
         case .unsafe(let reason, let by): return .finish(reason, by)
         case .safe(let by): rules.formUnion(by)
         }
@@ -80,7 +94,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
         guard var range = schedule.delayRange(after: attempt) else {
             return .finish(.attemptsUsedUp, rules.union([.schedule]))
         }
-        if let overloadSchedule, BudgetCause.of(context.outcome, rules) != .transient,
+        if let overloadSchedule, RetryBudget.Cause.of(context.outcome, rules) != .transient,
             let longer = overloadSchedule.limited(maxAttempts: nil).delayRange(after: attempt)
         {
             range = longer
@@ -97,6 +111,7 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
             fields: rateLimitFields
         )
         decision.isFree = isFree
+        decision.isLimitNamed = schedule.isLimitNamed
         return decision
     }
 
@@ -121,17 +136,24 @@ public struct RetryPolicy: HTTPRetryStrategy, Hashable {
 
     private func classification(of context: RetryContext) -> Classification {
         guard !context.isStatusAccepted else { return .success }
+        if let advice = context.details.advice {
+            if advice.isFinal { return .final(.quotaSpent, [.transientStatus]) }
+            if advice.allowsRetry == false { return .final(.declinedByServer, [.transientStatus]) }
+            if advice.allowsRetry == true || advice.isRefusal {
+                return .transient(.transientStatus, [.transientStatus])
+            }
+        }
         switch criteria {
         case .lists(let methods, let statuses, let errors):
             return listed(context, methods, statuses, errors)
         case .rules(_, nil, let added) where added.isEmpty:
-            return Classification.recommended(context)
+            return Classification.recommended(context, fields: rateLimitFields)
         case .rules(_, let statuses, let added):
-            guard case .status(let status) = context.outcome else { return Classification.recommended(context) }
+            let usual = Classification.recommended(context, fields: rateLimitFields)
+            guard case .status(let status) = context.outcome else { return usual }
             if added.contains(status) || statuses?.contains(status) == true {
                 return .transient(.transientStatus, [.transientStatus])
             }
-            let usual = Classification.recommended(context)
             guard statuses != nil, case .transient = usual else { return usual }
             return .final(.finalStatus, [.transientStatus])
         }

@@ -40,13 +40,18 @@ extension RetryReason {
     /// The credentials were refreshed, and the request is sent once more (rule R27).
     public static let credentialsRefreshed = RetryReason(rawValue: "credentialsRefreshed")
 
+    /// The server says that another attempt is not worth it (``ServerProfile/retryHints``).
+    public static let declinedByServer = RetryReason(rawValue: "declinedByServer")
+    /// A limit is used up that no wait helps against, such as one of spending (``ServerProfile/finalCodes``).
+    public static let quotaSpent = RetryReason(rawValue: "quotaSpent")
+
     /// The request was delayed, because a rate limit of its origin is used up (rule R19).
     public static let paced = RetryReason(rawValue: "paced")
 
     /// The reasons after which an outer loop adds no attempts either: all attempts are made, or must not be made.
     fileprivate static let terminal: Set<RetryReason> = [
         .attemptsUsedUp, .timeUsedUp, .budgetExhausted, .deadlineExceeded, .retryAfterTooLong, .exhaustedWithin,
-        .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined,
+        .notReplayable, .replayForbidden, .bodyNotReplayable, .strategyDeclined, .declinedByServer, .quotaSpent,
     ]
 
     /// The reasons of attempts that follow another one without being retries.

@@ -93,6 +93,15 @@ extension AttemptRecord: CustomStringConvertible {
     }
 }
 
+extension [AttemptRecord] {
+    /// A sentence for a call that the retry budget ended; nil for any other call (rule R22).
+    package var budgetNote: String? {
+        guard let last, last.reason == .budgetExhausted else { return nil }
+        let why = last.credit == .closed ? "refuses this retry, because the origin keeps failing" : "is used up"
+        return "This limit is local: the retry budget of the origin \(why); the server was not asked again"
+    }
+}
+
 extension Duration {
     /// The duration in whole milliseconds, saturating.
     package var inMilliseconds: Int64 {

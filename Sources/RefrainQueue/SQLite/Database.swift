@@ -53,6 +53,9 @@ package final class Database {
         return Statement(statement, of: handle, path)
     }
 
+    /// Reads what is there of a file that is shorter than it was, which is refused otherwise.
+    package func readDamaged() throws(DatabaseError) { try run("PRAGMA writable_schema = ON") }
+
     /// How many rows the last statement has written.
     package var lastChanges: Int32 { sqlite3_changes(handle) }
 
@@ -170,6 +173,8 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
     package let isUnusable: Bool
     /// Whether the file, or one beside it, cannot be opened.
     package let isOpening: Bool
+    /// Whether a part of the file is lost.
+    package var isDamage: Bool { code == SQLITE_CORRUPT }
 
     fileprivate init(_ handle: OpaquePointer?, code: Int32, doing what: String) {
         let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
@@ -177,6 +182,12 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
         self.code = code & 0xFF
         isUnusable = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
         isOpening = [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(code & 0xFF)
+    }
+
+    /// A file that is not a state of this program, or is damaged.
+    package init(_ description: String) {
+        (self.description, code) = (description, SQLITE_ERROR)
+        (isUnusable, isOpening) = (true, false)
     }
 
     private init(_ description: String, _ error: DatabaseError) {

@@ -16,8 +16,10 @@ extension RefrainError: CustomStringConvertible {
         case .requestAdaptationFailed(let error, let name, _): "the adapter \(name) failed: \(error)"
         case .requestRetryFailed(let error, let original, let name):
             "the retrier \(name) failed: \(error); the attempt before it ended with: \(original)"
-        case .responseValidationFailed(let reason, _): "the response is unacceptable: \(reason)"
-        case .responseSerializationFailed(let reason, _): "the response could not be read: \(reason)"
+        case .responseValidationFailed(let reason, let attempts):
+            "the response is unacceptable: \(reason)" + (attempts.budgetNote.map { ". \($0)" } ?? "")
+        case .responseSerializationFailed(let reason, let attempts):
+            "the response could not be read: \(reason)" + (attempts.budgetNote.map { ". \($0)" } ?? "")
         case .sessionTaskFailed(let error): "\(error)"
         case .sessionDeinitialized:
             "the session was released before its request ended: keep it, as in `let session = Session(…)`"

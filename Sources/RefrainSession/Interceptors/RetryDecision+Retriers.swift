@@ -64,8 +64,8 @@ extension Request {
 extension InterceptorChain {
     /// Whether the decision on a response needs no body: policies look at its head, other retriers may look further.
     func decidesByHead(_ strategy: (any RetryStrategy)?) -> Bool {
-        guard strategy == nil || strategy is RetryPolicy else { return false }
-        return retriers.allSatisfy { $0 is RetryPolicy || $0 is ConnectionLostRetryPolicy }
+        guard strategy == nil || (strategy as? RetryPolicy)?.needsHeadAlone == true else { return false }
+        return retriers.allSatisfy { ($0 as? RetryPolicy)?.needsHeadAlone ?? ($0 is ConnectionLostRetryPolicy) }
     }
 }
 

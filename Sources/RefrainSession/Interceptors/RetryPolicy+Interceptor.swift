@@ -33,7 +33,7 @@ extension RequestInterceptor where Self == RetryPolicy {
 
     /// Alamofire's policy with settings of its own; values out of range are clamped, as by the initializer.
     public static func retryPolicy(
-        retryLimit: Int = RetryPolicy.defaultRetryLimit,
+        retryLimit: Int? = nil,
         exponentialBackoffBase: Int = RetryPolicy.defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,

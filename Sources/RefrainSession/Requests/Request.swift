@@ -706,7 +706,7 @@ extension Request {
 // MARK: - Handlers
 
 extension Request {
-    /// Calls `handler` with the `curl` command of the first attempt, including its credentials, when that is sent.
+    /// Calls `handler` with the `curl` command of the first attempt, without its credentials, when that is sent.
     ///
     /// It is called once: at once if an attempt was sent already, and without a command if the request ends before.
     ///

@@ -8,6 +8,7 @@ struct Remainder: IdentifiableLoader {
     var keepsTimeouts: Bool { pipeline.transport.keepsTimeouts }
 
     func trace(_ identity: inout ChainIdentity) {
+        if let pacer = pipeline.pacer { identity.trace(pacer) }
         if let throttle = pipeline.throttle { identity.trace(throttle) }
         identity.trace(pipeline.transport)
     }

@@ -14,6 +14,7 @@ final class RequestPipeline: Sendable {
     let coalescing: Deduplicate?
     let redirect: Redirect
     let retry: Retry
+    let pacer: Pacer?
     let throttle: (any HTTPMiddleware)?
     private let resume: Resume
     let transport: any HTTPLoader
@@ -23,6 +24,7 @@ final class RequestPipeline: Sendable {
         coalescing = settings.deduplicate?.inItsOwnChain
         redirect = Redirect(clocks: settings.clocks)
         retry = Retry(nil, budgets: settings.budgets, clocks: settings.clocks, random: settings.random)
+        pacer = settings.pacer?.on(settings.clocks)
         throttle = settings.throttle
         resume = Resume(clocks: settings.clocks)
         transport = loader
@@ -89,8 +91,14 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    // 6. Limit. Inside of retries: the slot is free during back-off.
+    // 6. Limit. Inside of retries: the slot is free during back-off. The pacer goes before the throttle: a request that
+    //    is held takes no slot.
     private func limit(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
+        guard let pacer else { return await throttle(request, owner) }
+        return await pacer.load(request, next: Remainder(pipeline: self) { await self.throttle($0, owner) })
+    }
+
+    private func throttle(_ request: HTTPRequest, _ owner: Request) async -> HTTPResult {
         guard let throttle else { return await resume(request, owner) }
         return await throttle.load(request, next: Remainder(pipeline: self) { await self.resume($0, owner) })
     }
@@ -138,6 +146,7 @@ final class RequestPipeline: Sendable {
     private func resetStages() async {
         await redirect.reset()
         await retry.reset()
+        await pacer?.reset()
         await throttle?.reset()
         await transport.reset()
     }

@@ -18,6 +18,11 @@ public final class Session: Sendable {
     public struct Settings: Sendable {
         /// Limits how many exchanges run at a time; nil: the transport's own limits alone hold.
         public var throttle: (any HTTPMiddleware)?
+        /// Holds requests back where the server has named the time to come back at; nil: the refused one alone waits.
+        ///
+        /// By default a 429 with such a time holds the requests with the same origin and credential. Sessions with the
+        /// same settings share it.
+        public var pacer: Pacer? = Pacer()
         /// Shares one exchange among identical requests in flight; nil: each request has its own.
         ///
         /// Requests with adapters, including authenticated ones, always have their own. Sessions with the same settings

@@ -21,34 +21,55 @@ extension Storm {
 
         /// The picture as an SVG document, which browsers show on light and on dark.
         public var svg: String {
-            let column = columnWidth
-            let width = Self.left + Double(max(reports.count, 1)) * column
-            let height = Self.top + 3 * Self.row + 44
-            var lines = [
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" "
-                    + "width=\"\(Int(width))\" height=\"\(Int(height))\" role=\"img\" aria-labelledby=\"title summary\">",
-                "<title id=\"title\">\(Markup.escaped(title))</title>",
-                "<desc id=\"summary\">\(Markup.escaped(caption))</desc>",
-                "<style>\n\(Self.style)\n</style>",
-                "<rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"\(Int(width) - 1)\" height=\"\(Int(height) - 1)\" rx=\"8\"/>",
-                "<text class=\"head\" x=\"20\" y=\"30\">\(Markup.escaped(title))</text>",
-                "<text class=\"dim\" x=\"20\" y=\"50\">\(Markup.escaped(caption))</text>",
-            ]
-            lines += legend(width: width)
-            let tops = axisTops
-            for (index, report) in reports.enumerated() {
-                let x = Self.left + Double(index) * column
-                lines += self.column(report, x: x, width: column - Self.gap, tops)
+            let width = Self.left + Double(max(reports.count, 1)) * columnWidth - Self.gap + Self.margin
+            let caption = SVGPage.lines(caption, in: width - 2 * Self.margin)
+            let top = 50 + 16 * Double(caption.count) + (caption.isEmpty ? 0 : 4)
+            var lines = [SVGPage.text("head", x: Self.margin, y: 30, SVGPage.lines(title, in: width * 0.8).first ?? "")]
+            for (index, text) in caption.enumerated() {
+                lines.append(SVGPage.text("dim", x: Self.margin, y: 50 + 16 * Double(index), text))
             }
-            return (lines + ["</svg>"]).joined(separator: "\n") + "\n"
+            lines += Self.legend(y: top)
+            for (index, report) in reports.enumerated() {
+                let x = Self.left + Double(index) * columnWidth
+                lines += column(report, x: x, y: top + 34, width: columnWidth - Self.gap, axisTops)
+            }
+            return SVGPage.document(
+                width: width,
+                height: top + 34 + Self.columnHeight,
+                title: title,
+                summary: self.caption,
+                style: Self.style,
+                lines
+            )
         }
 
         private static let left = 56.0
-        private static let top = 128.0
-        private static let row = 140.0
+        private static let margin = 20.0
+        private static let row = 136.0
         private static let gap = 56.0
+        /// Name and summary above the first diagram.
+        private static let heading = 44.0
+        private static let columnHeight = heading + 2 * row + Chart.height + 34
 
-        private var columnWidth: Double { reports.count <= 2 ? 420 : reports.count == 3 ? 330 : 280 }
+        private var columnWidth: Double { reports.count <= 2 ? 420 : reports.count == 3 ? 330 : 300 }
+
+        /// One report as a picture of its own, for a page whose width is not known.
+        fileprivate func single(_ report: Report) -> String {
+            SVGPage.document(
+                width: 400,
+                height: Self.columnHeight + Self.margin,
+                title: report.name,
+                summary: Self.summary(report),
+                style: "",
+                column(report, x: 48, y: Self.margin, width: 326, axisTops)
+            )
+        }
+
+        private static func summary(_ report: Report) -> String {
+            let recovery = report.recovery.map { "back after \(Decimal.short($0.inSeconds)) s" }
+            let outcome = report.triggerEnd == nil ? "" : ", \(recovery ?? "never back")"
+            return "\(Decimal.text(report.amplification)) sends a call\(outcome)"
+        }
 
         private var axisTops: (rates: Double, inFlight: Double, latency: Double) {
             let series = reports.map(\.series)
@@ -64,14 +85,14 @@ extension Storm {
             counts.dropLast().map { Double($0) / series.interval.inSeconds }
         }
 
-        private func legend(width: Double) -> [String] {
+        fileprivate static func legend(y: Double) -> [String] {
             let entries = [("offered", "offered"), ("sent", "sent"), ("good", "good"), ("other", "in flight, latency")]
-            var x = 20.0
+            var x = margin
             return entries.flatMap { style, name -> [String] in
-                defer { x += 48 + Double(name.count) * 7 }
+                defer { x += 44 + Double(name.count) * 7 }
                 return [
-                    "<path class=\"\(style)\" d=\"M\(Int(x)) 70h18\"/>",
-                    "<text class=\"dim\" x=\"\(Int(x) + 24)\" y=\"74\">\(name)</text>",
+                    "<path class=\"\(style)\" d=\"M\(Int(x)) \(Int(y) - 4)h18\"/>",
+                    SVGPage.text("dim", x: x + 24, y: y, name),
                 ]
             }
         }
@@ -79,6 +100,7 @@ extension Storm {
         private func column(
             _ report: Report,
             x: Double,
+            y: Double,
             width: Double,
             _ tops: (rates: Double, inFlight: Double, latency: Double)
         ) -> [String] {
@@ -124,17 +146,14 @@ extension Storm {
                     [Chart.Curve(name: "latency", style: "other", values: Array(series.latency.dropLast()))]
                 ),
             ]
-            let recovery = report.recovery.map { "back after \(Decimal.short($0.inSeconds)) s" }
-            let outcome = report.triggerEnd == nil ? "" : ", \(recovery ?? "never back")"
-            let summary = "\(Decimal.text(report.amplification)) sends a call\(outcome)"
             var lines = [
-                "<text class=\"head\" x=\"\(Int(x))\" y=\"\(Int(Self.top) - 30)\">\(Markup.escaped(report.name))</text>",
-                "<text class=\"dim\" x=\"\(Int(x + width))\" y=\"\(Int(Self.top) - 30)\" text-anchor=\"end\">\(summary)</text>",
+                SVGPage.text("head", x: x, y: y, SVGPage.lines(report.name, in: width * 0.8).first ?? ""),
+                SVGPage.text("dim", x: x, y: y + 16, Self.summary(report)),
             ]
             for (index, chart) in charts.enumerated() {
-                lines += chart.lines(x: x, y: Self.top + Double(index) * Self.row, width: width)
+                lines += chart.lines(x: x, y: y + Self.heading + Double(index) * Self.row, width: width)
             }
-            let bottom = Self.top + 2 * Self.row + Chart.height
+            let bottom = y + Self.heading + 2 * Self.row + Chart.height
             for share in [0, 0.5, 1] {
                 let place = Decimal.text(x + share * width, places: 1)
                 let label = "\(Decimal.short(share * duration)) s"
@@ -143,41 +162,16 @@ extension Storm {
             return lines
         }
 
-        static let style = """
-            text { font: 13px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328 }
-            .head { font-weight: bold } .label, .dim, .tick { font-size: 11px; fill: #59636e }
-            .tick { text-anchor: middle } .end { text-anchor: end }
-            .page { fill: #ffffff; stroke: #d1d9e0 } .grid { stroke: #d1d9e0; stroke-width: 0.5 }
+        /// The curves; the rest is that of every picture.
+        fileprivate static let style = """
             .trigger { fill: #f2a60c; fill-opacity: 0.25 }
             .offered, .sent, .good, .other { fill: none; stroke-width: 1.5; stroke-linejoin: round }
             .offered { stroke: #818b98; stroke-dasharray: 3 2 } .sent { stroke: #cf222e } .good { stroke: #1a7f37 }
             .other { stroke: #0969da }
             @media (prefers-color-scheme: dark) {
-            text { fill: #f0f6fc } .label, .dim, .tick { fill: #9198a1 } .page { fill: #0d1117; stroke: #3d444d }
-            .grid { stroke: #2a313c } .offered { stroke: #9198a1 } .sent { stroke: #f85149 } .good { stroke: #3fb950 }
-            .other { stroke: #4493f8 }
+            .offered { stroke: #9198a1 } .sent { stroke: #f85149 } .good { stroke: #3fb950 } .other { stroke: #4493f8 }
             }
             """
-    }
-}
-
-/// Text as XML takes it.
-enum Markup {
-    /// Without markup, and without the characters that XML 1.0 has no way to write.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value): result += "?"
-            case "\u{FFFE}", "\u{FFFF}": result += "?"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }
 
@@ -196,16 +190,31 @@ extension Storm.Picture {
             <meta name="viewport" content="width=device-width">
             <title>\(Markup.escaped(title))</title>
             <style>
-            body { font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 1400px; color: #1f2328 }
-            table { border-collapse: collapse; margin: 1.5em 0 } th, td { padding: .3em .8em; text-align: left }
+            \(SVGPage.style)
+            \(Self.style)
+            body { font: 15px system-ui, sans-serif; margin: 1.5em auto; padding: 0 16px; max-width: 1400px }
+            body { color: #1f2328 } h1 { font-size: 1.3em; margin: 0 0 .3em } p { margin: .3em 0; color: #59636e }
+            .storms { display: flex; flex-wrap: wrap; gap: 12px; margin: .6em 0 1em } figure { margin: 0 }
+            .legend { max-width: 100% } figure { flex: 1 1 320px; max-width: 520px }
+            figure svg { width: 100%; height: auto; display: block }
+            .table { overflow-x: auto } table { border-collapse: collapse }
+            th, td { padding: .3em .8em; text-align: left; white-space: nowrap }
             th { border-bottom: 2px solid #818b98 } td { border-bottom: 1px solid #d1d9e0 }
-            svg { max-width: 100%; height: auto }
-            @media (prefers-color-scheme: dark) { body { background: #0d1117; color: #f0f6fc } }
+            @media (max-width: 600px) { th, td { padding: .3em .4em; font-size: 13px; white-space: normal } }
+            @media (prefers-color-scheme: dark) {
+            body { background: #0d1117; color: #f0f6fc } p { color: #9198a1 } td { border-color: #2a313c }
+            }
             </style>
             </head>
             <body>
-            \(svg)<table>
-            \(row(table.head, "th"))\(table.rows.map { row($0, "td") }.joined())</table>
+            <h1>\(Markup.escaped(title))</h1>
+            \(caption.isEmpty ? "" : "<p>\(Markup.escaped(caption))</p>\n")<svg class="legend" width="392" height="20" viewBox="20 0 392 20">
+            \(Self.legend(y: 14).joined(separator: "\n"))
+            </svg>
+            <div class="storms">
+            \(reports.map { "<figure>\n\(single($0))</figure>\n" }.joined())</div>
+            <div class="table"><table>
+            \(row(table.head, "th"))\(table.rows.map { row($0, "td") }.joined())</table></div>
             </body>
             </html>
 

@@ -49,7 +49,8 @@ struct BadFileTests {
     @Test(
         "an option of a file that is refused is told what to use, with its line",
         arguments: [
-            ("stderr = x\n", "f:1: --stderr is not taken; use 2>FILE"), ("\n-a\n", "f:2: -a (curl's --append)"),
+            ("stderr = x\n", "f:1: refrain does not support --stderr; use 2>FILE"),
+            ("\n-a\n", "f:2: refrain does not support -a (curl's --append)"),
             ("sillent\n", "f:1: unknown option \"--sillent\"; did you mean --silent?"),
         ]
     )

@@ -41,7 +41,8 @@ struct OtherCommandsTests {
                 taken != nil || !refusal.contains("unknown option") || refusal.contains("did you mean --"),
                 "\(refusal)"
             )
-            if let taken {
+            // -C takes no offset but a hyphen.
+            if let taken, !taken.takesHyphen {
                 let takesValue = if case .required = taken.value { true } else { false }
                 #expect(takesValue == option.takesValue, "--\(option.name)")
             }
@@ -84,7 +85,7 @@ struct OtherCommandsTests {
     @Test(
         "a command line of wget or aria2c is refused with how to write it",
         arguments: [
-            (["-qO-", "http://127.0.0.1:9/"], "without -o and -O a content goes to standard output"),
+            (["-qO-", "http://127.0.0.1:9/"], "without -o and -O the body goes to standard output"),
             (["-O", "name", "http://127.0.0.1:9/"], "-o NAME does"),
             (["-i", "list.txt"], "a list is given by --from FILE"),
             (["-c", "http://127.0.0.1:9/"], "-C goes on with a partial file"),
@@ -95,7 +96,7 @@ struct OtherCommandsTests {
             (["--from", "http://127.0.0.1:9/list"], "refrain get URL | refrain get --from -"),
             (["--no-cookies", "http://127.0.0.1:9/"], "none are kept without -c"),
             (["--spider", "http://127.0.0.1:9/"], "use -I"),
-            (["--mirror", "http://127.0.0.1:9/"], "pages are not read for links"),
+            (["--mirror", "http://127.0.0.1:9/"], "refrain does not follow links in pages"),
             (["--split=4", "http://127.0.0.1:9/"], "did you mean --segments?"),
         ]
     )

@@ -328,11 +328,11 @@ struct CurlTests {
     @Test(
         "what is refused says what to use",
         arguments: [
-            (["--continue-at", "-"], "use -C"), (["--preproxy", "h:1"], "--proxy"), (["-c", "8"], "-j 8"),
+            (["--preproxy", "h:1"], "--proxy"), (["-c", "8"], "-j 8"),
             (["--tries", "3"], "--attempts"), (["--input-file", "x"], "--from"), (["--digest"], "--user"),
             (["-O"], "-o FILE"), (["--rate", "x"], "50/s"), (["--limit-rate", "0"], "--limit-rate"),
             (["--resolve", "x"], "HOST:PORT:ADDRESS"), (["-J"], "--remote-name"),
-            (["--retry-delay", "1"], "--retry N"), (["-C", "-"], "leave - out"), (["-C", "100"], "leave 100 out"),
+            (["--retry-delay", "1"], "--retry N"), (["-C", "100"], "-r 100-"), (["-C100"], "-r 100-"),
             (["-T", "/dev/null", "-T", "/dev/null"], "bodyFile"),
             (["-T", "/dev/null", "http://127.0.0.1:1/2"], "bodyFile"),
             (["http://127.0.0.1:1/{a,b}"], "-g"), (["http://127.0.0.1:1/[1-3]"], "-g"), (["--clobber"], "--no-clobber"),

@@ -190,7 +190,7 @@ struct Executable {
         defer { posix_spawnattr_destroy(&attributes) }
         var taken = sigset_t()
         sigemptyset(&taken)
-        sigaddset(&taken, SIGHUP)
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { sigaddset(&taken, signal) }
         posix_spawnattr_setsigdefault(&attributes, &taken)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }

@@ -282,7 +282,7 @@ struct GetTests {
         let picture = try ScratchFile()
         for path in ["/status/404", "/ok"] {
             let url = "http://user:secret@\(address)\(path)"
-            let words = ["-v", "--timeline-svg", picture.path, "--report", "-", url]
+            let words = ["-v", "--timeline", "--timeline-svg", picture.path, "--report", "-", url]
             let ended = try await Executable.run(["get"] + words)
             let said = [ended.errors, ended.text, String(decoding: try picture.bytes(), as: UTF8.self)]
             for text in said {
@@ -294,7 +294,7 @@ struct GetTests {
         #expect(server.requests(toPath: "/ok").first?.header("Authorization") == "Basic dXNlcjpzZWNyZXQ=")
         let wrong = [
             ["get", "ftp://user:secret@h/"], ["get", "user:secret@h/"], ["get", "http://user:sec ret@h/"],
-            ["get", "http://user:secret@h:99999/"], ["http://user:secret@h/"], ["explain", "http://user:secret@h/"],
+            ["get", "http://user:secret@h:99999/"], ["explain", "http://user:secret@h/"],
             ["get", "--proxy", "x://user:secret@h", "http://h/"], ["get", "--proxy", "user:secret@h ", "http://h/"],
         ]
         for words in wrong {
@@ -305,9 +305,9 @@ struct GetTests {
         picture.remove()
     }
 
-    @Test("-v draws the attempts, -q says nothing")
+    @Test("--timeline draws the attempts, -q says nothing")
     func shown() async throws {
-        let sample = try await get(server.baseURL + "/status/503?times=1&v", "-v")
+        let sample = try await get(server.baseURL + "/status/503?times=1&v", "--timeline")
         #expect(sample.errors.contains("│") && sample.errors.contains("transientStatus"))
         #expect(try await get(server.baseURL + "/status/404", "-q").errors.isEmpty)
     }

@@ -6,10 +6,10 @@ import Testing
 @Suite("The process")
 struct ProcessTests {
     @Test(
-        "R9: a download exits with 130 on SIGINT, 143 on SIGTERM, 129 where its terminal went away, and leaves no file",
-        arguments: [(Int32(2), Int32(130)), (15, 143), (1, 129)]
+        "R9: a signal ends a download, by that signal, so that a shell ends its loop as well, and no file is left",
+        arguments: [Int32(1), 2, 3, 15]
     )
-    func interrupted(signal: Int32, status: Int32) async throws {
+    func interrupted(signal: Int32) async throws {
         let server = try FaultServer()
         let folder = try ScratchFile()
         let running = try Executable.start([
@@ -18,7 +18,7 @@ struct ProcessTests {
         await server.requests(atLeast: 1)
         running.signal(signal)
         let ended = await running.end()
-        #expect(ended.status == status)
+        #expect(ended.status == -signal)
         #expect(folder.files == [])
         folder.remove()
     }
@@ -42,13 +42,18 @@ struct ProcessTests {
     }
     #endif
 
-    @Test("a command that was started to outlive its terminal does so")
-    func nohup() async throws {
+    @Test(
+        "a signal that is ignored when the command starts stays ignored",
+        arguments: [(Int32(1), "HUP"), (2, "INT"), (3, "QUIT")]
+    )
+    func ignored(signal: Int32, name: String) async throws {
         let server = try FaultServer()
-        let words = ["-c", "trap '' HUP; exec \"$@\"", "sh", Executable.path, "get", server.baseURL + "/delay?ms=300"]
+        let words = [
+            "-c", "trap '' \(name); exec \"$@\"", "sh", Executable.path, "get", server.baseURL + "/delay?ms=300",
+        ]
         let running = try Executable.start(words, program: "/bin/sh")
         await server.requests(atLeast: 1)
-        running.signal(1)
+        running.signal(signal)
         let ended = await running.end()
         #expect(ended.status == 0 && ended.text == "ok\n", "\(ended.errors)")
     }
@@ -105,7 +110,7 @@ struct ProcessTests {
 
     @Test("help and version are shown")
     func help() async throws {
-        #expect(try await Executable.run(["--version"]).text == "refrain \(Version.full)\n")
+        #expect(try await Executable.run(["--version"]).text.hasPrefix("refrain \(Version.full)\nlibcurl/"))
         #expect(Version.full.hasPrefix(Version.current))
         #expect(try await Executable.run(["help", "get"]).text == HelpText.text(for: .get))
         #expect(try await Executable.run(["get", "--help"]).text == HelpText.text(for: .get))
@@ -134,7 +139,7 @@ struct ProcessTests {
             (["serve", "--port", "70000"], "--port"), (["explain", "--status", "x"], "--status"),
             (["version"], "--version"), (["help", "gte"], "did you mean get?"), (["help", "get", "it"], "it"),
             (["completions"], "bash, zsh, fish"), (["completions", "bsh"], "bash"), (["completions", "zsh", "x"], "x"),
-            (["explain", "--batch", "/nonexistent"], "--batch"), (["explain", "--error", "timeOut"], "timedOut"),
+            (["explain", "--batch", "/nonexistent"], "--batch"), (["explain", "--error", "timedOot"], "timedOut"),
         ]
     )
     func usage(arguments: [String], culprit: String) async throws {

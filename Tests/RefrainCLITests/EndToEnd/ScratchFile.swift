@@ -107,6 +107,9 @@ extension ScratchFile {
 
     /// Writes a text into the file.
     func overwrite(_ text: String) async throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    /// Writes bytes into the file.
+    func write(bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
 }
 
 extension ScratchFile {

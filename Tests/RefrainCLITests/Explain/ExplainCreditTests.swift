@@ -16,8 +16,11 @@ struct ExplainCreditTests {
             (#""error":"timedOut","history":"timedOut","every":60"#, "retry", "chance", "0.05"),
             (#""error":"timedOut","history":"timedOut,200","every":60"#, "retry", "floor", "1"),
             (#""error":"timedOut","history":"timedOut","every":60,"budget":"per-process""#, "retry", "floor", "1"),
-            (#""status":503,"history":"503,503,503","every":60"#, "retry", "chance", "0.05"),
-            (#""status":429,"history":"429,429,429","every":60"#, "retry", "floor", "1"),
+            // 1 s and a wait of 0.25 s on average, after 6 s and after 180 s of failing.
+            (#""status":503,"history":"503,503,503","every":2"#, "retry", "chance", "0.208"),
+            (#""status":429,"history":"429,429,429","every":60"#, "retry", "chance", "0.0069"),
+            (#""status":503,"history":"503,503,503","every":0.2"#, "retry", "floor", "1"),
+            (#""status":503,"headers":[["Retry-After","9"]],"history":"503,503","every":60"#, "retry", "floor", "1"),
             (#""status":429,"history":"429,429,429","every":60,"budget":"fleet""#, "retry", "chance", "0.05"),
             (#""error":"networkConnectionLost","history":"503,503,503","every":60"#, "retry", "floor", "1"),
         ]
@@ -44,7 +47,7 @@ struct ExplainCreditTests {
 
     @Test("a history that is none is refused by its name", arguments: ["", "503,,", "503;503", "late", "99"])
     func history(text: String) throws {
-        #expect(answer(#""status":503,"history":"\#(text)""#).contains("history is no list"))
+        #expect(answer(#""status":503,"history":"\#(text)""#).contains("history is not a list"))
         let command = try ExplainCommand(
             Arguments(["--status", "503", "--history", text], options: CommandSpec.explain.options)
         )
@@ -58,7 +61,11 @@ struct ExplainCreditTests {
             let arguments = try Arguments(words, options: CommandSpec.explain.options)
             return ExplainText(try ExplainCommand(arguments).question()).text
         }
-        #expect(try text(["--status", "503"]).contains("credit    floor: the minimum of 10 retries a second"))
+        #expect(
+            try text(["--status", "503", "--budget", "standard"]).contains(
+                "credit    floor: the minimum of 10 retries a second"
+            )
+        )
         let chance = try text(["--error", "timedOut", "--history", "timedOut", "--every", "60s"])
         #expect(chance.contains("the floor is closed, and deposits cover it in 5 % of cases"))
         let longer = try text(["--status", "503", "--overload-backoff", "exponential:2s"])

@@ -42,15 +42,6 @@ struct PictureTests {
         #expect(!ScheduleChart(.constant(delay: .longestDelay, maxAttempts: nil)).text.isEmpty)
     }
 
-    @Test("the progress fits into its terminal")
-    func progress() {
-        for columns in [20, 40, 60, 80, 200] {
-            let line = Progress(total: 5000, columns: columns).line(elapsed: .seconds(1))
-            #expect(line.count - 1 - "\u{1B}[K".count <= columns)
-            #expect(line.contains("0/5000 done"))
-        }
-    }
-
     @Test("JSON is escaped, ordered, and free of infinity")
     func json() {
         let value = JSON.object([

@@ -22,7 +22,7 @@ struct RunBoardTests {
     }
 
     private func settings(_ urls: [String], _ words: [String] = []) throws -> GetSettings {
-        let spec = try #require(CommandSpec.named(.get))
+        let spec = CommandSpec.named(.get)
         let arguments = try Arguments(urls + ["--output-dir", folder.path] + words, options: spec.options)
         return try GetSettings(arguments)
     }

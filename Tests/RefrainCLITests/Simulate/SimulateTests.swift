@@ -18,11 +18,11 @@ struct SimulateTests {
     @Test(
         "what cannot be simulated is refused, with the option and what it expects",
         arguments: [
-            (["--load", "-3"], "--load: \"-3\" is no number of calls per second, such as 40"),
+            (["--load", "-3"], "--load: \"-3\" is not a number of calls per second, such as 40"),
             (["--load", "0"], "load is 0.0, but must be a number of calls per second over 0, up to 10000000"),
             (["--fleet", "0"], "--fleet"),
-            (["--policy", "alamofir"], "--policy: \"alamofir\" is no policy; did you mean alamofire?"),
-            (["--server", "colapse"], "--server: \"colapse\" is no server; did you mean collapse?"),
+            (["--policy", "alamofir"], "--policy: \"alamofir\" is not a policy; did you mean alamofire?"),
+            (["--server", "colapse"], "--server: \"colapse\" is not a server; did you mean collapse?"),
             (["--server", "queue:3"], "\"queue:3\" lacks its service time: queue:WORKERS:SERVICE_TIME[:BUFFER]"),
             (["--server", "collapse:1s:1ms:3"], "has too many parts"),
             (["--server", "capacity:10:5s"], "\"5s\" where AT=SHARE is expected"),
@@ -57,12 +57,15 @@ struct SimulateTests {
         "what is wrong in a file is named by its line and its member",
         arguments: [
             ("{\n\"clients\": 0}", "line 2, clients: must be a whole number from 1 to 100000000"),
-            ("{\"server\":\n\n\"colapse\"}", "line 3, server: \"colapse\" is no server; did you mean collapse?"),
+            ("{\"server\":\n\n\"colapse\"}", "line 3, server: \"colapse\" is not a server; did you mean collapse?"),
             ("{\n\n\"sever\": \"collapse\"}", "line 3: unknown member \"sever\"; did you mean server?"),
             ("{\"load\": \"40\"}", "line 1, load: is a string, and not a number"),
-            ("{\"policies\": [\n\"recommended\",\n\"best\"]}", "line 3: \"best\" is no policy"),
-            ("{\"policies\": [{\"budget\": \"lots\"}]}", "line 1, budget: \"lots\" is no budget"),
-            ("{\"policies\": [\n{\"schedule\": \"constnt:1s\"}]}", "line 2, schedule: \"constnt:1s\" is no schedule"),
+            ("{\"policies\": [\n\"recommended\",\n\"best\"]}", "line 3: \"best\" is not a policy"),
+            ("{\"policies\": [{\"budget\": \"lots\"}]}", "line 1, budget: \"lots\" is not a budget"),
+            (
+                "{\"policies\": [\n{\"schedule\": \"constnt:1s\"}]}",
+                "line 2, schedule: \"constnt:1s\" is not a schedule"
+            ),
             ("[]", "line 1: the storm is a list, and not an object"),
             ("{\"clients\": 1,}", "line 1: a member's name is missing at byte 15"),
             ("{\"clients\": 1", "line 1: a comma or a closing brace is missing at byte 14"),

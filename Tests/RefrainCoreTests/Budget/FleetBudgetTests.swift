@@ -17,7 +17,7 @@ struct FleetBudgetTests {
             #expect(Self.granted(budget, .timeout))
             budget.depositSuccess()
         }
-        #expect(budget.covered(for: .timeout).credit == .closed)
+        #expect(budget.covered(.init(after: .timeout)).credit == .closed)
         for cause in [RetryBudget.Cause.transient, .throttled, .unavailable] {
             #expect(Self.granted(budget, cause), "\(cause)")
         }
@@ -29,20 +29,19 @@ struct FleetBudgetTests {
         #expect(Self.granted(budget, .timeout))
     }
 
-    @Test("R32: a timeout after another one, and the fourth 503 in a row, are not paid for by the minimum")
+    @Test("R32: a timeout after another one, or after a refusal, is not paid for by the minimum")
     func streaks() {
         let budget = RetryBudget.standard(clock: AnyClock(TestClock()), random: RandomSource(seed: 1))
         #expect(Self.granted(budget, .timeout))
         #expect(!Self.granted(budget, .timeout))
-        #expect(Self.granted(budget, .unavailable))
-        #expect(!Self.granted(budget, .unavailable))
-        #expect(Self.granted(budget, .transient) && Self.granted(budget, .throttled))
         budget.depositSuccess()
-        for _ in 0..<3 { #expect(budget.covered(for: .unavailable).credit == .floor) }
-        #expect(budget.covered(for: .unavailable).credit == .closed)
-        #expect(!Self.granted(budget, .timeout))
-        budget.depositSuccess()
+        for cause in [RetryBudget.Cause.unavailable, .throttled] {
+            #expect(Self.granted(budget, cause))
+            #expect(!Self.granted(budget, .timeout), "\(cause)")
+            for _ in 0..<20 { budget.depositSuccess() }
+        }
         #expect(Self.granted(budget, .timeout))
+        #expect(Self.granted(budget, .transient))
     }
 
     @Test(
@@ -67,20 +66,20 @@ struct FleetBudgetTests {
         let clock = AnyClock(TestClock())
         let budget = RetryBudget.standard(clock: clock, random: RandomSource(seed: 1))
         for _ in 0..<5 { budget.deposit() }
-        #expect(budget.preview(for: .timeout).credit == .deposit)
-        #expect(budget.covered(for: .timeout).credit == .deposit)
+        #expect(budget.preview(.init(after: .timeout)).credit == .deposit)
+        #expect(budget.covered(.init(after: .timeout)).credit == .deposit)
         budget.deposit()
         // A preview withdraws nothing, and is no outcome.
         for _ in 0..<3 {
-            let (credit, chance) = budget.preview(for: .timeout)
+            let (credit, chance) = budget.preview(.init(after: .timeout))
             #expect(credit == .chance && abs(chance - 0.05) < 1e-9)
         }
-        #expect(budget.preview(for: .transient).credit == .floor)
+        #expect(budget.preview(.init(after: .transient)).credit == .floor)
         let (old, tokens) = (RetryBudget(minimumRetriesPerSecond: 1, clock: clock), RetryBudget.tokens(capacity: 5))
-        #expect(old.covered(for: .timeout).credit == .floor)
-        #expect(old.covered(for: .timeout) == (.refused, .empty))
-        #expect(tokens.covered(for: .transient).credit == .tokens)
-        #expect(tokens.preview(for: .transient) == (.empty, 0))
+        #expect(old.covered(.init(after: .timeout)).credit == .floor)
+        #expect(old.covered(.init(after: .timeout)) == (.refused, .empty))
+        #expect(tokens.covered(.init(after: .transient)).credit == .tokens)
+        #expect(tokens.preview(.init(after: .transient)) == (.empty, 0))
     }
 
     @Test("R32: credit below one is spent by chance: 10,000 processes retry a fifth of their calls")

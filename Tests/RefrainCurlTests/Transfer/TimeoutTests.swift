@@ -59,7 +59,7 @@ struct TimeoutTests {
         var configuration = CurlLoader.Configuration()
         configuration.overrides.bytesPerSecond = rate
         configuration.overrides.receiveBuffer = 524_288
-        configuration.overrides.leastSpeed = .init(bytesPerSecond: rate, seconds: 1)
+        configuration.overrides.minimumSpeed = .init(bytesPerSecond: rate, seconds: 1)
         let loader = try CurlLoader(configuration: configuration)
         var request = try HTTPRequest(server.baseURL + "/bytes/\(rate * 3)")
         request.timeouts.idle = .milliseconds(700)

@@ -39,6 +39,33 @@ struct ClassificationTests {
         }
     }
 
+    @Test("R7: a 403 with a used-up rate limit and a reset is a 429, in every spelling of the fields")
+    func rateLimited() throws {
+        let spellings: [[String: String]] = [
+            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1559559602"],
+            ["RateLimit-Remaining": "0", "RateLimit-Reset": "2"],
+            ["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "1559559602000"],
+            ["RateLimit": "\"core\";r=0;t=2"],
+        ]
+        for fields in spellings {
+            let headers = HTTPHeaders(fields.map { ($0.key, $0.value) })
+            let decision = RetryPolicy.recommended.decide(in: context(.post, .status(403), headers: headers))
+            let limited = RetryPolicy.recommended.decide(in: context(.post, .status(429), headers: headers))
+            #expect(decision.range == limited.range && decision.retries, "\(fields)")
+            #expect(decision.range?.lowerBound == .seconds(2), "\(fields)")
+            #expect(!isTransient(context(.get, .status(403), headers: headers, retryAfterPolicy: .ignored)))
+            #expect(!isTransient(context(.get, .status(404), headers: headers)))
+            #expect(!RetryPolicy().decide(in: context(.get, .status(403), headers: headers)).retries)
+        }
+        for fields in [
+            ["X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "1559559602"], ["X-RateLimit-Remaining": "0"],
+            ["X-RateLimit-Reset": "1559559602"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
+        ] {
+            let headers = HTTPHeaders(fields.map { ($0.key, $0.value) })
+            #expect(!isTransient(context(.get, .status(403), headers: headers)), "\(fields)")
+        }
+    }
+
     @Test("R5: with a key 409 is still running, and 422 is final")
     func keyedConflicts() {
         #expect(isTransient(context(.post, .status(409), key: true)))

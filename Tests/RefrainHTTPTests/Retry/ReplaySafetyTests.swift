@@ -31,13 +31,15 @@ struct ReplaySafetyTests {
     @Test("R2: other methods are not sent again once a byte can have left")
     func unsafeOutcomes() {
         for method in unsafeMethods {
-            for status: HTTPStatus in [500, 502, 503, 504, 403, 409, 413, 429] {
+            for status: HTTPStatus in [500, 502, 503, 504, 403, 409, 413] {
                 #expect(!isSafe(context(method, .status(status))), "\(method) \(status)")
             }
             for code in HTTPError.Code.allCases where code != .requestNotProcessed {
                 #expect(!isSafe(context(method, .failure(code), bytesSent: 1)), "\(method) \(code)")
             }
-            #expect(!isSafe(context(method, .status(503), headers: ["Retry-After": "1"])), "\(method)")
+            for status: HTTPStatus in [500, 502, 504] {
+                #expect(!isSafe(context(method, .status(status), headers: ["Retry-After": "1"])), "\(method) \(status)")
+            }
         }
     }
 
@@ -90,17 +92,35 @@ struct ReplaySafetyTests {
         }
     }
 
-    @Test("R2: (e) a 429 counts as unprocessed only with a well-formed Retry-After")
-    func rateLimited() {
-        for (value, safe) in [
+    @Test("R2: (e) a refusal is not an execution: 429 in any case, 503 with a well-formed time to come back at")
+    func refused() {
+        let values = [
             ("1", true), ("0", true), ("Mon, 03 Jun 2019 11:00:00 GMT", true), ("-1", false), ("", false),
             ("1.5", false),
-        ] {
-            #expect(isSafe(context(.post, .status(429), headers: ["Retry-After": value])) == safe, "\(value)")
+        ]
+        for method in unsafeMethods {
+            #expect(isSafe(context(method, .status(429))))
+            for (value, safe) in values {
+                #expect(isSafe(context(method, .status(429), headers: ["Retry-After": value])), "\(value)")
+                #expect(isSafe(context(method, .status(503), headers: ["Retry-After": value])) == safe, "\(value)")
+            }
+            #expect(isSafe(context(method, .status(503), headers: ["Retry-After-Ms": "20"])))
+            let contradictory = HTTPHeaders([("Retry-After", "1"), ("Retry-After", "2")])
+            #expect(!isSafe(context(method, .status(503), headers: contradictory)))
+            #expect(!isSafe(context(method, .status(503), replay: .forbidden)))
+            #expect(!isSafe(context(method, .status(429), replay: .forbidden)))
         }
-        #expect(!isSafe(context(.post, .status(429))))
-        let contradictory = HTTPHeaders([("Retry-After", "1"), ("Retry-After", "2")])
-        #expect(!isSafe(context(.post, .status(429), headers: contradictory)))
+    }
+
+    @Test("R2: (e) a 403 that a used-up rate limit explains is a refusal, one without a reset is not")
+    func forbidden() {
+        func safe(_ remaining: String, _ reset: String?) -> Bool {
+            var headers: HTTPHeaders = ["X-RateLimit-Remaining": remaining]
+            if let reset { headers["X-RateLimit-Reset"] = reset }
+            return isSafe(context(.post, .status(403), headers: headers))
+        }
+        #expect(safe("0", "1559559602") && safe("0", "2"))
+        #expect(!safe("5", "1559559602") && !safe("0", nil) && !safe("0", "soon") && !safe("none", "2"))
     }
 
     @Test("R4: a body that was read and cannot be had again is not sent again, whatever else allows it")

@@ -123,4 +123,37 @@ struct RetryBudgetStageTests {
         for _ in 0..<5 { _ = await alone.load(request) }
         #expect(budget.balance == 2)
     }
+
+    @Test("R22: 50 POSTs that are told by 429 when to come back all come back, spread by the default budget")
+    func refusalsThatNameTheirTime() async throws {
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
+        let loader = try stage(budget, attempts: 3) --> mock
+        mock.then(times: 50, .status(429, headers: ["Retry-After": "2"])).otherwise(.status(200))
+        let request = try HTTPRequest("http://api.example/items", method: .post)
+        let tasks = (0..<50).map { _ in Task { await loader.load(request) } }
+        await clock.sleepers(atLeast: 50)
+        await clock.advance(by: .milliseconds(1_999))
+        #expect(mock.requests.count == 50)
+        await clock.advance(by: .seconds(8))
+        for task in tasks {
+            guard case .success(let response) = await task.value else {
+                Issue.record("no answer")
+                continue
+            }
+            #expect(response.status == 200 && response.attempts.map(\.reason) == [.transientStatus, .succeeded])
+        }
+        #expect(mock.requests.count == 100)
+    }
+
+    @Test("R22: a named limit is kept within one call, and the next call has its turn when that one has ended")
+    func namedLimits() async throws {
+        let budget = RetryBudget.standard(clock: AnyClock(clock), random: RandomSource(seed: 1))
+        let policy = RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0)
+        let loader = Retry(policy, budgets: Retry.Budgets(all: budget), clocks: clock.retryClocks()) --> mock
+        mock.otherwise(.failure(.timedOut, bytesSent: 1))
+        for _ in 0..<3 { #expect(await loader.load(try request()).attempts.count == 3) }
+        let unnamed =
+            Retry(RetryPolicy(exponentialBackoffScale: 0), budgets: Retry.Budgets(all: budget)) --> mock
+        #expect(await unnamed.load(try request()).attempts.map(\.credit) == [.closed])
+    }
 }

@@ -14,13 +14,14 @@ enum ExpectedTable {
         both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
-        | /status/503?retry-after=0, /status/503?retry-after=soon, /status/503?retry-after=-5 | repeatable | both | \
-        CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
+        | /status/503?retry-after=0 | repeatable, POST | both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
+        | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
+        | /status/503?retry-after=soon, /status/503?retry-after=-5 | repeatable | both | CODE | 3 | attemptsUsedUp | \
+        R1 R2 R5 R7 R12 R15 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/503?retry-after=3600, /status/503?retry-after=99999999999999999999999999999999999999999 | \
-        repeatable | both | retryAfterTooLong | 1 | retryAfterTooLong | R1 R2 R5 R7 R15 R18 |
-        | | POST | both | CODE | 1 | notReplayable | R2 |
+        repeatable, POST | both | retryAfterTooLong | 1 | retryAfterTooLong | R1 R2 R5 R7 R15 R18 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/503?times=1 | repeatable | both | 200 | 2 | succeeded | R1 R5 R7 |
         | | POST | both | CODE | 1 | notReplayable | R2 |
@@ -36,8 +37,7 @@ enum ExpectedTable {
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/409 | keyed POST | both | CODE | 3 | attemptsUsedUp | R2 R5 R7 R12 |
         | | idempotent, POST, one-shot POST | both | CODE | 1 | finalStatus | R7 |
-        | /status/429 | repeatable | both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
-        | | POST | both | CODE | 1 | notReplayable | R2 |
+        | /status/429 | repeatable, POST | both | CODE | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 |
         | | one-shot POST | both | CODE | 1 | bodyNotReplayable | R4 |
         | /status/429?retry-after=0, /status/413?retry-after=0 | repeatable, POST | both | CODE | 3 | attemptsUsedUp | \
         R1 R2 R5 R7 R12 R15 |
@@ -110,9 +110,8 @@ enum ExpectedTable {
         | /redirect-no-location | all | both | 302 | 1 | succeeded | R8 R26 |
         | /rate-limited?limit=0&window=1 | repeatable, POST | both | 429 | 3 | attemptsUsedUp | R1 R2 R5 R7 R12 R15 |
         | | one-shot POST | both | 429 | 1 | bodyNotReplayable | R4 |
-        | /rate-limited?limit=0&window=1&no-retry-after=1 | repeatable | both | 429 | 3 | attemptsUsedUp | \
+        | /rate-limited?limit=0&window=1&no-retry-after=1 | repeatable, POST | both | 429 | 3 | attemptsUsedUp | \
         R1 R2 R5 R7 R12 R19 |
-        | | POST | both | 429 | 1 | notReplayable | R2 |
         | | one-shot POST | both | 429 | 1 | bodyNotReplayable | R4 |
         | /auth | all | both | 401 | 1 | finalStatus | R7 |
         | /idempotent | all | both | 200 | 1 | succeeded | R5 |

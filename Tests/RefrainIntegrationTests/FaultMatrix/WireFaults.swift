@@ -77,10 +77,10 @@ struct WireFault: Sendable {
             test: "R31: a content type that no header field can have is refused, and not left out"
         ),
         WireFault(
-            fault: "SIGTERM, SIGINT or a hang-up while a download runs",
-            outcome: "exit status 143, 130 or 129, and no file",
+            fault: "SIGTERM, SIGINT, SIGQUIT or a hang-up while a download runs",
+            outcome: "the process ends by the signal, and no file",
             source: "R9",
-            test: "R9: a download exits with 130 on SIGINT, 143 on SIGTERM, 129 where its terminal went away"
+            test: "R9: a signal ends a download, by that signal"
         ),
         WireFault(
             fault: "an address with a special purpose, under a policy",

@@ -32,6 +32,21 @@ struct DrawingTests {
         #expect(html.hasPrefix("<!DOCTYPE html>"))
         #expect(!html.contains("src=") && !html.contains("href="))
         #expect(html.split(separator: "<tr>").count == 4)
+        // One picture for each report, so that a narrow window shows them below each other.
+        #expect(html.split(separator: "<figure>").count == 3 && html.split(separator: "<style>").count == 2)
+    }
+
+    @Test("a name and the summary of its storm stand on lines of their own, however long they are")
+    func headings() async throws {
+        var reports = try await Self.reports()
+        reports[0].name = String(repeating: "long ", count: 40)
+        let svg = Storm.Picture(title: "Storm", caption: String(repeating: "words ", count: 60), reports).svg
+        let texts = svg.matches(of: /<text class="(head|dim)" x="([0-9.]+)" y="([0-9.]+)">([^<]*)</).map { match in
+            (x: String(match.2), y: String(match.3), text: String(match.4))
+        }
+        #expect(Set(texts.map { "\($0.x) \($0.y)" }).count == texts.count)
+        let width = try #require(svg.firstMatch(of: /width="([0-9]+)"/).flatMap { Double(String($0.1)) })
+        #expect(texts.allSatisfy { (Double($0.x) ?? 0) + Double($0.text.count) * 6.7 < width }, "\(texts)")
     }
 
     @Test("the table has the same columns in each row, in text and in Markdown")

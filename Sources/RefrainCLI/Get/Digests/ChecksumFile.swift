@@ -19,7 +19,7 @@ struct ChecksumFile: Sendable {
                 let digest = ContentDigest(hex: hex, source: "\(self.path):\(index + 1)")
             else {
                 throw UsageError(
-                    "--checksum-file: \(self.path):\(index + 1) is no line of sha256sum or sha512sum: DIGEST  NAME"
+                    "--checksum-file: \(self.path):\(index + 1) is not a line of sha256sum or sha512sum: DIGEST  NAME"
                 )
             }
             digests[name] = digest

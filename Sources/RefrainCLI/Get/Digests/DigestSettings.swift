@@ -24,7 +24,7 @@ struct DigestSettings: Sendable {
         guard digest == nil || list == nil else { throw UsageError("--sha256 and --checksum-file exclude each other") }
         let option = digest != nil ? "--sha256" : "--checksum-file"
         for other in [OptionName.include, .head] where arguments.has(other) {
-            throw UsageError("\(option) and --\(other.rawValue) exclude each other: a digest is of a content alone")
+            throw UsageError("\(option) and --\(other.rawValue) exclude each other: a digest is that of the body alone")
         }
         guard digest == nil || numberOfURLs == 1 else {
             throw UsageError("--sha256 is of one content, but there are \(numberOfURLs) URLs; use --checksum-file FILE")

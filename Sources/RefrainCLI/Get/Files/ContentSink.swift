@@ -72,6 +72,51 @@ final class FileContentSink: ContentSink {
     }
 }
 
+/// Text for a terminal: refuses binary data, because it can change the terminal's state.
+final class TerminalSink: ContentSink {
+    /// The error of binary data.
+    struct Refusal: Error, Hashable, CustomStringConvertible {
+        let description =
+            "the body is binary data, which can garble your terminal; -o FILE saves it, -O names the file by the URL, "
+            + "and -o - prints it all the same"
+    }
+
+    private let inner: any ContentSink
+    private let checked = Locked(0)
+    /// How much is checked, in bytes, as by curl.
+    private static let checkedSize = 2000
+
+    init(_ inner: any ContentSink) { self.inner = inner }
+
+    var delivered: Int64 { inner.delivered }
+    var canStartOver: Bool { inner.canStartOver }
+
+    /// Whether text has no such bytes.
+    static func isBinary(_ bytes: [UInt8]) -> Bool {
+        bytes.prefix(checkedSize).contains { byte in
+            // Besides white space: the bell, the backspace and the escape of coloured text.
+            byte < 0x20 && !(0x07...0x0D).contains(byte) && byte != 0x1B
+        }
+    }
+
+    func write(_ bytes: [UInt8]) async throws {
+        let isFirst = checked.withLock { checked in
+            defer { checked += bytes.count }
+            return checked < Self.checkedSize
+        }
+        if isFirst, Self.isBinary(bytes) { throw Refusal() }
+        try await inner.write(bytes)
+    }
+
+    func startOver() async throws {
+        checked.withLock { $0 = 0 }
+        try await inner.startOver()
+    }
+
+    func finish() throws { try inner.finish() }
+    func discard() { inner.discard() }
+}
+
 /// Memory, for contents that are printed later.
 final class MemorySink: ContentSink {
     private let content = Locked<[UInt8]>([])

@@ -41,7 +41,11 @@ struct OutputTree: Sendable {
 
 /// The folders of a run's files: each is created and inspected once, before its first file.
 final class OutputFolders: Sendable {
+    private let root: String
     private let known = Locked<[String: Bool]>([:])
+
+    /// - Parameter root: the output folder, below which no symbolic link is followed.
+    init(_ root: String) { self.root = root }
 
     /// Creates the missing folders above a file.
     ///
@@ -51,7 +55,7 @@ final class OutputFolders: Sendable {
     func prepare(above path: String) throws(SystemError) -> Bool {
         let folder = Directory.above(path)
         if let isFresh = known.withLock({ $0[folder] }) { return isFresh }
-        try Directory.prepareAbove(path)
+        try Directory.prepare(folder, below: root)
         let isFresh = Directory.isEmpty(folder.isEmpty ? "." : folder)
         // The first result counts: another request may have written its file meanwhile.
         return known.withLock { known in

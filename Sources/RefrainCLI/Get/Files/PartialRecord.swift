@@ -19,7 +19,7 @@ internal import Darwin
 /// The number of bytes is the size of the partial file, also after `kill -9`. A crash of the
 /// system can leave a file whose last pages were never written, so after another boot only ``synced`` bytes count.
 struct PartialRecord: Codable, Equatable {
-    /// The URL of the command line or the list, without user and password.
+    /// The URL of the command line or the list, without user, password and signature.
     var url: String
     /// The URL that was requested, after redirects.
     var requested: String
@@ -68,6 +68,9 @@ struct PartialRecord: Codable, Equatable {
             fields: HTTPHeaders(fields.map { ($0[0], $0[1]) })
         )
     }
+
+    /// Whether it is of what a URL without a signature names; an earlier version kept the signature.
+    func isOf(_ url: String) -> Bool { self.url == url || SignedURL.withoutSignature(self.url) == url }
 
     /// The bounds of the segments; nil if they are invalid.
     var bounds: [Range<Int64>]? {

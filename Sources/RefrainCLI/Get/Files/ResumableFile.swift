@@ -117,7 +117,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         guard let descriptor = try names.take() else { return (nil, nil) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, let record = PartialRecord.read(names.record),
-            record.url == url, record.segments == nil
+            record.isOf(url), record.segments == nil
         else {
             names.remove()
             close(descriptor)

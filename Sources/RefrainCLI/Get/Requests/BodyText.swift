@@ -72,7 +72,7 @@ struct BodyText: Sendable {
         }
         let type = isJSON ? "application/json" : Self.contentType
         if isJSON { headers = [("Accept", "application/json")] }
-        if data.count == 1, let path = Self.path(data[0]) {
+        if data.count == 1, data[0].name != .data, let path = Self.path(data[0]) {
             body = try Self.file(path, option: "--\(data[0].name.rawValue)", contentType: type)
         } else {
             body = .bytes(try Self.joined(data), contentType: type)
@@ -92,7 +92,9 @@ struct BodyText: Sendable {
             if index > 0, item.name != .json { bytes.append(UInt8(ascii: "&")) }
             let option = "--\(item.name.rawValue)"
             if let path = path(item) {
-                bytes += try contents(path, option)
+                let file = try contents(path, option)
+                // As curl does: --data is for text on one line, --data-binary takes a file as it is.
+                bytes += item.name == .data ? file.filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 } : file
             } else if item.name == .dataUrlencode {
                 bytes += try encoded(item.value, option: option).utf8
             } else {
@@ -138,7 +140,7 @@ struct BodyText: Sendable {
         contentType: String? = BodyText.contentType
     ) throws(UsageError) -> HTTPBody {
         do throws(SystemError) {
-            let input = try Input(path: path)
+            let input = try Input(path: path, isBounded: true)
             let isPlain = path != "-" && input.fileSize != nil
             if isPlain, let size = input.fileSize, size > readAtOnce { return .file(path, contentType: contentType) }
             let beginning = try input.rest(upTo: readAtOnce)
@@ -176,7 +178,8 @@ struct BodyText: Sendable {
     /// All that a file holds.
     static func contents(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
         do {
-            return try Input(path: path).rest()
+            let isBody = ["--data", "--json", "--form", "--url-query"].contains(where: option.hasPrefix)
+            return try Input(path: path, isBounded: true).rest(limit: isBody ? 1 << 30 : Input.settingsLimit)
         } catch {
             throw UsageError("\(option): \(error)")
         }

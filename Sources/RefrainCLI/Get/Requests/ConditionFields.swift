@@ -9,7 +9,7 @@ enum ConditionFields {
             guard !arguments.has(.continue) else { throw UsageError("--range and --continue exclude each other") }
             guard !arguments.has(.segments) else { throw UsageError("--range and --segments exclude each other") }
             guard range.contains("-"), range.allSatisfy({ $0.isWholeNumber && $0.isASCII || "-, ".contains($0) }) else {
-                throw .badValue(range, of: "--range", "is no range of bytes; write 0-499, 500- or -500")
+                throw .badValue(range, of: "--range", "is not a range of bytes; write 0-499, 500- or -500")
             }
             fields.append(("Range", "bytes=\(range)"))
         }

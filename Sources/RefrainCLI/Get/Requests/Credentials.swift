@@ -17,6 +17,8 @@ internal import Darwin
 struct Credentials: Sendable {
     /// The value of `Authorization` for all requests; nil: none.
     private let authorization: String?
+    /// The user of the option; nil: a token, or none.
+    private let user: String?
     private let netrc: Netrc?
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -26,6 +28,7 @@ struct Credentials: Sendable {
         if let text = arguments.last(.user) {
             let password = try text.contains(":") ? "" : ":" + Self.password(of: text)
             authorization = Self.basic(text + password)
+            user = String(text.prefix { $0 != ":" })
         } else if let text = arguments.last(.bearer) {
             var token = text
             if text.hasPrefix("@") {
@@ -35,9 +38,9 @@ struct Credentials: Sendable {
             guard !token.isEmpty, HTTPToken.isValidFieldValue(token) else {
                 throw UsageError("--bearer: the token is empty, or contains a control character")
             }
-            authorization = "Bearer \(token)"
+            (authorization, user) = ("Bearer \(token)", nil)
         } else {
-            authorization = nil
+            (authorization, user) = (nil, nil)
         }
         let file = arguments.last(.netrcFile)
         guard file != nil || arguments.has(.netrc) else {
@@ -54,6 +57,19 @@ struct Credentials: Sendable {
         let option = file == nil ? "--netrc" : "--netrc-file"
         let text = String(decoding: try BodyText.contents(path, option), as: UTF8.self)
         netrc = try Netrc(text, name: "\(option): \(path)")
+    }
+
+    /// Tells the credentials of the options from others; a user keeps the identity when the password changes.
+    var identity: String {
+        guard let authorization else { return "" }
+        if let user { return "\nuser \(user)" }
+        return "\nauthorization \(authorization)"
+    }
+
+    /// The login of the file for the host of a URL.
+    func login(for url: String) -> String? {
+        guard let netrc, let host = URL(string: url)?.host() else { return nil }
+        return netrc.entry(for: host)?.login
     }
 
     /// Adds the credentials for a request.
@@ -193,7 +209,12 @@ struct Netrc: Sendable {
     func entry(for host: String, login: String? = nil) -> Entry? {
         let host = host.lowercased()
         let entries = machines.filter { $0.name == nil || $0.name == host }.map(\.entry)
-        return login == nil ? entries.first : entries.first { $0.login == login }
+        guard let login else { return entries.first }
+        if let own = entries.first(where: { $0.login == login }) { return own }
+        // An entry without a login has the password of any user.
+        return entries.first { $0.login.isEmpty && !$0.password.isEmpty }.map {
+            Entry(login: login, password: $0.password)
+        }
     }
 }
 

@@ -87,7 +87,7 @@ private struct PartText {
                 typeStart = rest.startIndex
                 let value = String(Self.plain(&rest, endsAtComma: isFile))
                 guard value.split(separator: "/", maxSplits: 1).count == 2 else {
-                    throw .badValue(value, of: "--form", "is no media type, such as text/plain")
+                    throw .badValue(value, of: "--form", "is not a media type, such as text/plain")
                 }
                 type = value
             case _ where typeStart != nil && name != "headers" && name != "encoder":

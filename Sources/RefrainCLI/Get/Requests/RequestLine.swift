@@ -16,9 +16,9 @@ enum RequestLine {
         do throws(JSONNode.Failure) {
             node = try JSONNode.parse(line)
         } catch {
-            throw refuse("is no valid JSON: \(error)")
+            throw refuse("is not valid JSON: \(error)")
         }
-        guard case .object(let given) = node.value else { throw refuse("is no JSON object") }
+        guard case .object(let given) = node.value else { throw refuse("is not a JSON object") }
         if let odd = given.first(where: { !members.contains($0.name) }) {
             let meant = SuggestionFinder.nearest(to: odd.name, among: members).map { "; did you mean \"\($0)\"?" }
             let known = "; the members are \(members.joined(separator: ", "))"
@@ -34,7 +34,7 @@ enum RequestLine {
         var request = ListedRequest.Members()
         request.method = try text("method")
         if let method = request.method, !HTTPToken.isValid(method) {
-            throw refuse("\"method\" is \(Sanitized.text(method)), which is no method (RFC 9110 §5.6.2)")
+            throw refuse("\"method\" is \(Sanitized.text(method)), which is not a method (RFC 9110 §5.6.2)")
         }
         if let headers = node["headers"] {
             request.headers = try fields(headers, location)

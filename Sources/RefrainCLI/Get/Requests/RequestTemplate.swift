@@ -1,4 +1,5 @@
 internal import Refrain
+internal import RefrainTesting
 
 /// The settings that all requests of one command share.
 struct RequestTemplate: Sendable {
@@ -10,12 +11,23 @@ struct RequestTemplate: Sendable {
     private let secretFields: Set<String>
     private let body: BodyText
     private let credentials: Credentials
+    /// The identity of the fields and the credentials of the command line.
+    private let fieldsDigest: String
+    /// Parameters of a query that name no other object, in lower case.
+    private let ignoredQuery: Set<String>
     private let attemptTimeout: Duration?
+    /// The time of silence that ends an attempt; nil: the default.
+    private let idleTimeout: Duration?
     private let connectTimeout: Duration?
-    private let timeout: Duration?
+    /// The time for each request, all its attempts together; nil: no limit.
+    let timeout: Duration?
     private let retryAfterPolicy: RetryAfterPolicy
     private let key: HTTPRequest.IdempotencyKey
-    private let isReplayUnsafe: Bool
+    /// The field of keys; nil: `Idempotency-Key`.
+    private let keyField: String?
+    /// How long the server remembers a key.
+    let keyLifetime: Duration
+    let isReplayUnsafe: Bool
     private let followsRedirects: Bool
     /// Whether the request of a redirect has a `Referer`.
     private let namesReferrers: Bool
@@ -24,7 +36,9 @@ struct RequestTemplate: Sendable {
     let maximumBody: Int?
 
     /// Whether requests without a key of their own get one.
-    var generatesKeys: Bool { key == .generated }
+    var sendsKeys: Bool { key != .none }
+    /// The key of the option, which is for one request.
+    var givenKey: String? { if case .custom(let text) = key { text } else { nil } }
     /// The identity of the body of the command line.
     var digest: String { body.digest }
 
@@ -33,15 +47,20 @@ struct RequestTemplate: Sendable {
         let natural = arguments.has(.head) ? "HEAD" : body.isUpload ? "PUT" : body.isGiven ? "POST" : "GET"
         let name = arguments.last(.request) ?? natural
         method = HTTPMethod(rawValue: name)
-        guard method.isValid else { throw .badValue(name, of: "--request", "is no method (RFC 9110 §5.6.2)") }
+        guard method.isValid else { throw .badValue(name, of: "--request", "is not a method (RFC 9110 §5.6.2)") }
         (headers, omittedFields) = try Self.headers(arguments, body)
         secretFields = SecretFields.names(in: headers)
         credentials = try Credentials(arguments)
+        fieldsDigest = try Self.digest(of: headers, isForm: body.boundary != nil, arguments) + credentials.identity
+        ignoredQuery = Set(
+            arguments.all(.ignoreQuery).flatMap { $0.lowercased().split(separator: ",").map(String.init) }
+        )
         let perAttempt = try Self.duration(.timeout, arguments)
         let maxTime = try Self.seconds(.maxTime, arguments)
         // As in curl, where it is for each transfer: with options that repeat it, for each attempt.
         let isPerAttempt = [.retry, .attempts, .retryFor, .retryMaxTime, .deadline].contains(where: arguments.has)
         attemptTimeout = perAttempt ?? (isPerAttempt ? maxTime : nil)
+        idleTimeout = try Self.idleTimeout(arguments, [perAttempt, maxTime])
         connectTimeout = try Self.seconds(.connectTimeout, arguments)
         let wholeTime = try Self.duration(.deadline, arguments)
         timeout = wholeTime ?? (isPerAttempt ? nil : maxTime)
@@ -51,6 +70,11 @@ struct RequestTemplate: Sendable {
         case "": key = .generated
         case .some(let text): key = .custom(text)
         }
+        keyField = arguments.last(.idempotencyKeyField)
+        if let keyField, !HTTPToken.isValid(keyField) {
+            throw .badValue(keyField, of: "--idempotency-key-field", "is not the name of a header field")
+        }
+        keyLifetime = try Self.duration(.keyLifetime, arguments) ?? .seconds(24 * 60 * 60)
         isReplayUnsafe = arguments.has(.replayUnsafe)
         let following = arguments.given.last { $0.name == .location || $0.name == .noLocation }
         followsRedirects = following?.name != .noLocation
@@ -132,6 +156,13 @@ struct RequestTemplate: Sendable {
     /// Whether a plain GET of a whole content is sent, so that its URL identifies it.
     var isPlainGet: Bool { method == .get && body.body.isEmpty && range == nil }
 
+    /// Whether a request has a key in a field that was written by hand.
+    func namesKey(of listed: ListedRequest) -> Bool {
+        let name = keyField ?? "Idempotency-Key"
+        if headers[name]?.isEmpty == false { return true }
+        return listed.headers.contains { HTTPHeaders.isSame($0.name, name) && !$0.value.isEmpty }
+    }
+
     /// Whether the command line gives a body.
     var hasBody: Bool { !body.body.isEmpty }
 
@@ -162,6 +193,44 @@ struct RequestTemplate: Sendable {
         return url + (url.hasSuffix("?") || url.hasSuffix("&") ? "" : "&") + query
     }
 
+    /// The URL of a request as the name of what it fetches: without a user, a signature and parameters of no meaning.
+    func objectURL(of listed: ListedRequest) -> String {
+        SignedURL.withoutSignature(SanitizedURL.text(url(of: listed)), ignoring: ignoredQuery)
+    }
+
+    /// What tells a request from others to the same URL: fields and credentials of the command line, and its user.
+    func senderDigest(of listed: ListedRequest) -> String {
+        var text = fieldsDigest
+        if let user = SanitizedURL.user(of: listed.url) ?? credentials.login(for: listed.url) {
+            text += "\nuser \(user)"
+        }
+        return text
+    }
+
+    /// The identity of fields: of those that may change what is sent back.
+    ///
+    /// A condition, or a range, asks for the same content, and the boundary of a form is random.
+    private static func digest(
+        of headers: HTTPHeaders,
+        isForm: Bool,
+        _ arguments: Arguments
+    ) throws(UsageError) -> String {
+        var text = ""
+        for field in headers {
+            let name = field.name.lowercased()
+            guard name != "range", !name.hasPrefix("if-"), name != "idempotency-key",
+                !(isForm && name == "content-type")
+            else { continue }
+            text += "\n\(name): \(field.value)"
+        }
+        // A jar that is written at the end changes with each run.
+        for file in arguments.all(.cookie) where !file.contains("=") && file != arguments.last(.cookieJar) {
+            guard Directory.kind(of: file) == .file else { continue }
+            text += "\ncookies \(SHA256.hex(of: try BodyText.contents(file, "--cookie")))"
+        }
+        return text
+    }
+
     /// The request of a line of a list or a URL of the command line.
     ///
     /// - Parameter storedKey: the idempotency key that an earlier run may have sent.
@@ -180,12 +249,15 @@ struct RequestTemplate: Sendable {
         }
         // Defaults are not set, because each option costs time for each request.
         if let attemptTimeout { request.attemptTimeout = attemptTimeout }
+        if let idleTimeout { request.timeouts.idle = idleTimeout }
         if let connectTimeout { request.timeouts.connect = connectTimeout }
         if let timeout { request.timeout = timeout }
         if retryAfterPolicy != .honoured { request.retryAfterPolicy = retryAfterPolicy }
         let key = (storedKey ?? listed.key).map(HTTPRequest.IdempotencyKey.custom) ?? key
         if key != .none { request.idempotencyKey = key }
+        if let keyField { request.idempotencyKeyField = keyField }
         if isReplayUnsafe { request.replay = .allowed }
+        if !ignoredQuery.isEmpty { request.ignoredQueryParameters = ignoredQuery }
         if !followsRedirects { request.followsRedirects = false }
         if namesReferrers {
             request.redirectModifier = { _, next, response in
@@ -201,6 +273,22 @@ struct RequestTemplate: Sendable {
         }
         if let maximumBody { request.maximumBodySize = maximumBody }
         return request
+    }
+
+    /// How long a request may take in all, which holds for the files that it is made from as well; nil: no limit.
+    static func timeOfCall(_ arguments: Arguments) throws(UsageError) -> Duration? {
+        let times = [try duration(.deadline, arguments), try seconds(.maxTime, arguments)]
+        return times.compactMap(\.self).min()
+    }
+
+    /// The time of silence, if options allow a longer one than the default: the longest that they name, and the pauses
+    /// that a limited rate makes.
+    private static func idleTimeout(_ arguments: Arguments, _ times: [Duration?]) throws(UsageError) -> Duration? {
+        guard let usual = Timeout.Limits.standard.idle else { return nil }
+        let minimumSpeed = try TransportSettings.minimumSpeed(arguments)
+        let named = times.compactMap(\.self) + (minimumSpeed.map { [.seconds($0.seconds)] } ?? [])
+        let longest = max(usual, named.max() ?? usual) + (try TransportSettings.longestPause(arguments) ?? .zero)
+        return longest > usual ? longest : nil
     }
 
     private static func maximumBody(_ arguments: Arguments) throws(UsageError) -> Int? {

@@ -74,6 +74,12 @@ enum URLList {
         do throws(HTTPError) {
             _ = try HTTPRequest(text)
         } catch {
+            if let meant = CommandLineURL.corrected(text) {
+                let shown = Sanitized.text(SanitizedURL.refused(text), limit: 200)
+                throw UsageError(
+                    "\(position()): \(shown) lacks a slash after its scheme; did you mean \(SanitizedURL.refused(meant))?"
+                )
+            }
             if SanitizedURL.authorityStart(of: text) == nil, text.first.map({ $0.isNumber || $0 == "[" }) == true {
                 throw UsageError(
                     "\(position()): \(Sanitized.text(text)) has no scheme; begin it with http:// or https://"
@@ -101,14 +107,87 @@ enum URLList {
 
 /// The validation of a URL of the command line, with hints for users of curl, wget and aria2c.
 enum CommandLineURL {
+    /// The URL of a word of the command line, to which a scheme is added if it is a host without one.
+    ///
+    /// It is https, but http for this machine and for ports other than 443 and 8443.
+    static func completed(_ word: String, _ arguments: Arguments) -> String {
+        // Beside a URL it is rather a name that these options do not take.
+        let isName = arguments.has(.remoteName) || arguments.has(.include)
+        guard isBareHost(word), !(isName && arguments.positionals.contains { $0.contains("://") }) else { return word }
+        return scheme(of: word) + "://" + word
+    }
+
+    /// Whether a word is a host without a scheme: with a point, a port or a path, an address in brackets, or localhost.
+    static func isBareHost(_ word: String) -> Bool {
+        guard SanitizedURL.authorityStart(of: word) == nil, corrected(word) == nil else { return false }
+        let (host, port) = hostAndPort(word)
+        if host.hasPrefix("[") { return host.hasSuffix("]") && host.contains(":") }
+        guard let first = host.utf8.first, OutputNaming.isLetterOrDigit(first),
+            host.unicodeScalars.allSatisfy({
+                !$0.isASCII || OutputNaming.isLetterOrDigit(UInt8($0.value)) || "-._@".unicodeScalars.contains($0)
+            })
+        else { return false }
+        let isNumbered = port.flatMap { ASCIINumber.whole($0) } != nil
+        guard port == nil || isNumbered else { return false }
+        // A file that was meant for another option is not a host.
+        let ending = host.split(separator: ".").last.map(String.init) ?? ""
+        guard isNumbered || word.count > host.count || !fileEndings.contains(ending) else { return false }
+        return isNumbered || host == "localhost" || (host.contains(".") && !host.hasSuffix("."))
+    }
+
+    /// Whether a word is a URL, or a host without a scheme.
+    static func isURL(_ word: String) -> Bool {
+        !word.hasPrefix("-") && (word.contains("://") || isBareHost(word) || corrected(word) != nil)
+    }
+
+    /// A URL with the slashes that it lacks after its scheme: `http:/host` and `https:host`; nil for any other text.
+    static func corrected(_ text: String) -> String? {
+        let lowercased = text.lowercased()
+        for scheme in ["http", "https"] {
+            for start in ["\(scheme):/", "\(scheme):", "\(scheme)//"] where lowercased.hasPrefix(start) {
+                let rest = text.dropFirst(start.utf8.count)
+                let word = rest.prefix { !"/?#".contains($0) }
+                // A host of this name with a port.
+                let isPort = start.hasSuffix(":") && ASCIINumber.whole(word) != nil
+                guard !rest.hasPrefix("/"), !word.isEmpty, !isPort else { continue }
+                return "\(scheme)://\(rest)"
+            }
+        }
+        return nil
+    }
+
+    private static let fileEndings: Set = [
+        "txt", "csv", "json", "jsonl", "lst", "list", "urls", "xml", "yaml", "html", "conf", "log", "tar", "gz", "iso",
+    ]
+
+    private static func scheme(of word: String) -> String {
+        let (host, port) = hostAndPort(word)
+        if let port { return ["443", "8443"].contains(port) ? "https" : "http" }
+        let isLocal = host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "[::1]"
+        return isLocal ? "http" : "https"
+    }
+
+    private static func hostAndPort(_ word: String) -> (host: String, port: String?) {
+        let end = word.firstIndex { "/?#".contains($0) } ?? word.endIndex
+        let authority = word[..<end]
+        let start = authority.lastIndex(of: "]") ?? authority.lastIndex(of: "@") ?? authority.startIndex
+        guard let colon = authority[start...].firstIndex(of: ":") else { return (String(authority), nil) }
+        return (String(authority[..<colon]), String(authority[authority.index(after: colon)...]))
+    }
+
+    /// What is said of words without a scheme: which one was taken; nil: there are none.
+    static func remark(_ arguments: Arguments) -> String? {
+        let urls = arguments.positionals.compactMap { word in
+            let url = completed(word, arguments)
+            return url == word ? nil : SanitizedURL.text(url)
+        }
+        guard !urls.isEmpty else { return nil }
+        return "without a scheme; this is \(urls.map { Sanitized.line($0) }.joined(separator: ", "))"
+    }
+
     /// - Throws: ``UsageError`` that says what to write instead.
     static func check(_ url: String, _ arguments: Arguments) throws(UsageError) {
-        if arguments.has(.continue), url == "-" || ASCIINumber.whole(url) != nil {
-            throw UsageError(
-                "-C \(url): -C takes no value, and goes on from a partial file that is known to be of the same content; "
-                    + "leave \(url) out"
-            )
-        }
+        if arguments.has(.continue), ASCIINumber.whole(url) != nil { throw Arguments.offset(url) }
         do throws(UsageError) {
             try URLList.check(url, "URL")
         } catch {

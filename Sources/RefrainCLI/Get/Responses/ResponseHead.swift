@@ -38,11 +38,14 @@ struct ResponseHead: Sendable {
     var bytes: [UInt8] {
         var text = "HTTP/\(version) \(status)"
         // HTTP/2 has no reason phrase.
-        if version.hasPrefix("1") { text += " \(Self.reasons[status.rawValue] ?? "")" } else { text += " " }
+        if version.hasPrefix("1") { text += " \(Self.reason(of: status))" } else { text += " " }
         var bytes = Array((text + "\r\n").utf8)
         for field in headers { bytes += Array("\(field.name): ".utf8) + field.bytes + [0x0D, 0x0A] }
         return bytes + [0x0D, 0x0A]
     }
+
+    /// The reason phrase of a status; empty for an unknown one.
+    static func reason(of status: HTTPStatus) -> String { reasons[status.rawValue] ?? "" }
 
     /// The reason phrase of RFC 9110 §15; the server's own one is not kept.
     private static let reasons: [Int: String] = [

@@ -61,7 +61,7 @@ struct WriteOut: Sendable {
         "num_certs": "the certificates are not kept; openssl s_client -connect HOST:443 -showcerts shows them",
         "ssl_verify_result": "a certificate that is not accepted fails the request; %{errormsg} says why",
         "proxy_ssl_verify_result": "a certificate that is not accepted fails the request; %{errormsg} says why",
-        "ftp_entry_path": "FTP is not spoken",
+        "ftp_entry_path": "refrain does not support FTP",
     ]
 
     private let parts: [Part]

@@ -2,7 +2,8 @@ internal import Refrain
 
 /// Fetches the segments of a file after its beginning, several at a time.
 ///
-/// Each is a separate request, which is retried alone. If a server refuses one of several connections, the others go on, one fewer at a time.
+/// Each is a separate request, which is retried alone. If a server refuses one of several connections, the others go
+/// on, one fewer at a time.
 struct SegmentedFetch: Sendable {
     let loader: any HTTPLoader
     let file: SegmentedFile

@@ -99,7 +99,7 @@ final class SegmentedFile: PartialContent, DownloadObserver {
         _ url: String,
         _ descriptor: Int32
     ) -> Parts? {
-        guard record.url == url, let bounds = record.bounds,
+        guard record.isOf(url), let bounds = record.bounds,
             var table = SegmentTable(
                 reading: names.positions,
                 bounds: bounds,

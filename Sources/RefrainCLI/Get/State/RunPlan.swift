@@ -22,14 +22,29 @@ struct RunPlan: Sendable {
         guard let state, !jobs.isEmpty else { return jobs }
         do throws(DatabaseError) {
             let wanted = jobs.map(entry)
-            let isDurable = wanted.contains { $0.key != nil }
+            // What must not be done twice is on the disk before it is sent.
+            let isDurable = zip(wanted, jobs).contains { $0.key != nil || settings.isSentOnce($1) }
             let rows = try state.register(wanted, isDurable: isDurable) { index in
                 jobs[index].file.map { Directory.kind(of: $0) == .nothing } ?? false
             }
-            return jobs.indices.map { index in
+            var forgotten: [TransferState.Entry] = []
+            let planned = jobs.indices.map { index in
                 let (job, row) = (jobs[index], rows[index])
-                return GetSettings.Job(job, entry: row ?? wanted[index], action: action(row, job))
+                var entry = row ?? wanted[index]
+                let action = action(row, job)
+                if entry.key == nil { entry.key = wanted[index].key }
+                switch action {
+                case .leave where entry.outcome != .unknown:
+                    (entry.outcome, entry.attempts) = (.unknown, 0)
+                    forgotten.append(entry)
+                // The server has forgotten a key that was generated.
+                case .resend where job.request.key == nil && entry.key != nil: entry.key = wanted[index].key
+                default: break
+                }
+                return GetSettings.Job(job, entry: entry, action: action)
             }
+            try state.note(forgotten)
+            return planned
         } catch {
             throw UsageError("\(settings.stateOption): \(error)")
         }
@@ -66,20 +81,40 @@ struct RunPlan: Sendable {
             method: settings.template.method(of: job.request).rawValue,
             name: job.name
         )
-        if settings.storesKey(of: job) { entry.key = job.request.key ?? Self.makeKey() }
+        entry.oldIdentity = job.oldIdentity
+        if settings.storesKey(of: job) {
+            entry.key = job.request.key ?? settings.template.givenKey ?? Self.makeKey()
+        }
         return entry
     }
 
     private func action(_ row: TransferState.Entry?, _ job: GetSettings.Job) -> GetSettings.Job.Action {
         guard let row else { return .refuse }
-        guard row.outcome == .done else { return .fetch }
+        guard row.outcome == .done else {
+            guard isUnknown(row, job) else { return .fetch }
+            return settings.resendsUnknown ? .resend : .leave
+        }
         if let file = job.file, Directory.fileSize(file) != row.bytes { return .fetch }
         if job.file == nil, settings.destination.printsContents, settings.canRepeat(job) { return .fetch }
         guard settings.refreshes, job.file != nil else { return .skip }
         return row.validator == nil ? .fetch : .revalidate
     }
 
-    private static func makeKey() -> String {
+    /// Whether the server may have done a request that it would do again.
+    private func isUnknown(_ row: TransferState.Entry, _ job: GetSettings.Job) -> Bool {
+        guard !settings.template.isReplayUnsafe else { return false }
+        if settings.isSentOnce(job) { return row.outcome == .unknown || (row.outcome == .pending && row.begun != nil) }
+        guard settings.dependsOnKey(job), let begun = row.begun else { return row.outcome == .unknown }
+        let age = WallClock.Instant.now.sinceEpoch.inSeconds - begun
+        // Also if the clock was set back, because the age of the key is unknown then.
+        return row.key == nil || age < -Self.clockTolerance || age >= settings.template.keyLifetime.inSeconds
+    }
+
+    /// By how many seconds the clock may have been set back since a key was sent.
+    private static let clockTolerance = 60.0
+
+    /// A new key.
+    static func makeKey() -> String {
         var generator = SystemRandomNumberGenerator()
         let parts = (0..<2).map { _ in
             let digits = String(generator.next(), radix: 16)
@@ -156,9 +191,12 @@ struct RunPlan: Sendable {
         let (seconds, attoseconds) = WallClock.Instant.now.sinceEpoch.components
         entry.ended = Double(seconds) + Double(attoseconds) / 1e18
         entry.error = outcome.isSuccess ? nil : outcome.error?.code.rawValue
+        // What certainly was not done has not begun.
+        entry.begun = outcome.isSuccess || outcome.isUnknown || entry.key != nil ? outcome.begun ?? entry.begun : nil
         guard outcome.isSuccess else {
             let wasCancelled = outcome.error?.code == .cancelled
-            entry.outcome = outcome.isPartial ? .partial : wasCancelled ? .pending : .failed
+            let other: TransferState.Outcome = outcome.isPartial ? .partial : wasCancelled ? .pending : .failed
+            entry.outcome = outcome.isUnknown ? .unknown : other
             entry.bytes = outcome.bytes
             return entry
         }

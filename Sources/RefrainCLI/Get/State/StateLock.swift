@@ -30,6 +30,15 @@ final class StateLock: Sendable {
         throw UsageError("\(option): another run\(who) is using \(path); wait for its end, or stop it")
     }
 
+    /// Whether a run uses a state.
+    static func isHeld(state path: String) -> Bool {
+        let descriptor = open(path + "-lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var lock = exclusive
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && Int32(lock.l_type) != Int32(F_UNLCK)
+    }
+
     deinit { close(descriptor) }
 
     private static var exclusive: flock {

@@ -16,8 +16,16 @@ extension TransferState {
     }
 
     /// Reads all rows of a state that may be in use.
-    static func read(_ path: String) throws(DatabaseError) -> [Entry] {
-        try reading(path) { database throws(DatabaseError) in try read(database) }
+    ///
+    /// - Returns: the rows; of a damaged state those that can be read, with the damage.
+    static func read(_ path: String) throws(DatabaseError) -> (entries: [Entry], damage: DatabaseError?) {
+        let isRunning = StateLock.isHeld(state: path)
+        var (entries, damage) = try reading(path) { database throws(DatabaseError) in try read(database) }
+        // What a run was sending when it ended may have been done.
+        for index in entries.indices where entries[index].begun != nil && entries[index].key == nil {
+            if entries[index].outcome == .pending, !isRunning { entries[index].outcome = .unknown }
+        }
+        return (entries, damage)
     }
 
     /// Reads a state, also in a folder in which nothing can be made.
@@ -39,13 +47,22 @@ extension TransferState {
         }
     }
 
-    private static func read(_ database: Database) throws(DatabaseError) -> [Entry] {
-        var entries: [Entry] = []
+    private static func read(_ database: Database) throws(DatabaseError) -> ([Entry], DatabaseError?) {
+        try database.readDamaged()
         // First, since a run may be making their rows.
         let planned = try PlannedRequests.read(database)
-        try database.prepare("SELECT \(columns) FROM requests ORDER BY ended").run { entries.append(entry($0)) }
-        guard !planned.isEmpty else { return entries }
+        let columns = try hasBegun(database) ? columns : columns.replacing("begun", with: "NULL")
+        let select = try database.prepare("SELECT \(columns) FROM requests NOT INDEXED")
+        var entries: [Entry] = []
+        var damage: DatabaseError?
+        do throws(DatabaseError) {
+            try select.run { entries.append(entry($0)) }
+        } catch {
+            damage = error
+        }
+        entries.sort { ($0.ended ?? -1, $0.identity) < ($1.ended ?? -1, $1.identity) }
+        guard !planned.isEmpty else { return (entries, damage) }
         let known = Set(entries.map(\.identity))
-        return planned.filter { !known.contains($0.identity) } + entries
+        return (planned.filter { !known.contains($0.identity) } + entries, damage)
     }
 }

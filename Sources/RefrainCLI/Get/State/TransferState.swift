@@ -15,11 +15,15 @@ final class TransferState: Sendable {
     /// The outcome of a request.
     enum Outcome: String, Sendable, CaseIterable {
         case pending, done, partial, failed
+        /// The server may have done it, and it must not be sent again.
+        case unknown
     }
 
     /// A row.
     struct Entry: Sendable {
         var identity: String
+        /// The identity that earlier versions gave the request; nil: the same.
+        var oldIdentity: String?
         /// The URL, without user and password.
         var url: String
         var method: String
@@ -33,6 +37,8 @@ final class TransferState: Sendable {
         var attempts: Int = 0
         var key: String?
         var error: String?
+        /// When a request that must not be done twice was sent first, in seconds since 1970; nil: it was not sent.
+        var begun: Double?
         /// Seconds since 1970.
         var ended: Double?
         /// The part of ``PlannedRequests`` that contains the request; nil: it has a row.
@@ -60,7 +66,7 @@ final class TransferState: Sendable {
         let removePart: Database.Statement
         /// The requests whose rows are written when they have ended; nil: all have rows from the beginning.
         var planned: PlannedRequests?
-        /// The hashes of the requests of earlier runs that have brought no content and do not belong to this run.
+        /// The hashes of the requests of earlier runs that have the name of a file and do not belong to this run.
         var unclaimed: Set<Int>
         /// The hashes of the requests that an earlier run of this list has left unfinished, and that are not in it any
         /// more; final after the list was read.
@@ -76,6 +82,12 @@ final class TransferState: Sendable {
         self.isNew = isNew
         self.path = path
         self.list = list
+        // What others can write into an output folder does not lead out of it.
+        if option == "--output-dir" {
+            for ending in ["", "-wal", "-shm", "-journal"] where Directory.link(path + ending) != nil {
+                throw UsageError("\(option): \(path)\(ending) is a symbolic link, which is not followed; remove it")
+            }
+        }
         lock = try StateLock(state: path, option: option)
         // The lock file exists, so the uppercase name exists only if case is ignored.
         foldsNames = !path.hasSuffix(Self.fileName) || Directory.kind(of: Self.otherCase(path + "-lock")) == .file
@@ -85,7 +97,7 @@ final class TransferState: Sendable {
             try database.prepare("SELECT 1 FROM requests LIMIT 1").run { _ in isEmpty = false }
             var unclaimed: Set<Int> = []
             try database.prepare(
-                "SELECT identity FROM requests WHERE folded IS NOT NULL AND outcome IN ('pending', 'failed')"
+                "SELECT identity FROM requests WHERE folded IS NOT NULL"
             ).run { unclaimed.insert(($0.text(0) ?? "").hashValue) }
             var leftovers: Set<Int> = []
             try database.prepare("SELECT identity FROM requests WHERE \(Self.unfinishedOfList)")
@@ -102,8 +114,7 @@ final class TransferState: Sendable {
             self.database = Locked(box)
         } catch {
             if isNew { Self.remove(path) }
-            let advice = error.isUnusable ? "; move it away, and a new one is begun" : ""
-            throw UsageError("\(option): \(error)\(advice)")
+            throw UsageError("\(option): \(error)\(error.isUnusable ? Self.advice : "")")
         }
     }
 
@@ -122,11 +133,76 @@ final class TransferState: Sendable {
         for ending in ["", "-wal", "-shm", "-lock"] { Directory.removeFile(path + ending) }
     }
 
+    /// What to do about a file that is not a state, or a damaged one.
+    private static let advice =
+        "; if it is the state of a run, restore it from a copy. To begin anew, move it away: then all requests of the "
+        + "list are sent again, orders as well"
+
+    /// Makes a state, which has its name when it is complete, so that an empty one is never a new one.
+    private static func make(_ path: String) throws(DatabaseError) {
+        let new = path + ".new"
+        for ending in ["", "-journal", "-wal", "-shm"] { Directory.removeFile(new + ending) }
+        do throws(DatabaseError) {
+            let database = try Database(path: new)
+            Directory.makePrivate(new)
+            try database.run("PRAGMA synchronous = FULL; BEGIN; \(schema) PRAGMA user_version = 1; COMMIT")
+        } catch {
+            Directory.removeFile(new)
+            throw error
+        }
+        do throws(SystemError) {
+            try Directory.rename(new, path)
+        } catch {
+            Directory.removeFile(new)
+            throw DatabaseError("\(error)")
+        }
+    }
+
+    /// Refuses a file that is not the state of a run, or is damaged: taken for a new one, all orders would be placed
+    /// again.
+    private static func check(_ database: Database, _ path: String) throws(DatabaseError) {
+        guard Directory.fileSize(path) != 0 else { throw DatabaseError("\(path) is empty") }
+        var columns: Set<String> = []
+        do throws(DatabaseError) {
+            try database.prepare("SELECT name FROM pragma_table_info('requests')").run { row in
+                if let name = row.text(0) { columns.insert(name) }
+            }
+        } catch {
+            throw error.isDamage ? DatabaseError("\(path) is damaged (\(error)); \(Self.rest(of: database))") : error
+        }
+        guard !columns.isEmpty else { throw DatabaseError("\(path) has no table of requests") }
+        guard columns.isSuperset(of: ["identity", "url", "method", "name", "folded", "outcome", "key", "ended"]) else {
+            throw DatabaseError("\(path) has a table of requests that is not refrain's")
+        }
+        var damage: String?
+        do throws(DatabaseError) {
+            try database.prepare("PRAGMA quick_check(1)").run { damage = $0.text(0) }
+            guard damage != "ok" else { return }
+        } catch {
+            damage = error.description
+        }
+        throw DatabaseError("\(path) is damaged (\(damage ?? "no answer")); \(Self.rest(of: database))")
+    }
+
+    /// What can be read of a damaged state.
+    private static func rest(of database: Database) -> String {
+        var (count, done) = (0, 0)
+        try? database.readDamaged()
+        let isWhole: Void? = try? database.prepare("SELECT outcome FROM requests NOT INDEXED").run { row in
+            count += 1
+            if row.text(0) == Outcome.done.rawValue { done += 1 }
+        }
+        let rows = "\(count) requests can be read, of which \(done) are done; refrain status lists them"
+        return isWhole == nil ? rows + ". What became of the others is lost" : rows
+    }
+
     private static func prepared(_ path: String, foldsNames: Bool) throws(DatabaseError) -> Database {
         let isNew = Directory.kind(of: path) == .nothing
+        if isNew { try make(path) }
         let database = try Database(path: path)
-        if isNew { Directory.makePrivate(path) }
+        try check(database, path)
         try database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
+        // The tables that a state of an earlier version lacks.
         try database.run(schema)
         var version: Int64 = 0
         try database.prepare("PRAGMA user_version").run { version = $0.integer(0) ?? 0 }
@@ -140,6 +216,7 @@ final class TransferState: Sendable {
             hasLists = true
         }
         if !hasLists { try database.run("ALTER TABLE requests ADD COLUMN list TEXT") }
+        if try !hasBegun(database) { try database.run(addBegun) }
         // Parts are only of the first run of a state.
         var lists: [String] = []
         try database.prepare("SELECT name FROM lists").run { lists.append($0.text(0) ?? "") }
@@ -153,27 +230,48 @@ final class TransferState: Sendable {
         CREATE TABLE IF NOT EXISTS requests (
             identity TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, method TEXT NOT NULL, name TEXT, folded TEXT,
             outcome TEXT NOT NULL, status INTEGER, validator TEXT, bytes INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            key TEXT, error TEXT, ended REAL, list TEXT
+            key TEXT, error TEXT, ended REAL, list TEXT, begun REAL, isOld INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX IF NOT EXISTS names ON requests (folded) WHERE folded IS NOT NULL;
         CREATE TABLE IF NOT EXISTS lists (name TEXT PRIMARY KEY NOT NULL, isRead INTEGER NOT NULL) WITHOUT ROWID;
         """ + PlannedRequests.schema
     static let columns =
-        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended"
+        "identity, url, method, name, outcome, status, validator, bytes, attempts, key, error, ended, begun"
+    /// Earlier versions gave each order a key, whether or not the server knew keys, and did not note when it was sent.
+    private static let addBegun = """
+        BEGIN IMMEDIATE;
+        ALTER TABLE requests ADD COLUMN begun REAL;
+        ALTER TABLE requests ADD COLUMN isOld INTEGER NOT NULL DEFAULT 0;
+        UPDATE requests SET isOld = 1;
+        UPDATE requests SET begun = ifnull(ended, unixepoch()) WHERE key IS NOT NULL;
+        UPDATE requests SET outcome = 'unknown'
+            WHERE key IS NOT NULL AND outcome = 'failed' AND (status IS NULL OR status >= 500);
+        COMMIT
+        """
+
+    /// Whether a state notes when requests were sent.
+    static func hasBegun(_ database: Database) throws(DatabaseError) -> Bool {
+        var isThere = false
+        try database.prepare("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'begun'").run { _ in
+            isThere = true
+        }
+        return isThere
+    }
+
     private static let updateText =
         "UPDATE requests SET outcome = ?, status = ?, validator = ?, bytes = ?, attempts = attempts + ?, error = ?, "
-        + "ended = ? WHERE identity = ?"
+        + "ended = ?, begun = ? WHERE identity = ?"
     private static let completeText =
         "INSERT INTO requests (identity, url, method, name, folded, list, outcome, status, validator, bytes, attempts, "
-        + "error, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
+        + "error, ended, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET "
         + "outcome = excluded.outcome, status = excluded.status, validator = excluded.validator, "
         + "bytes = excluded.bytes, attempts = attempts + excluded.attempts, error = excluded.error, "
-        + "ended = excluded.ended"
+        + "ended = excluded.ended, begun = excluded.begun"
     private static let insertText =
         "INSERT OR IGNORE INTO requests (identity, url, method, name, folded, list, outcome, bytes, attempts, key) "
         + "VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?)"
     /// The requests of a list that have not succeeded; a key may have been sent, so it is kept.
-    static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL"
+    static let unfinishedOfList = "list = ? AND outcome <> 'done' AND key IS NULL AND begun IS NULL"
 
     /// Writes the rows that are missing, and returns those that were there before.
     ///
@@ -217,11 +315,15 @@ final class TransferState: Sendable {
         let rename = try database.prepare("UPDATE OR IGNORE requests SET name = ?, folded = ? WHERE identity = ?")
         let enlist = try database.prepare("UPDATE requests SET list = ? WHERE identity = ?")
         let insert = try database.prepare(Self.insertText)
+        let adopt = try database.prepare(
+            "UPDATE OR IGNORE requests SET identity = ?, isOld = 0 WHERE identity = ? AND isOld = 1"
+        )
         var rows: [Entry?] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
             let names = Self.names(of: entry, list, foldsNames)
             let key = Database.Value.optional(entry.key)
+            if let old = entry.oldIdentity { try adopt.run([names[0], .text(old)]) }
             try insert.run(names + [key])
             if database.lastChanges > 0 {
                 rows.append(entry)
@@ -231,20 +333,25 @@ final class TransferState: Sendable {
             var (known, hasFile, isListed): (Entry?, Bool, Bool) = (nil, false, true)
             try select.run([.text(entry.identity)]) { row in
                 known = Self.entry(row)
-                hasFile = row.text(12) != nil
-                isListed = list == nil || row.text(13) == list
+                hasFile = row.text(13) != nil
+                isListed = list == nil || row.text(14) == list
             }
             if !isListed { try enlist.run([.optional(list), names[0]]) }
             if known == nil {
-                if isAbsent(index), try release(names[4], box) {
+                if try release(names[4], for: entry, isAbsent: isAbsent(index), box) {
                     try insert.run(names + [key])
                     known = database.lastChanges > 0 ? entry : nil
                 }
             } else if entry.name != nil, entry.name != known?.name || !hasFile {
                 // Its file has another name by the options of this run, or another request had the name meanwhile.
                 try rename.run([names[3], names[4], names[0]])
+                var isRenamed = database.lastChanges > 0
+                if !isRenamed, try release(names[4], for: entry, isAbsent: isAbsent(index), box) {
+                    try rename.run([names[3], names[4], names[0]])
+                    isRenamed = database.lastChanges > 0
+                }
                 known?.name = entry.name
-                if database.lastChanges == 0 { known = nil }
+                if !isRenamed { known = nil }
             }
             if !box.unclaimed.isEmpty { box.unclaimed.remove(entry.identity.hashValue) }
             if !box.leftovers.isEmpty { box.leftovers.remove(entry.identity.hashValue) }
@@ -255,12 +362,29 @@ final class TransferState: Sendable {
         return rows
     }
 
-    /// Takes the name of a file from a request that has brought no content and does not belong to this run.
-    private func release(_ name: Database.Value, _ box: DatabaseBox) throws(DatabaseError) -> Bool {
-        var owner: String?
-        try box.database.prepare("SELECT identity FROM requests WHERE folded = ?").run([name]) { owner = $0.text(0) }
-        guard let owner, box.unclaimed.contains(owner.hashValue) else { return false }
-        try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner)])
+    /// Takes the name of a file from a request that does not belong to this run: from one that has brought no content,
+    /// and from one of the same URL by other fields or another user, whose content is replaced.
+    private func release(
+        _ name: Database.Value,
+        for entry: Entry,
+        isAbsent: Bool,
+        _ box: DatabaseBox
+    ) throws(DatabaseError) -> Bool {
+        var found: Entry?
+        try box.database.prepare("SELECT \(Self.columns) FROM requests WHERE folded = ?").run([name]) {
+            found = Self.entry($0)
+        }
+        guard let owner = found, box.unclaimed.contains(owner.identity.hashValue) else { return false }
+        if isAbsent, [.pending, .failed].contains(owner.outcome) {
+            try box.database.prepare("UPDATE requests SET folded = NULL WHERE identity = ?").run([.text(owner.identity)]
+            )
+            return true
+        }
+        let isSame =
+            owner.method == entry.method && HTTPMethod(rawValue: owner.method).isSafe
+            && SignedURL.areOfOneObject(SanitizedURL.canonical(owner.url), SanitizedURL.canonical(entry.url))
+        guard isSame else { return false }
+        try box.database.prepare("DELETE FROM requests WHERE identity = ?").run([.text(owner.identity)])
         return true
     }
 
@@ -278,7 +402,7 @@ final class TransferState: Sendable {
         [
             .text(entry.outcome.rawValue), .optional(entry.status.map(Int64.init)), .optional(entry.validator),
             .integer(entry.bytes), .integer(Int64(entry.attempts)), .optional(entry.error),
-            entry.ended.map(Database.Value.real) ?? .null,
+            entry.ended.map(Database.Value.real) ?? .null, entry.begun.map(Database.Value.real) ?? .null,
         ]
     }
 
@@ -322,6 +446,27 @@ final class TransferState: Sendable {
         if let failure { throw failure }
     }
 
+    /// Notes that a request is about to be sent, with its key; both are on the disk when this returns.
+    ///
+    /// Until its outcome is noted it is unknown whether the server has done it.
+    func begin(_ entry: Entry, at begun: Double) throws(DatabaseError) {
+        let failure: DatabaseError? = database.withLock { box in
+            do throws(DatabaseError) {
+                try box.database.run("PRAGMA synchronous = FULL")
+                let statement = try box.database.prepare(
+                    "UPDATE requests SET begun = ?, key = ?, outcome = 'pending' WHERE identity = ?"
+                )
+                try statement.run([.real(begun), .optional(entry.key), .text(entry.identity)])
+                guard box.database.lastChanges > 0 else { throw DatabaseError("the state has lost \(entry.identity)") }
+                try box.database.run("PRAGMA synchronous = NORMAL")
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Writes outcomes in one transaction; the attempts are added to those of earlier runs.
     func note(_ entries: [Entry]) throws(DatabaseError) {
         let failure: DatabaseError? = database.withLock { box in
@@ -357,9 +502,14 @@ final class TransferState: Sendable {
             attempts: max(0, Int(clamping: row.integer(8) ?? 0)),
             key: row.text(9),
             error: row.text(10),
-            // A damaged row may hold any number; years have four digits.
-            ended: row.real(11).flatMap { (0..<253_402_300_800).contains($0) ? $0 : nil }
+            begun: date(row, 12),
+            ended: date(row, 11)
         )
+    }
+
+    // A damaged row may hold any number; years have four digits.
+    private static func date(_ row: Database.Statement, _ column: Int32) -> Double? {
+        row.real(column).flatMap { (0..<253_402_300_800).contains($0) ? $0 : nil }
     }
 
     /// The identity of a request in a list: method, URL and, with a body, a digest of what is sent.

@@ -155,9 +155,7 @@ extension HTTPError: CustomStringConvertible {
         if let lastFailure, lastFailure != code { text += "; the last attempt failed with \(lastFailure.rawValue)" }
         if let retryAfterDate { text += "; come back at \(HTTPDate.format(retryAfterDate))" }
         if let advice = code.advice { text += ". \(advice)" }
-        if attempts.last?.reason == .budgetExhausted {
-            text += ". This limit is local: the retry budget of the origin is empty, the server was not asked again"
-        }
+        if let note = attempts.budgetNote { text += ". \(note)" }
         for attempt in attempts { text += "\n  \(attempt)" }
         // A message may quote what the server sent.
         return PrintableText.plain(text)

@@ -46,7 +46,9 @@ struct OrderTests {
             "{\"url\": \"\(server.baseURL)/orders\", \"method\": \"POST\", \"body\": {\"order\": \($0)}}"
         }
         let list = try ScratchFile(lines.joined(separator: "\n") + "\n")
-        let words = ["get", "-q", "-j", "4", "--from", list.path, "-o", "/dev/null", "--no-budget"]
+        let words = [
+            "get", "-q", "-j", "4", "--from", list.path, "-o", "/dev/null", "--no-budget", "--idempotency-key",
+        ]
         for _ in 0..<10 {
             let running = try Executable.start(words)
             _ = await Executable.Running.onThread { poll(nil, 0, 120) }
@@ -100,7 +102,7 @@ struct OrderTests {
         let body = try ScratchFile("first")
         let list = try ScratchFile("{\"url\": \"\(server.baseURL)/orders\", \"bodyFile\": \"\(body.path)\"}\n")
         let state = try ScratchFile()
-        let words = ["get", "--from", list.path, "--state", state.path, "-o", "/dev/null"]
+        let words = ["get", "--from", list.path, "--state", state.path, "-o", "/dev/null", "--idempotency-key"]
         for text in ["first", "first", "other", String(repeating: "a", count: 70_000) + "b"] {
             try await body.overwrite(text)
             let ended = try await Executable.run(words)

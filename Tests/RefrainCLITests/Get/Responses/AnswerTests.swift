@@ -78,7 +78,7 @@ struct AnswerTests {
             server.on("/locked") { _ in [.respond(.init(401, headers: [("WWW-Authenticate", challenge)]))] }
             let ended = try await get("-u", "me:pw", server.baseURL + "/locked")
             #expect(ended.status == 22 && ended.errors.contains("status 401"))
-            #expect(ended.errors.contains("the server takes Digest credentials") == isShown, "\(ended.errors)")
+            #expect(ended.errors.contains("the server accepts Digest credentials") == isShown, "\(ended.errors)")
         }
     }
 

@@ -69,7 +69,7 @@ struct ChangedListTests {
     @Test("a request that another list has taken over is that list's, and the key of an order stays")
     func movedLine() async throws {
         let moved = server.baseURL + "/big?moved"
-        let order = "{\"url\": \"\(server.baseURL)/status/503\", \"method\": \"POST\", \"body\": \"1\"}"
+        let order = "{\"url\": \"\(server.baseURL)/status/503\", \"method\": \"POST\", \"body\": \"1\", \"key\": \"k\"}"
         try await list.overwrite("\(moved)\n\(order)\n")
         #expect(try await get(["--from", list.path]).status != 0)
         let other = try ScratchFile(moved)

@@ -38,16 +38,16 @@ struct PlannedRequestsTests {
         let planned = try state.register(entries(0..<20), isDurable: false).compactMap(\.self)
         #expect(planned.count == 20 && planned.allSatisfy { $0.part == 1 })
         #expect(try count("requests") == 0 && count("planned") == 1)
-        #expect(try TransferState.read(path).map(\.identity) == entries(0..<20).map(\.identity))
+        #expect(try TransferState.read(path).entries.map(\.identity) == entries(0..<20).map(\.identity))
         try state.note(planned[..<19].map(done))
         #expect(try count("requests") == 19 && count("planned") == 1)
-        let rows = try TransferState.read(path)
+        let rows = try TransferState.read(path).entries
         #expect(rows.count == 20 && rows.count { $0.outcome == .done && $0.attempts == 2 && $0.bytes == 7 } == 19)
         #expect(rows.filter { $0.outcome == .pending }.map(\.name) == ["h/19"])
         try state.note([done(planned[19])])
         #expect(try count("requests") == 20 && count("planned") == 0)
         try state.note([done(planned[3])])
-        #expect(try TransferState.read(path).first { $0.name == "h/3" }?.attempts == 4)
+        #expect(try TransferState.read(path).entries.first { $0.name == "h/3" }?.attempts == 4)
         folder.remove()
     }
 
@@ -78,7 +78,7 @@ struct PlannedRequestsTests {
         #expect(second.count { $0 == nil } == 1 && second[10] == nil)
         #expect(try count("requests") == 39 && count("planned") == 0)
         try state.note(first.map(done))
-        #expect(try TransferState.read(path).count { $0.outcome == .done && $0.attempts == 2 } == 20)
+        #expect(try TransferState.read(path).entries.count { $0.outcome == .done && $0.attempts == 2 } == 20)
         folder.remove()
     }
 

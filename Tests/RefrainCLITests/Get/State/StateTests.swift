@@ -174,7 +174,7 @@ struct StateTests {
             #expect(try await get([url, "--output-dir", folder.path] + more).status == 0)
         }
         let state = folder.path + "/" + TransferState.fileName
-        #expect(try TransferState.read(state).map(\.name) == [OutputNaming.flat(url)])
+        #expect(try TransferState.read(state).entries.map(\.name) == [OutputNaming.flat(url)])
         #expect(try await get([url, "--output-dir", folder.path, "--flat"]).status == 0)
         #expect(server.log.count == 2)
         folder.remove()

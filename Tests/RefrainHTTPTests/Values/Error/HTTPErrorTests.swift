@@ -27,7 +27,7 @@ struct HTTPErrorTests {
         #expect(lines.count == 3)
         #expect(
             lines[0] == "POST https://api.example.com/x failed: networkConnectionLost (too many failures). "
-                + "This limit is local: the retry budget of the origin is empty, the server was not asked again"
+                + "This limit is local: the retry budget of the origin is used up; the server was not asked again"
         )
         #expect(lines[1] == "  1. status 503 in 7 ms, again after 250 ms: transientStatus")
         #expect(lines[2] == "  2. networkConnectionLost in 7 ms, ended: budgetExhausted")

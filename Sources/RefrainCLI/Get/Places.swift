@@ -1,0 +1,212 @@
+internal import Refrain
+
+/// The places of a list: a request has one while an attempt of it runs, and none while it waits for the next attempt.
+///
+/// Place it inside of the stage that makes the attempts. Of several requests to a host that is down, one probes it. The
+/// others wait for the result: they go on when it is up again, and fail with the probe when that gives up.
+final class Places: HTTPMiddleware {
+    /// A request of a list.
+    final class Ticket: Sendable {
+        private let board: RunBoard
+        private let isResting = Locked(false)
+
+        init(_ board: RunBoard) { self.board = board }
+
+        /// Gives the place up to the next request of the list.
+        func rest() { if set(true) { board.rest() } }
+
+        /// Counts as running again.
+        fileprivate func wake() { if set(false) { board.wake() } }
+
+        /// Returns whether that is a change.
+        private func set(_ new: Bool) -> Bool {
+            isResting.withLock { isResting in
+                defer { isResting = new }
+                return isResting != new
+            }
+        }
+    }
+
+    /// The cause of a failure without an attempt: another request has found the host down.
+    struct HostIsDown: Error {}
+
+    private typealias ID = ObjectIdentifier
+
+    private enum Host {
+        /// A request probes it, and others wait.
+        case down(probe: ID, waiting: Set<ID>)
+        /// The probe has given up.
+        case lost(since: ContinuousClock.Instant, HTTPError.Code, String?)
+    }
+
+    private enum Turn {
+        case granted
+        case lost(HTTPError.Code, String?)
+        case cancelled
+    }
+
+    private struct State {
+        var free: Int
+        /// The requests that wait for a place, in their order; those that were cancelled have no continuation.
+        var queue: [ID] = []
+        var continuations: [ID: UnsafeContinuation<Turn, Never>] = [:]
+        var hosts: [Origin: Host] = [:]
+        /// The hosts that each request probes.
+        var probes: [ID: Set<Origin>] = [:]
+    }
+
+    private let state: Locked<State>
+    /// How long requests to a host fail at once after a probe has given up.
+    private static let memory = Duration.seconds(30)
+
+    init(_ count: Int) { state = Locked(State(free: count)) }
+
+    func reset() async {}
+
+    func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard let ticket = request[option: TicketOption.self] else { return await next.load(request) }
+        let origin = Origin(request.url)
+        let (turn, isLate) = await request.withinDeadline { await self.turn(ticket, origin) }
+        switch turn {
+        case .granted where isLate:
+            release()
+            return .failure(request.tooLate("while it waited for its turn"))
+        case .granted: break
+        case .cancelled:
+            guard !isLate else { return .failure(request.tooLate("while it waited for its turn")) }
+            return .failure(HTTPError(.cancelled, request: request, message: "cancelled before its turn", bytesSent: 0))
+        case .lost(let code, let message):
+            var error = HTTPError(code, request: request, underlyingError: HostIsDown(), bytesSent: 0)
+            error.message = message.map { "\($0); so another request to the host has found" }
+            return .failure(error)
+        }
+        ticket.wake()
+        let result = await next.load(request)
+        release()
+        note(result, of: ticket, origin)
+        return result
+    }
+
+    /// Ends the part of a request: if it was the probe of a host, the others fail with it.
+    func end(_ ticket: Ticket, _ result: HTTPResult) {
+        ticket.wake()
+        let id = ID(ticket)
+        var turn = Turn.granted
+        if case .failure(let error) = result, !error.isCancellation { turn = .lost(error.code, error.message) }
+        let resumed: [UnsafeContinuation<Turn, Never>] = state.withLock { [turn] state in
+            var resumed: [UnsafeContinuation<Turn, Never>] = []
+            for origin in state.probes.removeValue(forKey: id) ?? [] {
+                guard case .down(id, let waiting)? = state.hosts.removeValue(forKey: origin) else { continue }
+                if case .lost(let code, let message) = turn {
+                    state.hosts[origin] = .lost(since: .now, code, message)
+                }
+                resumed += waiting.compactMap { state.continuations.removeValue(forKey: $0) }
+            }
+            return resumed
+        }
+        for continuation in resumed { continuation.resume(returning: turn) }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the host is not known to be down, and then for a place.
+    private func turn(_ ticket: Ticket, _ origin: Origin?) async -> Turn {
+        if let origin, state.withLock({ !$0.hosts.isEmpty }) {
+            let known = await wait(ticket) { state in self.admission(to: origin, of: ID(ticket), &state) }
+            guard case .granted = known else { return known }
+        }
+        return await wait(ticket) { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return .granted
+            }
+            state.queue.append(ID(ticket))
+            return nil
+        }
+    }
+
+    /// What is known about a host; nil: the request waits for its probe.
+    private func admission(to origin: Origin, of id: ID, _ state: inout State) -> Turn? {
+        switch state.hosts[origin] {
+        case nil, .down(id, _)?: return .granted
+        case .down(let probe, var waiting)?:
+            waiting.insert(id)
+            state.hosts[origin] = .down(probe: probe, waiting: waiting)
+            return nil
+        case .lost(let since, let code, let message)?:
+            guard ContinuousClock.now - since >= Self.memory else { return .lost(code, message) }
+            state.hosts[origin] = .down(probe: id, waiting: [])
+            state.probes[id, default: []].insert(origin)
+            return .granted
+        }
+    }
+
+    private func wait(_ ticket: Ticket, _ begin: (inout State) -> Turn?) async -> Turn {
+        let id = ID(ticket)
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let turn: Turn? = state.withLock { state in
+                    if Task.isCancelled { return .cancelled }
+                    let turn = begin(&state)
+                    if turn == nil { state.continuations[id] = continuation }
+                    return turn
+                }
+                if let turn { continuation.resume(returning: turn) } else { ticket.rest() }
+            }
+        } onCancel: {
+            state.withLock { $0.continuations.removeValue(forKey: id) }?.resume(returning: .cancelled)
+        }
+    }
+
+    private func release() {
+        let next: UnsafeContinuation<Turn, Never>? = state.withLock { state in
+            while !state.queue.isEmpty {
+                if let next = state.continuations.removeValue(forKey: state.queue.removeFirst()) { return next }
+            }
+            state.free += 1
+            return nil
+        }
+        next?.resume(returning: .granted)
+    }
+
+    // MARK: Hosts
+
+    /// Notes whether a host is down after an attempt.
+    private func note(_ result: HTTPResult, of ticket: Ticket, _ origin: Origin?) {
+        guard let origin else { return }
+        let isDown = Self.isDown(result)
+        let waiting: [UnsafeContinuation<Turn, Never>] = state.withLock { state in
+            guard isDown else {
+                guard !state.hosts.isEmpty,
+                    case .down(let probe, let waiting)? = state.hosts.removeValue(forKey: origin)
+                else { return [] }
+                state.probes[probe]?.remove(origin)
+                return waiting.compactMap { state.continuations.removeValue(forKey: $0) }
+            }
+            if state.hosts[origin] == nil {
+                state.hosts[origin] = .down(probe: ID(ticket), waiting: [])
+                state.probes[ID(ticket), default: []].insert(origin)
+            }
+            return []
+        }
+        for continuation in waiting { continuation.resume(returning: .granted) }
+    }
+
+    /// Whether no connection to the host was made.
+    private static func isDown(_ result: HTTPResult) -> Bool {
+        guard case .failure(let error) = result, error.bytesSent == 0 else { return false }
+        return [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .timedOut].contains(error.code)
+    }
+}
+
+private enum TicketOption: HTTPRequestOption {
+    static let defaultValue: Places.Ticket? = nil
+}
+
+extension HTTPRequest {
+    /// The ticket of a request of a list; nil: it needs no place.
+    var ticket: Places.Ticket? {
+        get { self[option: TicketOption.self] }
+        set { self[option: TicketOption.self] = newValue }
+    }
+}

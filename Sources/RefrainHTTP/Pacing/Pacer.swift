@@ -1,0 +1,255 @@
+internal import RefrainCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Keeps the limits of servers in front of every send, retries included (rules R34 and R35).
+///
+/// Where an answer of 429 names the time to come back at, all requests to the same place wait until then, and are let
+/// go one after the other. Limits that you know are kept from the start:
+///
+/// ```swift
+/// let pacer = Pacer(.perMinute(requests: 500, cost: 200_000), profile: .openAI)
+/// let loader = Retry(.modelAPI(.openAI)) --> pacer --> CurlLoader()
+/// request.cost = 1_200
+/// ```
+///
+/// A place is an origin and a credential, or what ``HTTPRequest/paceKey`` says. A session has a pacer of its own, its
+/// setting `pacer`. In a chain, put the stage after ``Retry``, so that each attempt is paced, and before ``Throttle``,
+/// so that a request that is held takes no slot. There is no thread and no timer: a request has its turn when it
+/// arrives, and hands it back where it is cancelled. A wait that would pass the deadline, or the longest delay of
+/// ``HTTPRequest/retryAfterPolicy``, ends at once with ``HTTPError/Code/retryAfterTooLong`` and the date.
+///
+/// Copies share their state, so that several chains and sessions can share one pacer.
+public struct Pacer: HTTPMiddleware {
+    /// Requests and cost that are allowed in a span of time.
+    public struct Limits: Hashable, Sendable {
+        /// The requests that are allowed in ``interval``; nil: no limit.
+        public private(set) var requests: Double?
+        /// The cost that is allowed in ``interval``; nil: no limit.
+        public private(set) var cost: Double?
+        /// The span of time.
+        public private(set) var interval: Duration
+
+        /// No limits but those that a server states.
+        public static let none = per(.seconds(60))
+
+        /// Limits in each minute; a number that is not above zero counts as no limit.
+        public static func perMinute(requests: Double? = nil, cost: Double? = nil) -> Limits {
+            per(.seconds(60), requests: requests, cost: cost)
+        }
+
+        /// Limits in each span of time.
+        ///
+        /// They are used evenly: at most a sixtieth goes out at once, since limits per minute are often enforced by the
+        /// second.
+        ///
+        /// - Parameters:
+        ///   - interval: the span of time; less than a millisecond counts as one.
+        ///   - requests: the requests that are allowed in it. A number that is not above zero counts as no limit.
+        ///   - cost: the cost that is allowed in it, likewise.
+        public static func per(_ interval: Duration, requests: Double? = nil, cost: Double? = nil) -> Limits {
+            func positive(_ number: Double?) -> Double? { number.flatMap { $0 > 0 && $0.isFinite ? $0 : nil } }
+            return Limits(
+                requests: positive(requests),
+                cost: positive(cost),
+                interval: max(interval, .milliseconds(1)).clampedToDelay
+            )
+        }
+    }
+
+    private let limits: Limits
+    private let profile: ServerProfile?
+    private let usage: @Sendable (HTTPResponse) -> Double?
+    private var ownClocks: RetryClocks?
+    private let waiting = CancellationTokenSource()
+    private let state = Locked(State())
+
+    private struct State {
+        var places: [Place: PaceState] = [:]
+    }
+
+    /// What is paced by itself: a key of the caller's, or an origin and the hash of a credential, which is not kept.
+    private enum Place: Hashable {
+        case key(String)
+        case origin(Origin, credential: Int)
+    }
+
+    /// How many places are remembered; past it, those without a hold are forgotten.
+    private static let capacity = 4096
+
+    /// Makes the stage.
+    ///
+    /// - Parameters:
+    ///   - limits: what each place allows. Defaults to nothing: only refusals that name a time hold requests.
+    ///   - profile: what names a time besides `Retry-After`, such as rate-limit fields. With a profile 503 and its own
+    ///     refusals hold, too.
+    ///   - usage: what an answer says it has cost, which corrects ``HTTPRequest/cost``; nil: that stands, as
+    ///     for a body that is streamed and has not arrived yet. Defaults to nil for all.
+    ///   - clocks: the clocks that measure delays and that dates are compared with. Defaults to nil: in a session its
+    ///     own, otherwise those of the system.
+    public init(
+        _ limits: Limits = .none,
+        profile: ServerProfile? = nil,
+        usage: @escaping @Sendable (HTTPResponse) -> Double? = { _ in nil },
+        clocks: RetryClocks? = nil
+    ) {
+        self.limits = limits
+        self.profile = profile
+        self.usage = usage
+        ownClocks = clocks
+    }
+
+    private var clocks: RetryClocks { ownClocks ?? .system }
+
+    /// Loads a request when it is its turn.
+    public func load(_ request: HTTPRequest, next: any HTTPLoader) async -> HTTPResult {
+        guard let place = place(of: request) else { return await next.load(request) }
+        let request = request.beginningCall(on: clocks)
+        if let error = await waitForTurn(request, place) { return .failure(error) }
+        let result =
+            request.isPastDeadline
+            ? .failure(request.tooLate("while it was held back")) : await next.load(request)
+        note(result, place)
+        if case .success(let response) = result, let usage = usage(response), usage >= 0, usage.isFinite {
+            state.withLock { $0.places[place]?.correct(by: usage - request.cost) }
+        }
+        return result
+    }
+
+    /// Ends all waits of this stage; these requests end with ``HTTPError/Code/cancelled``.
+    public func reset() async { waiting.cancel() }
+
+    /// This pacer on the clocks of a session, unless it was made with others.
+    package func on(_ clocks: RetryClocks) -> Pacer {
+        var copy = self
+        copy.ownClocks = ownClocks ?? clocks
+        return copy
+    }
+
+    // MARK: The wait
+
+    private func waitForTurn(_ request: HTTPRequest, _ place: Place) async -> HTTPError? {
+        let cost = request.cost
+        if let error = refusal(of: request, cost) { return error }
+        let (cap, clock) = (request.retryAfterPolicy.cap, clocks.timer.cancelled(by: waiting.current))
+        // The turn that the request waits for, which it hands back where it is not used.
+        var turn: PaceState.Turn?
+        var wait: Duration?
+        do {
+            wait = try await withRetry(timeout: request.deadline?.remaining, clock: clock) { _ in
+                let (next, wait) = take(place, after: turn, cost)
+                turn = next
+                return wait
+            } decide: { _, wait in
+                wait == .zero || wait > cap ? .finish(wait, .succeeded) : .retry(after: wait, .paced, isFree: true)
+            }
+        } catch {
+            wait = nil
+        }
+        guard wait != .zero else { return nil }
+        if let turn { state.withLock { $0.places[place]?.handBack(turn) } }
+        guard let wait else {
+            return HTTPError(.cancelled, request: request, message: "cancelled while it was held back", bytesSent: 0)
+        }
+        var error = HTTPError(
+            .retryAfterTooLong,
+            request: request,
+            message: "the limit of its server is used up, and this request was held back",
+            bytesSent: 0
+        )
+        error.retryAfterDate = clocks.wallNow.advanced(by: wait)
+        return error
+    }
+
+    /// An error for a cost that can never be sent.
+    private func refusal(of request: HTTPRequest, _ cost: Double) -> HTTPError? {
+        let message: String
+        if !(cost >= 0 && cost.isFinite) {
+            message = "its cost is \(cost); a cost is a number from zero on"
+        } else if let limit = limits.cost, cost > limit {
+            message = "its cost of \(cost) never fits into the limit of \(limit) in \(limits.interval)"
+        } else {
+            return nil
+        }
+        return HTTPError(.invalidRequest, request: request, message: message, bytesSent: 0)
+    }
+
+    /// Returns the turn of a request and the time until then; zero: it goes now.
+    private func take(_ place: Place, after turn: PaceState.Turn?, _ cost: Double) -> (PaceState.Turn?, Duration) {
+        let now = clocks.now
+        return state.withLock { state in
+            if state.places[place] == nil {
+                guard limits != .none else { return (turn, .zero) }
+                makeRoom(in: &state, now)
+            }
+            return state.places[place, default: PaceState(limits)].take(after: turn, cost: cost, now: now)
+        }
+    }
+
+    /// Holds the place where a result is a refusal that names a time.
+    private func note(_ result: HTTPResult, _ place: Place) {
+        guard case .success(let response) = result, holds(response.status) else { return }
+        var context = RetryContext(response.request, result, attempt: .first, remaining: nil, now: clocks.wallNow)
+        context.details.advice = profile?.advice(on: context)
+        // How rate-limit fields are meant is known with a profile alone.
+        guard profile != nil || ServerRetryDelay.retryAfter(in: context) != nil else { return }
+        var fields = RateLimiter.Fields()
+        fields.families = profile?.families ?? []
+        guard let delay = ServerRetryDelay.read(context, fields: fields)?.delay, delay > .zero else { return }
+        let now = clocks.now
+        state.withLock { state in
+            makeRoom(in: &state, now)
+            state.places[place, default: PaceState(limits)].hold(for: delay, now: now)
+        }
+    }
+
+    private func makeRoom(in state: inout State, _ now: Duration) {
+        guard state.places.count >= Self.capacity else { return }
+        state.places = state.places.filter { $0.value.isHeld(at: now) }
+    }
+
+    private func holds(_ status: HTTPStatus) -> Bool {
+        guard status != .tooManyRequests, let profile else { return status == .tooManyRequests }
+        return status == .serviceUnavailable || profile.refusals.contains(status)
+    }
+
+    private func place(of request: HTTPRequest) -> Place? {
+        if let key = request.paceKey { return .key(key) }
+        guard let origin = request.origin else { return nil }
+        var hasher = Hasher()
+        for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key"] {
+            hasher.combine(request.headers[values: name])
+        }
+        return .origin(origin, credential: hasher.finalize())
+    }
+}
+
+private enum PaceKeyOption: HTTPRequestOption {
+    static var defaultValue: String? { nil }
+}
+
+private enum CostOption: HTTPRequestOption {
+    static let defaultValue = 0.0
+}
+
+extension HTTPRequest {
+    /// What this request is paced with, where a limit holds for less than an origin and a credential, such as a model.
+    ///
+    /// Defaults to nil.
+    public var paceKey: String? {
+        get { self[option: PaceKeyOption.self] }
+        set { self[option: PaceKeyOption.self] = newValue }
+    }
+
+    /// What this request costs in the unit of a ``Pacer``'s second limit, such as tokens.
+    ///
+    /// Defaults to 0.
+    public var cost: Double {
+        get { self[option: CostOption.self] }
+        set { self[option: CostOption.self] = newValue }
+    }
+}

@@ -1,0 +1,93 @@
+internal import RefrainCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What an answer says about another attempt, read by a ``ServerProfile``.
+package struct ServerAdvice: Hashable, Sendable {
+    /// The server's word on whether another attempt is worth it.
+    package var allowsRetry: Bool?
+    /// Whether the status is a refusal of the profile's.
+    package var isRefusal = false
+    /// Whether the body has a code against which no wait helps.
+    package var isFinal = false
+    /// The time to come back at in the body.
+    package var delay: Duration?
+}
+
+extension ServerProfile {
+    /// Reads an answer; nil for a failure, and for a success.
+    func advice(on context: RetryContext) -> ServerAdvice? {
+        guard case .status(let status) = context.outcome, status.rawValue >= 400 else { return nil }
+        var advice = ServerAdvice(isRefusal: refusals.contains(status))
+        for name in retryHints {
+            // Exactly one of the two words, as the SDKs read it.
+            guard let word = FieldValues.single(context.headers[values: name]) else { continue }
+            if word == "true" || word == "false" { advice.allowsRetry = word == "true" }
+            break
+        }
+        guard readsBody, let body = context.details.answer, let error = RefusalBody(body) else { return advice }
+        advice.isFinal = !error.codes.isDisjoint(with: finalCodes)
+        if readsRetryInfo { advice.delay = error.retryDelay }
+        return advice
+    }
+}
+
+/// The codes and the time in the JSON of a refusal.
+struct RefusalBody {
+    /// How much of a body is read.
+    static let longest = 64 * 1024
+
+    private(set) var codes: Set<String> = []
+    private(set) var retryDelay: Duration?
+
+    /// Reads an object with `error`, a list of such objects, or the error itself; nil for anything else.
+    init?(_ body: HTTPBody) {
+        guard case .bytes(let bytes) = body.storage, bytes.count <= Self.longest,
+            let value = try? JSONDecoder().decode(JSONValue.self, from: bytes)
+        else { return nil }
+        let answers = if case .array(let values) = value { values } else { [value] }
+        for answer in answers {
+            guard let object = answer.object else { continue }
+            read(object["error"]?.object ?? object)
+        }
+    }
+
+    private mutating func read(_ error: [String: JSONValue]) {
+        codes.formUnion(["code", "type", "status"].compactMap { error[$0]?.string })
+        if let code = error["details"]?.object?["error_code"]?.string { codes.insert(code) }
+        guard case .array(let details)? = error["details"] else { return }
+        for detail in details.compactMap(\.object) {
+            if let reason = detail["reason"]?.string { codes.insert(reason) }
+            guard detail["@type"]?.string?.hasSuffix("/google.rpc.RetryInfo") == true else { continue }
+            retryDelay = detail["retryDelay"]?.string.flatMap(FieldTime.protobufDuration) ?? retryDelay
+        }
+    }
+}
+
+/// JSON of any shape, as far as a refusal needs it.
+private enum JSONValue: Decodable {
+    case string(String)
+    case object([String: JSONValue])
+    case array([JSONValue])
+    case other
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if let object = try? container.decode([String: JSONValue].self) {
+            self = .object(object)
+        } else if let array = try? container.decode([JSONValue].self) {
+            self = .array(array)
+        } else {
+            self = .other
+        }
+    }
+
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+    var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
+}

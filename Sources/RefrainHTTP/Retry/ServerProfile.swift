@@ -1,0 +1,155 @@
+/// What the answers of one kind of server mean, beyond HTTP: values only, for ``RetryPolicy/modelAPI(_:)``.
+///
+/// ```swift
+/// var mine = ServerProfile.openAI
+/// mine.name = "my gateway"
+/// mine.finalCodes.insert("tenant_suspended")
+/// let loader = Retry(.modelAPI(mine)) --> CurlLoader()
+/// ```
+public struct ServerProfile: Hashable, Sendable {
+    /// The name, for people.
+    public var name: String
+    /// Statuses by which the server refuses a request before it processes it, besides those of rule R2: any request may
+    /// be sent again after them.
+    public var refusals: Set<HTTPStatus>
+    /// Fields that say `true` or `false` to whether a request is worth repeating; the first one that a response has.
+    ///
+    /// `false` ends the call, `true` allows another attempt, within attempts, deadline and budget.
+    public var retryHints: [String]
+    /// The limits in the header fields of answers.
+    public var families: [RateLimiter.Fields.Family]
+    /// Error codes in the body of a refusal that no wait helps against, such as a limit of spending.
+    public var finalCodes: Set<String>
+    /// Whether a refusal's body has the time to come back at, as a `google.rpc.RetryInfo`.
+    public var readsRetryInfo: Bool
+
+    /// Describes a kind of server; by default its answers mean what HTTP says.
+    public init(
+        name: String,
+        refusals: Set<HTTPStatus> = [],
+        retryHints: [String] = [],
+        families: [RateLimiter.Fields.Family] = [],
+        finalCodes: Set<String> = [],
+        readsRetryInfo: Bool = false
+    ) {
+        self.name = name
+        self.refusals = refusals
+        self.retryHints = retryHints
+        self.families = families
+        self.finalCodes = finalCodes
+        self.readsRetryInfo = readsRetryInfo
+    }
+
+    /// Whether the body of a refusal is read before a decision.
+    package var readsBody: Bool { readsRetryInfo || !finalCodes.isEmpty }
+}
+
+// MARK: - Presets: what the vendors document, or their SDKs do
+
+extension ServerProfile {
+    private typealias Family = RateLimiter.Fields.Family
+
+    private static func xRateLimits(_ unit: RateLimiter.Fields.Reset) -> [RateLimiter.Fields.Family] {
+        [(Family.Kind.requests, "requests"), (.cost, "tokens"), (.cost, "project-tokens")].map { kind, name in
+            let names = ["limit", "remaining", "reset"].map { "x-ratelimit-\($0)-\(name)" }
+            return Family(kind, limit: names[0], remaining: names[1], reset: names[2], unit: unit)
+        }
+    }
+
+    /// Codes of a limit of money or of an approved amount.
+    private static let spending: Set<String> = [
+        "insufficient_quota", "credit_balance_exhausted", "organization_spend_limit_exceeded",
+        "project_spend_limit_exceeded", "organization_usage_limit_exceeded", "billing_hard_limit_reached",
+    ]
+
+    /// OpenAI.
+    public static let openAI = ServerProfile(
+        name: "OpenAI",
+        refusals: [409],
+        retryHints: ["x-should-retry"],
+        families: xRateLimits(.goDuration),
+        finalCodes: spending
+    )
+
+    /// Azure OpenAI: resets are whole seconds, and `-1` and a reset of `0` say nothing.
+    public static let azureOpenAI = ServerProfile(
+        name: "Azure OpenAI",
+        refusals: [409],
+        retryHints: ["x-should-retry"],
+        families: xRateLimits(.delay(.seconds)),
+        finalCodes: spending
+    )
+
+    /// Anthropic: 529 is overload of the service, and resets are moments.
+    public static let anthropic = ServerProfile(
+        name: "Anthropic",
+        refusals: [529],
+        retryHints: ["x-should-retry"],
+        families: ["requests", "tokens", "input-tokens", "output-tokens"].map { name in
+            let names = ["limit", "remaining", "reset"].map { "anthropic-ratelimit-\(name)-\($0)" }
+            let kind = name == "requests" ? Family.Kind.requests : .cost
+            return Family(kind, limit: names[0], remaining: names[1], reset: names[2], unit: .timestamp)
+        },
+        finalCodes: ["enforced_spend_limit_reached", "billing_error"]
+    )
+
+    /// Gemini: it has no fields, and a `google.rpc.RetryInfo` in the body of a 429.
+    public static let gemini = ServerProfile(name: "Gemini", readsRetryInfo: true)
+
+    /// Groq: the fields of OpenAI, requests by the day.
+    public static let groq = ServerProfile(name: "Groq", families: xRateLimits(.goDuration), finalCodes: spending)
+
+    /// Mistral.
+    public static let mistral = ServerProfile(
+        name: "Mistral",
+        families: xRateLimits(.delay(.seconds)) + [
+            Family(
+                .cost,
+                limit: "x-ratelimitbysize-limit-minute",
+                remaining: "x-ratelimitbysize-remaining-minute",
+                reset: "ratelimitbysize-reset",
+                unit: .delay(.seconds)
+            )
+        ]
+    )
+
+    /// OpenRouter: its `X-RateLimit` fields have epochs in milliseconds, which are recognized without a setting.
+    public static let openRouter = ServerProfile(name: "OpenRouter", finalCodes: spending)
+
+    /// The Hugging Face Hub: its `RateLimit` fields are the standard's.
+    public static let huggingFace = ServerProfile(name: "Hugging Face")
+
+    /// Stripe.
+    public static let stripe = ServerProfile(name: "Stripe", retryHints: ["stripe-should-retry"])
+
+    /// Any model API: all of the presets together, for a gateway in front of several of them.
+    public static let anyModelAPI = ServerProfile(
+        name: "any model API",
+        refusals: [409, 529],
+        retryHints: ["x-should-retry"],
+        families: xRateLimits(.goDuration) + anthropic.families,
+        finalCodes: spending.union(anthropic.finalCodes),
+        readsRetryInfo: true
+    )
+}
+
+extension RetryPolicy {
+    /// The recommended policy for a server whose answers mean more than HTTP says (rules R2, R7 and R19).
+    ///
+    /// - Parameter profile: what they mean. Defaults to ``ServerProfile/anyModelAPI``.
+    public static func modelAPI(_ profile: ServerProfile = .anyModelAPI) -> RetryPolicy {
+        var policy = RetryPolicy.recommended
+        policy.profile = profile
+        return policy
+    }
+}
+
+extension RetryPolicy {
+    /// Whether the head of a response is enough for a decision.
+    package var needsHeadAlone: Bool { profile?.readsBody != true }
+}
+
+extension RetryStrategy where Self == RetryPolicy {
+    /// The recommended policy for a server whose answers mean more than HTTP says.
+    public static func modelAPI(_ profile: ServerProfile) -> RetryPolicy { RetryPolicy.modelAPI(profile) }
+}

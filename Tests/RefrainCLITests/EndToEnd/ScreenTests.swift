@@ -1,0 +1,229 @@
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("What a person sees on standard error")
+struct ScreenTests {
+    private let server: FaultServer
+    private let folder: ScratchFile
+
+    init() throws {
+        server = try FaultServer()
+        folder = try ScratchFile()
+    }
+
+    private func get(_ words: String...) async throws -> Executable.Ended {
+        try await Executable.run(["get", "--backoff", "constant:5ms"] + words)
+    }
+
+    @Test("every retry is told in one plain line, and the end in another")
+    func retries() async throws {
+        let ended = try await get("-o", folder.path, server.baseURL + "/status/503?times=2")
+        let lines = ended.errors.split(separator: "\n")
+        #expect(ended.status == 0 && lines.count == 3, "\(ended.errors)")
+        #expect(lines[0].hasPrefix("refrain get: 503 Service Unavailable; attempt 2 at "), "\(lines[0])")
+        #expect(lines[1].contains("; attempt 3 at ") && lines[1].contains("; gives up after "), "\(lines[1])")
+        #expect(lines[2].hasPrefix("refrain get: saved 3 B to \(folder.path) in "), "\(lines[2])")
+        #expect(lines[2].hasSuffix(", 2 retries"), "\(lines[2])")
+        #expect(server.count(path: "/status/503") == 3)
+        #expect(!ended.errors.contains("\u{1B}") && !ended.errors.contains("\r"))
+    }
+
+    @Test("a printed body is told nothing of at the end, and its retries are", arguments: ["-s", "-q", ""])
+    func printed(option: String) async throws {
+        let words = (option.isEmpty ? [] : [option]) + [server.baseURL + "/status/503?times=1"]
+        let ended = try await Executable.run(["get", "--backoff", "constant:5ms"] + words)
+        #expect(ended.text == "ok\n")
+        let count = ended.errors.split(separator: "\n").count
+        #expect(count == (option.isEmpty ? 1 : 0), "\(ended.errors)")
+    }
+
+    @Test("a list ends with the sum, and says where its failures are")
+    func list() async throws {
+        let urls = [server.baseURL + "/ok", server.baseURL + "/status/404"]
+        let ended = try await Executable.run(["get", "--output-dir", folder.path] + urls)
+        let last = ended.errors.split(separator: "\n").last ?? ""
+        #expect(last.hasPrefix("refrain get: 1 of 2 saved, 3 B in "), "\(last)")
+        #expect(last.hasSuffix("; 1 failed: see refrain status \(folder.path)"), "\(last)")
+        _ = try await Executable.run(["-rf", folder.path], program: "/bin/rm")
+    }
+
+    @Test("refrain URL is refrain get URL, with or without a scheme")
+    func withoutCommand() async throws {
+        let plain = try await Executable.run([server.baseURL + "/ok"])
+        #expect(plain.text == "ok\n" && plain.errors.isEmpty && plain.status == 0)
+        let bare = String(server.baseURL.dropFirst("http://".count)) + "/ok"
+        let ended = try await Executable.run(["-f", bare])
+        #expect(ended.text == "ok\n" && ended.errors.contains("this is \(server.baseURL)/ok"), "\(ended.errors)")
+        #expect(try await Executable.run([bare, "-s"]).errors.isEmpty)
+        let typo = try await Executable.run(["http:/127.0.0.1/x"])
+        #expect(typo.status == 2 && typo.errors.contains("did you mean http://127.0.0.1/x?"), "\(typo.errors)")
+        #expect(try await Executable.run(["gte", "x"]).errors.contains("did you mean get?"))
+    }
+
+    @Test("an interrupted download says what is kept, and the command that goes on")
+    func interrupted() async throws {
+        server.on("/long") { _ in
+            [
+                .text("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 900000\r\n\r\n"),
+                .send([UInt8](repeating: 1, count: 600_000)), .hang,
+            ]
+        }
+        let running = try Executable.start(["get", "-C", "-", "-o", folder.path, server.baseURL + "/long"])
+        while server.count(path: "/long") == 0 { await Executable.Running.onThread { _ = poll(nil, 0, 10) } }
+        await Executable.Running.onThread { _ = poll(nil, 0, 300) }
+        running.signal(SIGINT)
+        let ended = await running.end()
+        #expect(ended.status == 130 && ended.errors.contains("600.0 KB of the file are kept"), "\(ended.errors)")
+        #expect(
+            ended.errors.contains("\n  refrain get -C - -o \(folder.path) \(server.baseURL)/long\n"),
+            "\(ended.errors)"
+        )
+    }
+
+    @Test("-v shows the request as it was sent, the heads and each attempt, and no secret")
+    func verbose() async throws {
+        let words = ["-v", "-u", "me:SECRET", "-H", "X-Api-Token: SECRET", "-b", "a=SECRET", "-o", folder.path]
+        let ended = try await Executable.run(
+            ["get", "--backoff", "constant:5ms"] + words + [server.baseURL + "/status/503?times=1"]
+        )
+        let errors = ended.errors
+        #expect(ended.status == 0 && !errors.contains("SECRET"), "\(errors)")
+        for line in [
+            "> GET /status/503?times=1 HTTP/1.1\n", "> Host: 127.0.0.1:", "> Authorization: …\n", "> X-Api-Token: …\n",
+            "> Cookie: …\n", "< HTTP/1.1 503", "* Attempt 1: 503 Service Unavailable in ", "* Attempt 2: 200 OK in ",
+            "< HTTP/1.1 200 OK\n", "* Connected to 127.0.0.1",
+        ] {
+            #expect(errors.contains(line), "\(line) \(errors)")
+        }
+        #expect(!errors.contains("█"))
+        let drawn = try await Executable.run(["get", "--timeline", "-o", folder.path, server.baseURL + "/ok"])
+        #expect(drawn.errors.contains("█"), "\(drawn.errors)")
+    }
+
+    @Test("a report has the fields of the request, without secrets")
+    func report() async throws {
+        let ended = try await get("-u", "me:SECRET", "-H", "X-A: b", "--report", "-", server.baseURL + "/ok")
+        #expect(ended.text.contains(#""request_headers":[["X-A","b"],["Authorization","…"]"#), "\(ended.text)")
+    }
+
+    @Test("-d @FILE takes a file without its line ends, as curl does, and --data-binary as it is")
+    func data() async throws {
+        let file = try ScratchFile("a=1\r\nb=2\n")
+        let url = server.baseURL + "/echo"
+        #expect(try await get("-d", "@" + file.path, url).text.contains(#""body":"a=1b=2""#))
+        #expect(try await get("-d", "@" + file.path, "-d", "c", url).text.contains(#""body":"a=1b=2&c""#))
+        #expect(try await get("--data-binary", "@" + file.path, url).text.contains(#""body":"a=1\r\nb=2\n""#))
+        #expect(try await get("--json", "@" + file.path, url).text.contains(#""body":"a=1\r\nb=2\n""#))
+        file.remove()
+    }
+
+    @Test("--dry-run says what would be asked, of whom and by which policy, and sends nothing")
+    func dryRun() async throws {
+        let url = server.baseURL + "/ok"
+        let ended = try await get("--dry-run", "--output-dir", folder.path, "-u", "me:SECRET", url)
+        #expect(ended.status == 0 && server.count(path: "/ok") == 0 && !folder.exists)
+        for part in [
+            "GET \(url)\n", "of       127.0.0.1, port ", "Authorization: …", "into     \(folder.path)/",
+            "policy   waits 0 to 5 ms",
+        ] {
+            #expect(ended.text.contains(part), "\(part): \(ended.text)")
+        }
+        let bounded = try await Executable.run([
+            "get", "--dry-run", "--attempts", "4", "--deadline", "9s", "-d", "x", url,
+        ])
+        #expect(
+            bounded.text.contains("4 attempts") && bounded.text.contains("9 s for each request"),
+            "\(bounded.text)"
+        )
+        #expect(bounded.text.contains("POST \(url)") && bounded.text.contains("not idempotent"), "\(bounded.text)")
+    }
+
+    @Test("explain answers as get would act, in the words that people have")
+    func explain() async throws {
+        func explain(_ words: String...) async throws -> Executable.Ended {
+            try await Executable.run(["explain"] + words)
+        }
+        for word in ["ECONNRESET", "56", "connection reset", "networkConnectionLost"] {
+            let text = try await explain(word).text
+            #expect(
+                text.contains("failure networkConnectionLost") && text.contains("delay     0.250 s to 0.500 s"),
+                "\(text)"
+            )
+        }
+        #expect(try await explain("503").text.contains("for 60 s, and at least 3 attempts"))
+        #expect(try await explain("503", "--attempt", "7", "--elapsed", "2m").text.contains("timeUsedUp"))
+        #expect(try await explain("--error", "28", "--attempts", "1").text.contains("attemptsUsedUp"))
+        #expect(try await explain("503", "--policy", "recommended", "--attempt", "3").text.contains("attemptsUsedUp"))
+        let late = try await explain("503", "-H", "Retry-After: 7200", "--now", "1700000000").text
+        #expect(late.contains("come back 2023-11-1") && late.contains(", in 2.0 h"), "\(late)")
+        let unknown = try await explain("nonsense")
+        #expect(unknown.status == 2 && unknown.errors.contains("refrain help explain"), "\(unknown.errors)")
+        let report = try await get("--report", "-", server.baseURL + "/status/503?times=2")
+        let first = try await explain(String(report.text.dropLast()), "--attempt", "1").text
+        #expect(first.contains("GET, attempt 1: status 503") && first.contains("recorded  retry, after "), "\(first)")
+        #expect(try await explain(String(report.text.dropLast())).text.contains("attempt 3: status 200"))
+        #expect(try await explain(String(report.text.dropLast()), "--attempt", "9").status == 2)
+        #expect(HelpText.text(for: .explain).contains("networkConnectionLost (econnreset"))
+    }
+
+    @Test("the help of get has thirty options, and more by name")
+    func help() async throws {
+        let short = try await Executable.run(["get", "--help"]).text
+        let count = short.split(separator: "\n").count {
+            $0.contains(" --") && $0.hasPrefix("  ") && !$0.hasPrefix("   refrain")
+        }
+        #expect((25...50).contains(count), "\(count)")
+        let all = try await Executable.run(["get", "--help", "all"]).text
+        let tls = try await Executable.run(["get", "--help", "tls"]).text
+        #expect(
+            all.contains("--tls-max") && tls.contains("--tls-max") && !tls.contains("--output")
+                && !short.contains("--tls-max")
+        )
+        #expect(try await Executable.run(["help", "get", "tls"]).text == tls)
+        let wrong = try await Executable.run(["get", "--help", "tsl"])
+        #expect(wrong.status == 2 && wrong.errors.contains("did you mean tls?"), "\(wrong.errors)")
+        for name in CommandSpec.get.common { #expect(CommandSpec.get.options.contains { $0.name == name }) }
+        for section in ["DESCRIPTION", "ENVIRONMENT", "FILES", "EXIT STATUS", "BUGS"] {
+            #expect(ManualPage.text.contains("\n.SH \(section)\n"))
+        }
+    }
+
+    #if os(Linux)
+    /// Runs the command on a terminal.
+    private func onTerminal(_ command: String, columns: Int = 80) async throws -> String {
+        let line = "stty cols \(columns) rows 24; exec \(Executable.path) \(command)"
+        return try await Executable.run(["-qec", line, "/dev/null"], program: "/usr/bin/script").text
+    }
+
+    @Test("a terminal gets no binary data, unless it is asked for")
+    func binary() async throws {
+        server.on("/binary") { _ in [.respond(.init(200, bytes: [0x7F, 0x45, 0x4C, 0x46, 0, 1, 2]))] }
+        let refused = try await onTerminal("\(server.baseURL)/binary")
+        #expect(refused.contains("-o FILE saves it") && !refused.contains("ELF"), "\(refused)")
+        #expect(try await onTerminal("get -o - \(server.baseURL)/binary").contains("ELF"))
+        #expect(try await onTerminal("get \(server.baseURL)/ok").hasPrefix("ok\r\n"))
+    }
+
+    @Test("on a terminal a wait counts down in place, and one line stays", arguments: [40, 80])
+    func countdown(columns: Int) async throws {
+        let text = try await onTerminal(
+            "--backoff constant:700ms --jitter none -o \(folder.path) '\(server.baseURL)/status/503?times=1'",
+            columns: columns
+        )
+        let counts = Set(text.matches(of: /attempt 2 in (0\.[0-9]) s/).map { String($0.1) })
+        #expect(counts.count > 1, "\(text)")
+        #expect(text.contains("\r\u{1B}[J503 Service Unavailable; attempt 2 at "), "\(text)")
+        #expect(text.contains("refrain get: saved 3 B to "), "\(text)")
+    }
+    #endif
+}

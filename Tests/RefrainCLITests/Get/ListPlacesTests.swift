@@ -1,0 +1,81 @@
+import RefrainCore
+import RefrainTesting
+import Testing
+
+@testable import RefrainCLI
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("The places of a list")
+struct ListPlacesTests {
+    private let server: FaultServer
+    private let list: ScratchFile
+
+    init() throws {
+        server = try FaultServer()
+        list = try ScratchFile()
+    }
+
+    private func get(_ words: [String]) async throws -> (Executable.Ended, Duration) {
+        let start = ContinuousClock.now
+        let ended = try await Executable.run(["get", "--from", list.path] + words)
+        return (ended, .now - start)
+    }
+
+    @Test("a host that is down delays no other one, and is probed by one request for all")
+    func deadHost() async throws {
+        let dead = (0..<200).map { "http://127.0.0.1:1/\($0)\n" }
+        let good = (0..<20).map { "\(server.baseURL)/ok?\($0)\n" }
+        try await list.overwrite((dead + good).joined())
+        let folder = try ScratchFile()
+        let running = try Executable.start([
+            "get", "-q", "--from", list.path, "--output-dir", folder.path, "-j", "4", "--retry-for", "2s",
+        ])
+        await server.requests(atLeast: 20)
+        let ended = await running.end()
+        #expect(ended.status == 1 && folder.files.count == 20, "\(ended.errors)")
+        let text = try await Executable.run(["status", folder.path]).text
+        #expect(text.contains("20 done, 200 failed"), "\(text.prefix(200))")
+        // 200 requests of 2 s each in 4 places take 100 s.
+        let attempts =
+            Int(text.split(separator: "\n")[0].split(separator: " ").dropLast().last ?? "") ?? 0
+        #expect((220..<300).contains(attempts), "\(attempts)")
+        folder.remove()
+        list.remove()
+    }
+
+    @Test("a request that waits for its next attempt gives its place up")
+    func backOff() async throws {
+        let failing = (0..<8).map { "\(server.baseURL)/status/503?\($0)\n" }
+        let working = (0..<40).map { "\(server.baseURL)/ok?\($0)\n" }
+        try await list.overwrite((failing + working).joined())
+        let (ended, elapsed) = try await get([
+            "-o", "/dev/null", "-j", "2", "--backoff", "constant:2s", "--jitter", "none", "--attempts",
+            "2",
+        ])
+        #expect(ended.status == 22, "\(ended.errors)")
+        // With its place a request would hold up the others: 8 waits of 2 s in 2 places.
+        #expect(elapsed < .seconds(7), "\(elapsed)")
+        list.remove()
+    }
+
+    @Test("a host that comes back is asked by all of its requests")
+    func hostComesBack() async throws {
+        let port = server.port
+        let lines = (0..<30).map { "http://127.0.0.1:\(port)/ok?\($0)\n" }
+        try await list.overwrite(lines.joined())
+        server.stop()
+        let running = try Executable.start(["get", "--from", list.path, "-o", "/dev/null", "-j", "4"])
+        _ = await Executable.Running.onThread { poll(nil, 0, 1500) }
+        let again = try FaultServer(port: port)
+        let ended = await running.end()
+        #expect(ended.status == 0 && again.log.count == 30, "\(ended.errors)")
+        list.remove()
+    }
+}

@@ -1,0 +1,209 @@
+import RefrainCore
+import RefrainTesting
+import TestSupport
+import Testing
+
+@testable import RefrainHTTP
+
+@Suite("The pacer")
+struct PacerTests {
+    private let clock = TestClock()
+
+    /// A server that refuses what comes before a moment, and notes when it was asked.
+    private struct Server: HTTPLoader {
+        let clocks: RetryClocks
+        var opens = Duration.zero
+        var headers: HTTPHeaders = ["Retry-After": "2"]
+        var status: HTTPStatus = 429
+        let arrivals = Locked<[Duration]>([])
+
+        func load(_ request: HTTPRequest) async -> HTTPResult {
+            let now = clocks.now
+            arrivals.withLock { $0.append(now) }
+            guard now < opens else { return .success(HTTPResponse(request: request, status: 200)) }
+            return .success(HTTPResponse(request: request, status: status, headers: headers))
+        }
+
+        var times: [Duration] { arrivals.withLock { $0 } }
+    }
+
+    private func request(_ host: String = "a", _ change: (inout HTTPRequest) -> Void = { _ in }) throws -> HTTPRequest {
+        var request = try HTTPRequest("https://\(host).example/v1", method: .post)
+        change(&request)
+        return request
+    }
+
+    @Test("R34: a 429 that names its time holds all requests to the place, and lets them go one after the other")
+    func hold() async throws {
+        let clocks = clock.retryClocks()
+        let began = clocks.now
+        let server = Server(clocks: clocks, opens: began + .seconds(2))
+        let pacer = Pacer(clocks: clocks)
+        let loader = Retry(.recommended, budgets: nil, clocks: clocks) --> pacer --> server
+        let first = Task { [request = try request()] in await loader.load(request) }
+        await clock.sleepers(atLeast: 1)
+        let others = try (0..<63).map { _ in Task { [request = try request()] in await loader.load(request) } }
+        await clock.sleepers(atLeast: 64)
+        #expect(server.times.count == 1)
+        // Another origin, another credential and another key are not held.
+        for other in [
+            try request("b"), try request { $0.headers["Authorization"] = "Bearer x" },
+            try request { $0.paceKey = "m" },
+        ] {
+            let count = server.times.count
+            let task = Task { await (pacer --> server).load(other) }
+            _ = await task.value
+            #expect(server.times.count == count + 1)
+        }
+        for _ in 0..<200 { await clock.advance(by: .milliseconds(25)) }
+        for task in [first] + others { #expect(await task.value.status == 200) }
+        let times = server.times.dropFirst(4).map { $0 - began }.sorted()
+        #expect(times.count == 64 && times[0] >= .seconds(2) && times[63] <= .seconds(4.3), "\(times)")
+        // Not in one burst: no tenth of a second has more than a tenth of them.
+        for time in times { #expect(times.count { $0 >= time && $0 < time + .milliseconds(100) } <= 7) }
+    }
+
+    @Test("R34: where the first request after the hold is refused again, the others wait on: one refusal a window")
+    func refusedAgain() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: clocks.now + .seconds(7))
+        let policy = RetryPolicy.recommended.with(schedule: .immediately(maxAttempts: nil))
+        let loader = Retry(policy, budgets: nil, clocks: clocks) --> Pacer(clocks: clocks) --> server
+        let first = Task { [request = try request()] in await loader.load(request) }
+        await clock.sleepers(atLeast: 1)
+        let others = try (0..<63).map { _ in Task { [request = try request()] in await loader.load(request) } }
+        await clock.sleepers(atLeast: 64)
+        for _ in 0..<300 { await clock.advance(by: .milliseconds(100)) }
+        for task in [first] + others { #expect(await task.value.status == 200) }
+        // Refused in the windows from 0, 2, 4 and 6 s: two in each at most.
+        #expect(server.times.count - 64 <= 8, "\(server.times.count - 64) refusals")
+    }
+
+    @Test("R34: what names no time holds nothing, and 503 only with a profile", arguments: [false, true])
+    func noTime(hasProfile: Bool) async throws {
+        let clocks = clock.retryClocks()
+        let pacer = Pacer(profile: hasProfile ? .openAI : nil, clocks: clocks)
+        for (status, headers) in [(429, [:]), (429, ["Retry-After": "soon"]), (429, ["Retry-After": "0"]), (500, [:])]
+            as [(HTTPStatus, HTTPHeaders)]
+        {
+            let server = Server(clocks: clocks, opens: .seconds(1_000_000), headers: headers, status: status)
+            for _ in 0..<3 { _ = await (pacer --> server).load(try request()) }
+            #expect(server.times.count == 3)
+        }
+        let server = Server(clocks: clocks, opens: .seconds(1_000_000), status: 503)
+        _ = await (pacer --> server).load(try request())
+        let refused = await (pacer --> server).load(try request { $0.timeout = .seconds(1) })
+        #expect((refused.errorCode == .retryAfterTooLong) == hasProfile)
+    }
+
+    @Test("R35: requests and cost keep to their limits, with no more than a second's share at once")
+    func limits() async throws {
+        let clocks = clock.retryClocks()
+        for (limits, cost) in [(Pacer.Limits.perMinute(requests: 600), 0.0), (.perMinute(cost: 60_000), 100)] {
+            let server = Server(clocks: clocks)
+            let loader = Pacer(limits, clocks: clocks) --> server
+            let tasks = try (0..<100).map { _ in
+                Task { [request = try request { $0.cost = cost }] in await loader.load(request) }
+            }
+            await clock.sleepers(atLeast: 90)
+            for _ in 0..<100 { await clock.advance(by: .milliseconds(100)) }
+            for task in tasks { #expect(await task.value.status == 200) }
+            let times = server.times.sorted()
+            #expect(times.count == 100)
+            for time in times { #expect(times.count { $0 >= time && $0 < time + .seconds(1) } <= 21) }
+            let took = times[99] - times[0]
+            #expect(took >= .seconds(8.9) && took <= .seconds(10), "\(took)")
+        }
+    }
+
+    @Test("R35: what an answer has cost beyond its estimate is waited for by the next ones")
+    func correction() async throws {
+        let clock = TestClock(.autoAdvancing)
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        let loader = Pacer(.perMinute(cost: 60), usage: { _ in 10 }, clocks: clocks) --> server
+        for _ in 0..<4 { _ = await loader.load(try request { $0.cost = 1 }) }
+        let times = server.times
+        #expect(zip(times.dropFirst(), times).dropFirst().allSatisfy { $0 - $1 >= .seconds(9) }, "\(times)")
+    }
+
+    @Test("R35: a cost that can never be sent is said at once", arguments: [-1, .nan, .infinity, 61] as [Double])
+    func badCosts(cost: Double) async throws {
+        let server = Server(clocks: clock.retryClocks())
+        let loader = Pacer(.perMinute(cost: 60), clocks: clock.retryClocks()) --> server
+        let result = await loader.load(try request { $0.cost = cost })
+        #expect(result.errorCode == .invalidRequest && server.times.isEmpty)
+    }
+
+    @Test("R35: limits that are none are none", arguments: [0, -1, .nan, .infinity] as [Double])
+    func badLimits(limit: Double) async throws {
+        #expect(Pacer.Limits.perMinute(requests: limit, cost: limit) == .none)
+        #expect(Pacer.Limits.per(.seconds(-5)).interval > .zero)
+    }
+
+    @Test("R18: a wait past the deadline, or past the longest delay, ends at once with the date")
+    func tooLong() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks, opens: .seconds(1_000_000), headers: ["Retry-After": "60"])
+        let loader = Pacer(clocks: clocks) --> server
+        _ = await loader.load(try request())
+        for request in [
+            try request { $0.timeout = .seconds(30) },
+            try request { $0.retryAfterPolicy = .honoured(upTo: .seconds(59)) },
+        ] {
+            guard case .failure(let error) = await loader.load(request) else {
+                Issue.record("an answer")
+                continue
+            }
+            #expect(error.code == .retryAfterTooLong && error.retriesAreExhausted)
+            #expect(error.retryAfterDate == clocks.wallNow.advanced(by: .seconds(60)))
+        }
+        #expect(server.times.count == 1)
+    }
+
+    @Test("R9: a request that is cancelled while it is held, or by a reset, hands its turn on")
+    func cancellation() async throws {
+        let clocks = clock.retryClocks()
+        let server = Server(clocks: clocks)
+        let pacer = Pacer(.perMinute(requests: 60), clocks: clocks)
+        let loader = pacer --> server
+        for cancels in [true, false] {
+            _ = await loader.load(try request())
+            let tasks = try (0..<50).map { _ in Task { [request = try request()] in await loader.load(request) } }
+            await clock.sleepers(atLeast: 50)
+            if cancels { for task in tasks { task.cancel() } } else { await pacer.reset() }
+            for task in tasks { #expect(await task.value.errorCode == .cancelled) }
+            await clock.advance(by: .seconds(2))
+        }
+        let count = server.times.count
+        _ = await loader.load(try request())
+        #expect(server.times.count == count + 1)
+    }
+
+    @Test("R35: of 1,000,000 turns, of which a third is handed back, no permit is lost", .computing)
+    func noPermitIsLost() {
+        let random = RandomSource(seed: 20_261_126)
+        var state = PaceState(.perMinute(requests: 60_000, cost: 600_000))
+        var (now, sent) = (Duration.zero, 0)
+        var held: [PaceState.Turn] = []
+        for _ in 0..<1_000_000 {
+            let (turn, wait) = state.take(after: nil, cost: 10, now: now)
+            if random.unit() < 1.0 / 3 {
+                state.handBack(turn)
+            } else {
+                sent += 1
+                if wait > .zero { held.append(turn) }
+            }
+            if random.unit() < 0.5 { now += .milliseconds(1) }
+        }
+        for turn in held {
+            let (_, wait) = state.take(after: turn, cost: 10, now: now + .seconds(3600))
+            #expect(wait == .zero)
+        }
+        #expect(state.waiting == 0)
+        // A thousand a second: what was sent is due by now, and nothing else.
+        let (_, wait) = state.take(after: nil, cost: 10, now: now)
+        let due = Double(sent) / 1000 - now / .seconds(1) - 1
+        #expect(abs(wait / .seconds(1) - max(0, due)) < 1.5, "\(wait) \(due)")
+    }
+}
