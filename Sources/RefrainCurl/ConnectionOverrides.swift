@@ -124,7 +124,7 @@ extension CurlLoader.ConnectionOverrides {
         if let minimumSpeed {
             // A rate limit makes libcurl pause, which must not count as slowness.
             let rate = bytesPerSecond.map { max(1, $0 / 2) } ?? .max
-            let pause = bytesPerSecond.map { 2 + 2 * Self.longestBurst / max(1, $0) } ?? 0
+            let pause = bytesPerSecond.map { 2 + longestBurst / max(1, $0) } ?? 0
             refrain_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, min(minimumSpeed.bytesPerSecond, rate))
             refrain_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(minimumSpeed.seconds, pause))
         }
@@ -137,14 +137,15 @@ extension CurlLoader.ConnectionOverrides {
 
     /// The maximum number of bytes received at a time; nil: the loader's default.
     ///
-    /// With a rate limit at most a quarter of a second's: libcurl pauses after each piece until the rate is met again.
+    /// With a rate limit at most a fiftieth of a second's, so that a burst is two seconds' at most where it can be.
     var bufferSize: Int? {
         guard let bytesPerSecond else { return receiveBuffer }
-        return min(receiveBuffer ?? EasySettings.bufferSize, max(1024, bytesPerSecond / 4))
+        return min(receiveBuffer ?? EasySettings.bufferSize, max(1024, bytesPerSecond / 50))
     }
 
-    /// The largest piece that libcurl receives before it pauses: what it has decrypted already, it delivers.
-    static let longestBurst = 16_384
+    /// How many bytes libcurl may receive before it pauses until the rate is met again: it reads up to a hundred times
+    /// in a row, and delivers what TLS has decrypted.
+    var longestBurst: Int { max(16_384, 100 * (bufferSize ?? EasySettings.bufferSize)) }
 
     /// A version as libcurl numbers it, which has the same numbers for the newest one, 16 bits further up.
     private static func number(_ version: TLSVersion?) -> Int {

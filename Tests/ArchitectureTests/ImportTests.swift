@@ -39,6 +39,8 @@ struct ImportTests {
         "RefrainQueue": [
             "RefrainCore", "RefrainHTTP", "RefrainSession", "CSQLite", "CLibcrypto", "CLibpq", "Dispatch",
             "FoundationEssentials",
+            // On Apple platforms, for digests.
+            "CommonCrypto",
         ],
         "RefrainCLI": [
             "Refrain", "RefrainTesting", "RefrainSimulation", "RefrainQueue", "BuildStamp", "CLibcrypto",

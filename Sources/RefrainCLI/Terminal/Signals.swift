@@ -49,9 +49,6 @@ enum Signals {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, signal)
-        // A core of a command that was asked to quit is of no use.
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(coreLimit, &none)
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         // To this thread: the main thread would receive one that is for the process.
         raise(signal)
@@ -126,12 +123,6 @@ enum Signals {
         for signal in heeded { sigaddset(&set, signal) }
         return set
     }
-
-    #if canImport(Glibc)
-    private static let coreLimit = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-    #else
-    private static let coreLimit = RLIMIT_CORE
-    #endif
 }
 
 /// Sets the action for a signal; returns the one before.

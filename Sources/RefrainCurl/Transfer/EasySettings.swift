@@ -156,8 +156,7 @@ final class EasySettings {
     /// For how many nanoseconds libcurl may pause a transfer in order to keep to a rate limit.
     var longestPause: Int64 {
         guard let rate = overrides.bytesPerSecond else { return 0 }
-        let burst = max(CurlLoader.ConnectionOverrides.longestBurst, overrides.bufferSize ?? 0)
-        return Int64(burst) * 1_000_000_000 / Int64(max(1, rate))
+        return Int64(overrides.longestBurst) * 1_000_000_000 / Int64(max(1, rate))
     }
 
     /// The versions of HTTP that are offered, as libcurl's constant.

@@ -579,7 +579,8 @@ extension Request: RequestOwner {
             state.response = kept
             return (state.handlers.validations, state.handlers.serializations)
         }
-        let error = validations.lazy.compactMap { $0.inspect(sent, response) }.first
+        var error: RefrainError?
+        for check in validations where error == nil { error = check.inspect(sent, response) }
         let isStatusAccepted = error == nil && validations.contains { $0.isOfStatus || $0.acceptsErrors }
         var outcome = AttemptOutcome(.success(response), isStatusAccepted: isStatusAccepted)
         if !validations.isEmpty {

@@ -292,13 +292,14 @@ struct DownloadWireTests {
 
     @Test("a download that was cut leaves nothing where nobody asks for its data, or they would be of no use")
     func cutAndForgotten() async throws {
+        let plain = Session.overSockets(nil)
         for fields in [[], [("ETag", "\"v1\"")]] as [[(String, String)]] {
             server.on("/cut") { _ in
                 let head = FaultServer.Response(200, headers: fields + [("Content-Length", "20")])
                 return [.head(head), .text("0123456789"), .sleep(.milliseconds(50)), .reset]
             }
             do {
-                let request = Session.overSockets(nil).download(server.baseURL + "/cut", to: folder.file("x"))
+                let request = plain.download(server.baseURL + "/cut", to: folder.file("x"))
                 let response = await request.serializingDownloadedFileURL().response
                 #expect(response.error != nil && response.response?.statusCode == 200)
                 #expect(fields.isEmpty || folder.names.count == 1)
@@ -317,7 +318,8 @@ struct DownloadWireTests {
         let retrier = Retrier { _, _, _ in .retry }
         let file = folder.file("state")
         struct Stale: Error {}
-        let request = Session.overSockets(retrier).download(server.baseURL + "/state", to: file)
+        let retrying = Session.overSockets(retrier)
+        let request = retrying.download(server.baseURL + "/state", to: file)
             .validate { _, response in response.headers["X-State"] == "fresh" ? .success(()) : .failure(Stale()) }
         #expect(try await request.serializingString().value == "fresh")
         #expect(try String(contentsOf: file, encoding: .utf8) == "fresh")

@@ -31,7 +31,7 @@ struct RequestPipelineTests {
         let sending = try code("BodyProgress.swift")
         #expect(count("transport.load(", in: sending) == 1)
         // A step that has nothing to do passes the request on to the next one, and to no other.
-        for (step, next) in [("limit", "resume"), ("resume", "send")] {
+        for (step, next) in [("limit", "throttle"), ("throttle", "resume"), ("resume", "send")] {
             let start = try #require(pipeline.firstRange(of: "private func \(step)("))
             let rest = pipeline[start.upperBound...]
             let body = String(rest[..<(rest.firstRange(of: "\n    }")?.lowerBound ?? rest.endIndex)])
