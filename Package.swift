@@ -72,12 +72,7 @@ let package = Package(
         // The engine: the standard library and libc only.
         .target(name: "RefrainCore", dependencies: ["SanitizerShim"]),
         // Values, chain, stages and deciders.
-        .target(
-            name: "RefrainHTTP",
-            dependencies: ["RefrainCore", .target(name: "CLibpsl", condition: .when(platforms: [.linux]))]
-        ),
-        // The list of public suffixes, for cookies; where it is missing, a rule stands in for it.
-        .systemLibrary(name: "CLibpsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+        .target(name: "RefrainHTTP", dependencies: ["RefrainCore"]),
         // The transport on Linux.
         .systemLibrary(
             name: "CLibcurl",

@@ -9,8 +9,7 @@ struct ImportTests {
     static let allowed: [String: Set<String>] = [
         "SanitizerShim": [],
         "RefrainCore": ["SanitizerShim"],
-        "CLibpsl": [],
-        "RefrainHTTP": ["RefrainCore", "CLibpsl", "FoundationEssentials"],
+        "RefrainHTTP": ["RefrainCore", "FoundationEssentials"],
         "CLibcurl": [],
         "CurlShim": ["CLibcurl"],
         "RefrainCurl": [

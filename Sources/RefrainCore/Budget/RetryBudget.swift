@@ -45,8 +45,9 @@ public final class RetryBudget: Sendable {
         case tokens
         /// Nothing: deposits and minimum, or tokens, are used up.
         case empty
-        /// Nothing: the origin has been failing for too long, or its timeouts are many, and chance did not grant it
-        /// (rule R32).
+        /// Nothing, because the origin keeps failing and chance did not grant the retry (rule R32).
+        ///
+        /// It has been failing for too long, or its timeouts are many.
         case closed
 
         /// Whether the retry was covered.

@@ -50,8 +50,9 @@ extension RateLimiter {
             public var reset: String
             /// How the reset is written.
             public var unit: Reset
-            /// Whether the reset is the time until the limit is full again, as of a bucket that refills all the time,
-            /// and not the end of a window.
+            /// Whether the reset is the time until the limit is full again, instead of the end of a window.
+            ///
+            /// The limit is then a bucket that refills all the time.
             public var refills: Bool
 
             /// Describes the fields of one limit by their names, in any case.

@@ -9,8 +9,9 @@
 public struct ServerProfile: Hashable, Sendable {
     /// The name, for people.
     public var name: String
-    /// Statuses by which the server refuses a request before it processes it, besides those of rule R2: any request may
-    /// be sent again after them.
+    /// Statuses by which the server refuses a request before it processes it, besides those of rule R2.
+    ///
+    /// Any request may be sent again after them.
     public var refusals: Set<HTTPStatus>
     /// Fields that say `true` or `false` to whether a request is worth repeating; the first one that a response has.
     ///

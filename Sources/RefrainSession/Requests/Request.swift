@@ -713,7 +713,7 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: where `handler` is called. Defaults to nil: any thread.
-    ///   - handler: receives the command, see ``cURLDescription()``.
+    ///   - handler: receives the command, see ``cURLDescription(showingSecrets:)``.
     @discardableResult
     public func cURLDescription(
         on queue: DispatchQueue? = nil,

@@ -50,7 +50,7 @@ struct CommandRun {
         return row
     }
 
-    /// What the command is asked for: a POST of a list always has a key.
+    /// What the command is asked for: each POST of the list has a key, without which it would be sent once.
     private func kind(_ number: Int) -> SoakPlan.Kind {
         let kind = plan.kind(number)
         return kind == .post ? .keyedPost : kind
@@ -66,7 +66,9 @@ struct CommandRun {
             case .get, .download: text += #"{"url":"\#(url)","output":"\#(output)"}"# + "\n"
             case .put: text += #"{"url":"\#(url)","output":"\#(output)","method":"PUT","body":"\#(body)"}"# + "\n"
             case .post, .keyedPost:
-                text += #"{"url":"\#(url)","output":"\#(output)","method":"POST","body":"\#(body)"}"# + "\n"
+                text +=
+                    #"{"url":"\#(url)","output":"\#(output)","method":"POST","body":"\#(body)","key":"call-\#(number)"}"#
+                    + "\n"
             }
         }
         return text
