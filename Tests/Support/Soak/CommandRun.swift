@@ -46,7 +46,7 @@ struct CommandRun {
         }
         row.seconds = (clock.now - start) / .seconds(1)
         let sends = try read(folder, &row)
-        try await server.fill(&row, sends, kind: kind)
+        try await server.fill(&row, sends, kind: kind, isRefused: plan.isRefused)
         return row
     }
 

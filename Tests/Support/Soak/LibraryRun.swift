@@ -53,7 +53,9 @@ struct LibraryRun {
         row.seconds = (clock.now - start) / .seconds(1)
         tally.fill(&row)
         row.late = late
-        try await server.fill(&row, tally.sends, kind: plan.kind)
+        try await server.fill(&row, tally.sends, kind: plan.kind) { number, attempt in
+            faults == .server && plan.isRefused(number, attempt: attempt)
+        }
         return row
     }
 }

@@ -53,6 +53,9 @@ struct SoakPlan: Sendable {
         return all[Int(Self.mix(bits) % UInt64(all.count))]
     }
 
+    /// Whether the server refuses an attempt and names a time, so that it has not processed it.
+    func isRefused(_ number: Int, attempt: Int) -> Bool { fault(number, attempt: attempt) == .unavailableWithTime }
+
     /// Where a body is cut: anywhere but at its end.
     func cut(_ number: Int, attempt: Int, of count: Int) -> Int {
         Int(draw(number, 2000 + UInt64(attempt)) % UInt64(max(1, count)))

@@ -22,10 +22,13 @@ struct SoakServerProcess: Sendable {
     }
 
     /// Adds the server's figures to those of the client, and compares them call by call.
+    ///
+    /// A request that is not repeatable may arrive again only where each earlier arrival was refused (rule R2).
     func fill(
         _ row: inout SoakRow,
         _ sends: [UInt8],
-        kind: (_ number: Int) -> SoakPlan.Kind
+        kind: (_ number: Int) -> SoakPlan.Kind,
+        isRefused: (_ number: Int, _ attempt: Int) -> Bool
     ) async throws {
         let response = try await loader.response(for: HTTPRequest(base + "/counts"))
         var arrivals = try await response.body.collect()
@@ -35,7 +38,8 @@ struct SoakServerProcess: Sendable {
             row.sendsByClient += Int(sends[number])
             row.sendsByServer += Int(arrivals[number])
             let kind = kind(number)
-            if !kind.isRepeatable, arrivals[number] > 1 { row.doubles += 1 }
+            let processed = (1..<max(1, Int(arrivals[number]))).contains { !isRefused(number, $0) }
+            if !kind.isRepeatable, processed { row.doubles += 1 }
             guard sends[number] != arrivals[number] else { continue }
             row.differences.append(
                 "call \(number), \(kind.rawValue): \(sends[number]) sent, \(arrivals[number]) arrived"
