@@ -152,13 +152,13 @@ public final class RequestQueue: Sendable {
     ///
     /// Header fields with secrets, such as `Authorization` and `Cookie`, and those in `secretHeaders` are not stored,
     /// nor are the user and password of the URL: the session of the worker adds them (an adapter or an authentication
-    /// interceptor). Stored are method, URL, other fields, body, key, ``HTTPRequest/replay``, the timeout of an
-    /// attempt, and whether redirects are followed. A file of more than 1 MiB is referred to by path, size and digest,
-    /// and must stay.
+    /// interceptor). Stored are method, URL, other fields, body, key, ``/RefrainHTTP/HTTPRequest/replay``, the timeout
+    /// of an attempt, and whether redirects are followed. A file of more than 1 MiB is referred to by path, size and
+    /// digest, and must stay.
     ///
     /// - Parameters:
-    ///   - request: the request, with an ``HTTPRequest/idempotencyKey`` if it must not be placed twice. The key is made
-    ///     here, and stays the same.
+    ///   - request: the request, with an ``/RefrainHTTP/HTTPRequest/idempotencyKey`` if it must not be placed twice. The
+    ///     key is made here, and stays the same.
     ///   - lane: requests of one lane are sent one after the other, in the order in which they were enqueued. One that
     ///     has failed or is unknown does not stop the rest.
     ///   - dedupe: the name of the request; another one of that name is refused.
@@ -329,7 +329,7 @@ public final class RequestQueue: Sendable {
         Worker(self, concurrency: concurrency) { request in await session.result(of: request) }
     }
 
-    /// Returns a worker that sends the requests of this queue through a loader with a ``Retry`` stage.
+    /// Returns a worker that sends the requests of this queue through a loader with a ``/RefrainHTTP/Retry`` stage.
     public func worker(on loader: some HTTPLoader, concurrency: Int = 16) -> Worker {
         Worker(self, concurrency: concurrency) { request in await loader.load(request) }
     }
