@@ -157,8 +157,8 @@ public final class RequestQueue: Sendable {
     /// digest, and must stay.
     ///
     /// - Parameters:
-    ///   - request: the request, with an ``/RefrainHTTP/HTTPRequest/idempotencyKey`` if it must not be placed twice. The
-    ///     key is made here, and stays the same.
+    ///   - request: the request, with an ``/RefrainHTTP/HTTPRequest/idempotencyKey`` if it must not be placed twice.
+    ///     The key is made here, and stays the same.
     ///   - lane: requests of one lane are sent one after the other, in the order in which they were enqueued. One that
     ///     has failed or is unknown does not stop the rest.
     ///   - dedupe: the name of the request; another one of that name is refused.
