@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 internal import Refrain
 
 /// Fetches the segments of a file after its beginning, several at a time.
@@ -29,7 +34,9 @@ struct SegmentedFetch: Sendable {
         progress?.begin(total: file.total, from: file.size)
         var attempts = head.attempts
         var ending: HTTPResult?
-        let (template, timeout) = (head.request, request.timeout)
+        let timeout = request.timeout
+        // The request to the URL of the content, after all redirects; the first one again where that URL has expired.
+        var template = head.request
         await withTaskGroup(of: Fetched.self) { group in
             var waiting = pending
             var (running, limit) = (0, connections)
@@ -38,13 +45,18 @@ struct SegmentedFetch: Sendable {
                     let index = waiting.removeFirst()
                     guard let next = file.missing(of: index) else { continue }
                     running += 1
-                    group.addTask { await fetch(next, like: template, timeout: timeout, since: start) }
+                    group.addTask { [template] in
+                        await fetch(next, like: template, timeout: timeout, since: start)
+                    }
                 }
                 guard let fetched = await group.next() else { break }
                 running -= 1
                 attempts += Self.shifted(fetched.result.attempts, by: fetched.began)
                 guard ending == nil, !fetched.isDone else { continue }
-                if running > 0, Self.isRefusal(fetched.result) {
+                if fetched.url != request.url, Self.hasExpired(fetched.result) {
+                    template = request
+                    waiting.append(fetched.index)
+                } else if running > 0, Self.isRefusal(fetched.result) {
                     limit = min(limit - 1, running)
                     waiting.append(fetched.index)
                 } else {
@@ -84,8 +96,15 @@ struct SegmentedFetch: Sendable {
         }
     }
 
+    /// Whether a result says that the URL of a redirect holds no longer (rule R33).
+    private static func hasExpired(_ result: HTTPResult) -> Bool {
+        guard case .success(let response) = result else { return false }
+        return [401, 403, 404, 410].contains(response.status.rawValue)
+    }
+
     private struct Fetched: Sendable {
         let index: Int
+        let url: URL
         /// When the request began, counted from the beginning of the first one.
         let began: Duration
         let result: HTTPResult
@@ -100,7 +119,6 @@ struct SegmentedFetch: Sendable {
         since start: ContinuousClock.Instant
     ) async -> Fetched {
         let began = start.duration(to: .now)
-        // The request to the URL of the content, after all redirects.
         var request = first
         for name in ["Range", "If-Range"] { request.headers[name] = nil }
         if let timeout { request.timeout = max(timeout - began, .milliseconds(1)) }
@@ -111,7 +129,7 @@ struct SegmentedFetch: Sendable {
         )
         let result = await loader.load(request)
         let isSuccess = if case .success(let response) = result { response.status.isSuccess } else { false }
-        return Fetched(index: segment.index, began: began, result: result, isDone: isSuccess)
+        return Fetched(index: segment.index, url: first.url, began: began, result: result, isDone: isSuccess)
     }
 
     /// Fetches the content as a whole if it has changed since it was divided.
