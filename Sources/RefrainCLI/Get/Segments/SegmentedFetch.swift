@@ -1,9 +1,10 @@
+internal import Refrain
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import Refrain
 
 /// Fetches the segments of a file after its beginning, several at a time.
 ///
