@@ -34,7 +34,7 @@ enum PolicyText {
         }
         var command = CommandPolicy(policy: try withStatuses(policy, arguments), window: window)
         // A given time applies without a minimum of attempts.
-        if arguments.has(.retryMaxTime) || arguments.has(.retryFor) { command.leastAttempts = 1 }
+        if arguments.has(.retryMaxTime) || arguments.has(.retryFor) { command.minimumAttempts = 1 }
         // With curl's options the delays are those of curl.
         command.shortensWaits = !arguments.has(.retryMaxTime)
         command.retriesAll = arguments.has(.retryAllErrors)

@@ -11,7 +11,7 @@ struct CommandPolicy: RetryStrategy {
     /// How long attempts may fail before no further one begins; nil: only the schedule limits them.
     var window: Duration?
     /// The minimum number of attempts, whatever time they take: one attempt that times out may use all of it.
-    var leastAttempts = Self.leastAttempts
+    var minimumAttempts = Self.minimumAttempts
     /// Whether a delay that would end after the window ends with it, so that the last attempt begins in time.
     var shortensWaits = true
     /// Whether every failure is repeated, as far as it is safe to send again.
@@ -21,8 +21,8 @@ struct CommandPolicy: RetryStrategy {
 
     /// The default of ``window``.
     static let standardWindow = Duration.seconds(60)
-    /// The default of ``leastAttempts``.
-    static let leastAttempts = 3
+    /// The default of ``minimumAttempts``.
+    static let minimumAttempts = 3
 
     /// The budget of an origin: a retry that it does not cover waits until the budget allows it.
     ///
@@ -69,7 +69,7 @@ struct CommandPolicy: RetryStrategy {
         // A name server that has failed may come back; a name that does not exist will not.
         let isUnknownName = context.outcome == .failure(.cannotFindHost)
         let isOver =
-            window.map { context.attempt.countedAttempts >= leastAttempts && context.failingFor >= $0 } ?? false
+            window.map { context.attempt.countedAttempts >= minimumAttempts && context.failingFor >= $0 } ?? false
         let isVain = isUnknownName && policy.schedule.maxAttempts == nil && context.attempt.countedAttempts >= 3
         guard !isOver, !isVain else {
             if let server = delay.server, server > .zero {
@@ -80,7 +80,7 @@ struct CommandPolicy: RetryStrategy {
         if resumesAtOnce(context), delay.server == nil { decision.action = .retry(.init(schedule: .zero...(.zero))) }
         // Nothing was sent, so the budget is not charged.
         if context.outcome == .failure(.cannotConnectToHost), context.bytesSent == 0 { decision.drawsOnBudget = false }
-        if let window, context.attempt.countedAttempts >= leastAttempts, case .retry(let delay) = decision.action {
+        if let window, context.attempt.countedAttempts >= minimumAttempts, case .retry(let delay) = decision.action {
             decision.action = within(window - context.failingFor, delay, now: context.now)
         }
         return decision
@@ -89,11 +89,11 @@ struct CommandPolicy: RetryStrategy {
     /// Whether a download goes on without a delay: its connection has brought enough to be worth another one.
     private func resumesAtOnce(_ context: RetryContext) -> Bool {
         guard let progress = context.progress else { return false }
-        return progress >= Self.leastProgress || (context.attempt.number == 1 && progress == 0)
+        return progress >= Self.minimumProgress || (context.attempt.number == 1 && progress == 0)
     }
 
     /// With fewer bytes a connection, a server that ends all of them would be asked in a loop.
-    private static let leastProgress: Int64 = 16 << 10
+    private static let minimumProgress: Int64 = 16 << 10
 
     /// The decision after the last attempt if the server gave a delay; nil if it did not.
     private func retryAfterTooLong(in context: RetryContext) -> RetryDecision? {
@@ -150,7 +150,7 @@ extension CommandPolicy {
         }
         if let count = policy.schedule.maxAttempts { parts.append("\(count) \(count == 1 ? "attempt" : "attempts")") }
         if let window {
-            let least = leastAttempts > 1 ? ", and at least \(leastAttempts) attempts" : ""
+            let least = minimumAttempts > 1 ? ", and at least \(minimumAttempts) attempts" : ""
             parts.append("for \(short(window))\(least)")
         }
         return parts.joined(separator: ", ")

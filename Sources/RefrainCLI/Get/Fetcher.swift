@@ -138,7 +138,7 @@ final class Fetcher: Sendable {
             outcome.isAwaited = outcome.response.map { condition.holds(for: $0) }
         }
         if settings.display.recordsHeads { outcome.heads = request?[option: ResponseLogOption.self]?.shown ?? [] }
-        if let target, !target.isFinished.withLock({ $0 }), target.file?.size ?? 0 >= Self.leastLongContent {
+        if let target, !target.isFinished.withLock({ $0 }), target.file?.size ?? 0 >= Self.longContentSize {
             // It may be synchronized.
             await withTaskExecutorPreference(globalConcurrentExecutor) { target.sink.discard() }
         }
@@ -448,7 +448,7 @@ final class Fetcher: Sendable {
     }
 
     /// From this size on, a digest or a synchronization takes milliseconds.
-    private static let leastLongContent: Int64 = 1 << 20
+    private static let longContentSize: Int64 = 1 << 20
 
     /// Compares a content with its known digests; discards it on a mismatch.
     private func check(_ response: HTTPResponse, _ target: FetchTarget, _ job: GetSettings.Job) async throws {
@@ -456,7 +456,7 @@ final class Fetcher: Sendable {
         if target.comparesFields { expected += DigestFields.digests(response) }
         do {
             // The thread of the transport must not block.
-            if response.exchange.bytesReceived >= Self.leastLongContent, !expected.isEmpty {
+            if response.exchange.bytesReceived >= Self.longContentSize, !expected.isEmpty {
                 try await withTaskExecutorPreference(globalConcurrentExecutor) { try target.check(expected) }
             } else {
                 try target.check(expected)

@@ -36,7 +36,7 @@ final class RunBoard: Sendable {
     private typealias Waiter = UnsafeContinuation<[Event], Never>
 
     private let state: Locked<State>
-    private let mostWorkers: Int
+    private let maximumWorkers: Int
     private let isQuiet: Bool
 
     private struct State: Sendable {
@@ -80,10 +80,10 @@ final class RunBoard: Sendable {
     }
 
     /// The maximum number of workers besides those that have a place.
-    private static let mostResting = 2000
+    private static let maximumResting = 2000
 
     /// The number of workers that there may be.
-    private func limit(_ state: State) -> Int { mostWorkers + min(state.resting, Self.mostResting) }
+    private func limit(_ state: State) -> Int { maximumWorkers + min(state.resting, Self.maximumResting) }
 
     /// Counts a worker as one that waits, so that another one may begin.
     func rest() {
@@ -104,7 +104,7 @@ final class RunBoard: Sendable {
 
     /// - Parameter isQuiet: whether a successful request is neither shown nor written.
     init(_ queue: consuming JobQueue, workers: Int, isQuiet: Bool = false) {
-        mostWorkers = workers
+        maximumWorkers = workers
         self.isQuiet = isQuiet
         state = Locked(State(queue: queue))
     }
@@ -162,7 +162,7 @@ final class RunBoard: Sendable {
     func next(after ending: Ending?, isCancelled: Bool) -> Job? {
         let (job, ready): (Job?, (Waiter, [Event])?) = state.withLock { state in
             var ready = ending.flatMap { state.add($0) }
-            let isUnread = state.events.count + state.rows.count >= Self.unreadPerWorker * mostWorkers
+            let isUnread = state.events.count + state.rows.count >= Self.unreadPerWorker * maximumWorkers
             if !isCancelled, !isUnread, state.workers <= limit(state), state.queue.taken < state.end,
                 let job = state.queue.next()
             {

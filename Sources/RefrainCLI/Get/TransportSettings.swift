@@ -118,12 +118,12 @@ enum TransportSettings {
     /// Two for many requests at a time on several processors: the thread that receives a large content also writes it,
     /// so that no other thread is woken for it.
     static func numberOfTransports(_ arguments: Arguments, concurrency: Int) -> Int {
-        let hasMany = arguments.has(.from) || arguments.positionals.count >= leastRequests
-        return hasMany && concurrency >= leastRequests && Processors.areSeveral ? 2 : 1
+        let hasMany = arguments.has(.from) || arguments.positionals.count >= minimumRequests
+        return hasMany && concurrency >= minimumRequests && Processors.areSeveral ? 2 : 1
     }
 
     /// The minimum number of requests for two transports.
-    private static let leastRequests = 4
+    private static let minimumRequests = 4
 
     /// The transports, among which the requests are distributed.
     static func transports(

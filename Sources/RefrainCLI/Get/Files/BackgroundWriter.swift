@@ -21,7 +21,7 @@ final class BackgroundWriter: @unchecked Sendable {
     private static let pieceSize = 512 << 10
     /// The maximum number of pieces: one that is filled, one that is written, and a reserve for the time that one of
     /// the threads waits for a processor.
-    private static let mostPieces = 6
+    private static let maximumPieces = 6
     /// A piece that is not full is written, too, when more comes after this time: `kill -9` loses what is not written.
     static let longestDelay = Duration.milliseconds(20)
 
@@ -116,7 +116,7 @@ final class BackgroundWriter: @unchecked Sendable {
 
     /// Waits for an empty piece.
     private func take(_ piece: inout Piece?) -> Int32? {
-        if pieces < Self.mostPieces {
+        if pieces < Self.maximumPieces {
             pieces += 1
             piece = Piece()
             return nil

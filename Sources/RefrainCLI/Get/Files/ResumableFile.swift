@@ -19,11 +19,11 @@ internal import Darwin
 /// A small content, or one without a validator, goes into a `Download.FileSink`, which leaves nothing behind.
 final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     /// Below this size a content is fetched again as a whole: a record would cost more.
-    static let leastSize: Int64 = 256 << 10
+    static let minimumSize: Int64 = 256 << 10
     /// After this many bytes the file is synchronized, and the record updated.
     static let syncInterval: Int64 = 512 << 20
     /// From this size on, the only file of a run is written by a separate thread.
-    static let leastSizeBeside: Int64 = 16 << 20
+    static let minimumSizeBeside: Int64 = 16 << 20
 
     /// Where an earlier process stopped.
     let checkpoint: DownloadCheckpoint?
@@ -144,7 +144,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
         return type(of: sink) == ResumableFile.self ? Download(toObserver: self) : Download(to: sink)
     }
 
-    var minimumLengthOfCheckpoints: Int64 { Self.leastSize }
+    var minimumLengthOfCheckpoints: Int64 { Self.minimumSize }
 
     func willReceive(_ response: HTTPResponse, from checkpoint: DownloadCheckpoint?) async throws {
         try state.withLock { state in
@@ -164,7 +164,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private static func lacksValidator(_ response: HTTPResponse) -> Bool {
         let headers = response.headers
         let length = headers["Content-Length"].flatMap { Int64($0) } ?? .max
-        return length >= leastSize && headers["ETag"]?.hasPrefix("\"") != true
+        return length >= minimumSize && headers["ETag"]?.hasPrefix("\"") != true
             && !headers.contains("Content-Encoding") && headers["Accept-Ranges"]?.lowercased() != "none"
     }
 
@@ -172,7 +172,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     private func begin(_ checkpoint: DownloadCheckpoint?, _ state: inout State) throws {
         state.size = 0
         state.hasStartedOver = true
-        guard let checkpoint, checkpoint.total ?? .max >= Self.leastSize else {
+        guard let checkpoint, checkpoint.total ?? .max >= Self.minimumSize else {
             if state.descriptor >= 0 { remove(&state) }
             if state.small == nil {
                 state.small = try isFresh ? Download.FileSink(newFile: path) : Download.FileSink(path: path)
@@ -210,7 +210,7 @@ final class ResumableFile: PartialContent, DownloadObserver, DirectSink {
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try state.withLock { state in
             if state.writer == nil, isAlone, Processors.areSeveral,
-                state.record?.total ?? 0 >= state.size + Self.leastSizeBeside
+                state.record?.total ?? 0 >= state.size + Self.minimumSizeBeside
             {
                 state.writer = BackgroundWriter(state.descriptor)
             }

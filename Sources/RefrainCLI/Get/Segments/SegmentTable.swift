@@ -26,14 +26,14 @@ struct SegmentTable {
     private let descriptor: Int32
 
     /// The minimum length of a segment; below it a request costs more than it gains.
-    static let leastLength: Int64 = 1 << 20
+    static let minimumLength: Int64 = 1 << 20
 
     /// The bounds for a content of which the first bytes are fetched already.
     ///
     /// There are four times as many as connections, so that a slow connection does not have a large part at the end.
     static func bounds(total: Int64, first: Int64, connections: Int) -> [Range<Int64>] {
         let count = Int64(connections) * 4
-        let length = max(leastLength, (total - first + count - 1) / count)
+        let length = max(minimumLength, (total - first + count - 1) / count)
         return [0..<first]
             + stride(from: first, to: total, by: Int64.Stride(length)).map { $0..<min($0 + length, total) }
     }

@@ -17,7 +17,7 @@ internal import Darwin
 final class SegmentedFile: PartialContent, DownloadObserver {
     /// The size that one request fetches before the content is divided, or the segments of an earlier run are
     /// continued.
-    static let firstLength = SegmentTable.leastLength
+    static let firstLength = SegmentTable.minimumLength
 
     private let found: String?
     /// How many bytes an earlier run has left.

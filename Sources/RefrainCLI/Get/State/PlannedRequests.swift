@@ -9,7 +9,7 @@ internal import RefrainQueue
 struct PlannedRequests {
     static let schema = "CREATE TABLE IF NOT EXISTS planned (part INTEGER PRIMARY KEY, requests BLOB NOT NULL);"
     /// Fewer requests than this get their rows at once.
-    static let leastCount = 16
+    static let minimumCount = 16
 
     /// The hashes of the names of all files: two requests with one name need rows, which record the owner.
     private var names: Set<Int> = []
@@ -29,7 +29,7 @@ struct PlannedRequests {
         to database: Database,
         fold: (String) -> String
     ) throws(DatabaseError) -> [TransferState.Entry]? {
-        guard entries.count >= Self.leastCount else { return nil }
+        guard entries.count >= Self.minimumCount else { return nil }
         var hashes: Set<Int> = []
         hashes.reserveCapacity(entries.count)
         for entry in entries {

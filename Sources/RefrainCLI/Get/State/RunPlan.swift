@@ -128,9 +128,9 @@ struct RunPlan: Sendable {
     /// Rows of small files that end within this time of each other are written in one transaction.
     static let writeInterval = Duration.milliseconds(100)
     /// The maximum number of unwritten rows.
-    private static let mostRows = 2000
+    private static let maximumRows = 2000
     /// The row of a content of this size or more is written at once, so that a crash does not cost its download.
-    private static let leastUrgentSize: Int64 = 1 << 20
+    private static let urgentSize: Int64 = 1 << 20
 
     /// Records the outcome of a request.
     ///
@@ -151,12 +151,12 @@ struct RunPlan: Sendable {
 
     private mutating func write(_ isUrgent: Bool) throws(DatabaseError) {
         let isAfterPause = lastWrite.map { ContinuousClock.now - $0 >= Self.writeInterval } ?? true
-        if isUrgent || isAfterPause || ended.count >= Self.mostRows { try writeEnded() }
+        if isUrgent || isAfterPause || ended.count >= Self.maximumRows { try writeEnded() }
     }
 
     /// Whether a row must be written at once.
     static func isUrgent(_ row: TransferState.Entry) -> Bool {
-        row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= leastUrgentSize
+        row.key != nil || row.method != HTTPMethod.get.rawValue || row.bytes >= urgentSize
     }
 
     /// Waits until the rows of small files are written together; returns at once if the task was cancelled.

@@ -69,7 +69,7 @@ struct BackgroundWriterTests {
         let scratch = try ScratchFile("")
         defer { scratch.remove() }
         let path = scratch.path + ".target"
-        let total = 2 * ResumableFile.leastSizeBeside
+        let total = 2 * ResumableFile.minimumSizeBeside
         let checkpoint = DownloadCheckpoint(
             offset: 0,
             total: total,

@@ -15,7 +15,7 @@ import Darwin
 struct PartialLockTests {
     private let scratch: ScratchFile
     private let path: String
-    private let total = ResumableFile.leastSize * 2
+    private let total = ResumableFile.minimumSize * 2
     private let response: HTTPResponse
 
     init() throws {
