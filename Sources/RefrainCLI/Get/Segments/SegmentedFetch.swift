@@ -40,25 +40,30 @@ struct SegmentedFetch: Sendable {
         var template = head.request
         await withTaskGroup(of: Fetched.self) { group in
             var waiting = pending
-            var (running, limit) = (0, connections)
+            var limit = connections
+            var running: Set<Int> = []
+            // Those that ran beside another one: what a server refuses then, it may serve alone.
+            var accompanied: Set<Int> = []
             while true {
-                while running < limit, ending == nil, !waiting.isEmpty {
+                while running.count < limit, ending == nil, !waiting.isEmpty {
                     let index = waiting.removeFirst()
                     guard let next = file.missing(of: index) else { continue }
-                    running += 1
+                    running.insert(index)
+                    if running.count > 1 { accompanied.formUnion(running) }
                     group.addTask { [template] in
                         await fetch(next, like: template, timeout: timeout, since: start)
                     }
                 }
                 guard let fetched = await group.next() else { break }
-                running -= 1
+                running.remove(fetched.index)
+                let wasAccompanied = accompanied.remove(fetched.index) != nil
                 attempts += Self.shifted(fetched.result.attempts, by: fetched.began)
                 guard ending == nil, !fetched.isDone else { continue }
                 if fetched.url != request.url, Self.hasExpired(fetched.result) {
                     template = request
                     waiting.append(fetched.index)
-                } else if running > 0, Self.isRefusal(fetched.result) {
-                    limit = min(limit - 1, running)
+                } else if wasAccompanied, Self.isRefusal(fetched.result) {
+                    limit = max(1, min(limit - 1, running.count))
                     waiting.append(fetched.index)
                 } else {
                     // The other segments can be continued in another run; in this one the content cannot be completed.
