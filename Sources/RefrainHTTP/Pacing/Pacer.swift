@@ -13,7 +13,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let pacer = Pacer(.perMinute(requests: 500, cost: 200_000), profile: .openAI)
-/// let loader = Retry(.modelAPI(.openAI)) --> pacer --> CurlLoader()
+/// let loader = Retry(.modelAPI(.openAI)) --> pacer --> PlatformLoader()
 /// request.cost = 1_200
 /// ```
 ///

@@ -4,7 +4,7 @@
 /// var mine = ServerProfile.openAI
 /// mine.name = "my gateway"
 /// mine.finalCodes.insert("tenant_suspended")
-/// let loader = Retry(.modelAPI(mine)) --> CurlLoader()
+/// let loader = Retry(.modelAPI(mine)) --> PlatformLoader()
 /// ```
 public struct ServerProfile: Hashable, Sendable {
     /// The name, for people.
